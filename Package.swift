@@ -1,0 +1,71 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+    name: "scorebook-peer",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "PeerSync", targets: ["PeerSync"]),
+        .library(name: "Scorebook", targets: ["Scorebook"]),
+        .executable(name: "scorebook-peer", targets: ["scorebook-peer"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CSodium",
+            pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
+        ),
+        .target(name: "SyncModel", dependencies: ["CSodium"]),
+        .target(name: "SecureChannel", dependencies: ["CSodium"]),
+        .target(
+            name: "SyncProtocol",
+            dependencies: ["SyncModel", .product(name: "NIOCore", package: "swift-nio")]
+        ),
+        .target(
+            name: "RecordStore",
+            dependencies: [
+                "SyncModel",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
+        ),
+        .target(
+            name: "PeerSync",
+            dependencies: [
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .target(
+            name: "Scorebook",
+            dependencies: ["SyncModel", "RecordStore", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
+        .executableTarget(
+            name: "scorebook-peer",
+            dependencies: [
+                "Scorebook", "PeerSync",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"]),
+        .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),
+        .testTarget(name: "SyncProtocolTests", dependencies: ["SyncProtocol"]),
+        .testTarget(name: "RecordStoreTests", dependencies: ["RecordStore"]),
+        .testTarget(name: "ScorebookTests", dependencies: ["Scorebook"]),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["scorebook-peer", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,89 @@
+/// Reads the canonical encodings from bytes; every length is checked against what is left before it is believed.
+package struct ByteReader {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    /// What was expected and not there.
+    package struct Malformed: Error {
+        package let what: String
+
+        package init(what: String) {
+            self.what = what
+        }
+    }
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    package var isAtEnd: Bool { position == bytes.count }
+
+    package mutating func byte() throws -> UInt8 {
+        guard position < bytes.count else { throw Malformed(what: "a byte") }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    package mutating func read(_ count: Int) throws -> ArraySlice<UInt8> {
+        guard count >= 0, count <= bytes.count - position else { throw Malformed(what: "\(count) bytes") }
+        defer { position += count }
+        return bytes[position..<(position + count)]
+    }
+
+    package mutating func bigEndian() throws -> UInt64 {
+        try read(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// A QUIC variable-length integer.
+    package mutating func variableLengthInteger() throws -> UInt64 {
+        let first = try byte()
+        let rest = (1 << Int(first >> 6)) - 1
+        return try read(rest).reduce(UInt64(first & 0x3F)) { $0 << 8 | UInt64($1) }
+    }
+
+    /// A variable-length integer that counts or points at something in memory.
+    package mutating func count() throws -> Int {
+        Int(try variableLengthInteger())
+    }
+
+    package mutating func stamp() throws -> Stamp {
+        let time = try bigEndian()
+        return Stamp(time: HybridTime(rawValue: time), replica: ReplicaID(rawValue: try bigEndian()))
+    }
+
+    /// A value in its canonical encoding.
+    package mutating func value() throws -> FieldValue {
+        let tag = try byte()
+        switch tag {
+        case ValueTag.null: return .null
+        case ValueTag.real: return .real(Double(bitPattern: try bigEndian()))
+        case ValueTag.text: return .text(try text())
+        case ValueTag.blob: return .blob(Array(try read(count())))
+        case ValueTag.reference: return .reference(try RecordName(try text()))
+        case ValueTag.integer...ValueTag.integer + 8:
+            return .integer(try minimal(Int(tag - ValueTag.integer)))
+        case ValueTag.date...ValueTag.date + 8: return .date(try minimal(Int(tag - ValueTag.date)))
+        default: throw Malformed(what: "a value")
+        }
+    }
+
+    private mutating func text() throws -> String {
+        let bytes = try read(count())
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Malformed(what: "UTF-8 text") }
+        return text
+    }
+
+    private mutating func minimal(_ count: Int) throws -> Int64 {
+        let bytes = try read(count)
+        let sign: UInt64 = (bytes.first ?? 0) & 0x80 != 0 ? .max : 0
+        return Int64(bitPattern: bytes.reduce(sign) { $0 << 8 | UInt64($1) })
+    }
+}
+
+extension [UInt8] {
+    /// Appends a stamp: time, then replica, eight bytes each, most significant first.
+    package mutating func append(_ stamp: Stamp) {
+        append(bigEndian: stamp.time.rawValue)
+        append(bigEndian: stamp.replica.rawValue)
+    }
+}

@@ -1,0 +1,90 @@
+/// The value of one field of a record: what SQLite can hold, with dates and references told apart from text.
+///
+/// A date column's text becomes a `date`, and a reference column's text a `reference`, only where turning it
+/// back gives the same text; anything else in those columns stays `text`, so that no value changes by being
+/// synced.
+public enum FieldValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    case date(Int64)
+    /// The record this field refers to.
+    case reference(RecordName)
+}
+
+/// The tags of the canonical encoding. Protocol/ section "Values" is the normative text.
+package enum ValueTag {
+    package static let null: UInt8 = 0x00
+    package static let real: UInt8 = 0x02
+    package static let text: UInt8 = 0x03
+    package static let blob: UInt8 = 0x04
+    package static let reference: UInt8 = 0x06
+    /// An integer of n bytes, big-endian two's complement, has the tag 0x10 + n; 0 has no bytes.
+    package static let integer: UInt8 = 0x10
+    /// A date of n bytes, laid out as an integer, has the tag 0x20 + n.
+    package static let date: UInt8 = 0x20
+}
+
+extension FieldValue {
+    /// Appends the canonical encoding: equal values have equal bytes, different values different ones.
+    ///
+    /// It is what record ids hash, and what orders two values under one stamp.
+    package func appendCanonical(to output: inout [UInt8]) {
+        switch self {
+        case .null:
+            output.append(ValueTag.null)
+        case .integer(let value):
+            Self.append(minimal: value, tag: ValueTag.integer, to: &output)
+        case .real(let value):
+            output.append(ValueTag.real)
+            output.append(bigEndian: value.bitPattern)
+        case .text(let text):
+            Self.append(ValueTag.text, text.utf8, to: &output)
+        case .blob(let bytes):
+            Self.append(ValueTag.blob, bytes, to: &output)
+        case .date(let milliseconds):
+            Self.append(minimal: milliseconds, tag: ValueTag.date, to: &output)
+        case .reference(let name):
+            Self.append(ValueTag.reference, name.description.utf8, to: &output)
+        }
+    }
+
+    /// The canonical encoding on its own.
+    package var canonicalBytes: [UInt8] {
+        var output: [UInt8] = []
+        appendCanonical(to: &output)
+        return output
+    }
+
+    private static func append(_ tag: UInt8, _ bytes: some Collection<UInt8>, to output: inout [UInt8]) {
+        output.append(tag)
+        VariableLengthInteger.append(UInt64(bytes.count), to: &output)
+        output.append(contentsOf: bytes)
+    }
+
+    /// Appends a tag with its byte count added, then the fewest bytes that hold the value.
+    private static func append(minimal value: Int64, tag: UInt8, to output: inout [UInt8]) {
+        let count = minimalByteCount(value)
+        output.append(tag + UInt8(count))
+        for index in (0..<count).reversed() {
+            output.append(UInt8(truncatingIfNeeded: value >> (8 * index)))
+        }
+    }
+
+    /// How many bytes of two's complement `value` needs: 0 for 0, at most 8.
+    package static func minimalByteCount(_ value: Int64) -> Int {
+        guard value != 0 else { return 0 }
+        let magnitudeBits = 64 - (value < 0 ? ~value : value).leadingZeroBitCount
+        return magnitudeBits / 8 + 1
+    }
+}
+
+extension [UInt8] {
+    /// Appends the eight bytes of an integer, most significant first.
+    package mutating func append(bigEndian value: UInt64) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+}

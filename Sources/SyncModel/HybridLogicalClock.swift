@@ -1,0 +1,26 @@
+/// Issues stamp times that are greater than every time this replica has issued or seen.
+///
+/// Invariant: `last` never goes back. The store keeps it in the same transaction as the writes it stamped, so
+/// the promise survives restarts and clocks that are set back.
+public struct HybridLogicalClock: Sendable, Equatable {
+    /// The greatest time issued or seen.
+    public private(set) var last: HybridTime
+
+    public init(last: HybridTime = HybridTime(rawValue: 0)) {
+        self.last = last
+    }
+
+    /// The time of a write made here when the wall clock showed `milliseconds` since 1970.
+    ///
+    /// A counter that overflows carries into the milliseconds.
+    public mutating func tick(milliseconds: Int64) -> HybridTime {
+        let wall = HybridTime(milliseconds: milliseconds)
+        last = wall > last ? wall : HybridTime(rawValue: last.rawValue + 1)
+        return last
+    }
+
+    /// Takes note of a time seen in a record of another replica.
+    public mutating func observe(_ time: HybridTime) {
+        last = max(last, time)
+    }
+}

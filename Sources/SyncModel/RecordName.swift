@@ -1,0 +1,106 @@
+/// The name of a record: its record type, the separator `|~|`, and a suffix that is unique within the type.
+///
+/// `SBGame|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b4` is the record of a game. Because the name carries the type,
+/// a deletion needs nothing but the name. New names use a UUIDv7 suffix; any suffix of printable ASCII is
+/// accepted. Names compare by their bytes.
+///
+/// Bounds: 5 to 255 bytes, printable ASCII (0x20...0x7E); the type is an identifier
+/// (`[A-Za-z_][A-Za-z0-9_]*`), the suffix is not empty.
+public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// What stands between the record type and the suffix.
+    public static let separator = "|~|"
+    /// The greatest length of a whole name, in bytes.
+    public static let maximumLength = 255
+
+    /// The whole name, type included.
+    public let description: String
+    private let typeLength: UInt8
+
+    /// The record type: what stands before the separator.
+    public var recordType: String { String(description.utf8.prefix(Int(typeLength)))! }
+
+    /// What stands after the separator.
+    public var suffix: Substring {
+        description[description.utf8.index(description.startIndex, offsetBy: Int(typeLength) + 3)...]
+    }
+
+    /// Checks and takes a whole name.
+    ///
+    /// - Throws: ``RecordNameError`` with the rule that the text breaks.
+    public init(_ text: String) throws(RecordNameError) {
+        let bytes = text.utf8
+        guard !bytes.isEmpty else { throw .empty }
+        guard bytes.count <= Self.maximumLength else { throw .tooLong(bytes.count) }
+        guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .notPrintableASCII }
+        guard let separator = Self.separatorOffset(in: bytes) else { throw .noType(text) }
+        guard Self.isIdentifier(bytes.prefix(separator)) else { throw .noType(text) }
+        guard bytes.count > separator + 3 else { throw .noSuffix(text) }
+        self.description = text
+        self.typeLength = UInt8(separator)
+    }
+
+    /// Builds the name of a record of `recordType` from a suffix.
+    public init(recordType: String, suffix: some StringProtocol) throws(RecordNameError) {
+        try self.init(recordType + Self.separator + suffix)
+    }
+
+    private static func separatorOffset(in bytes: String.UTF8View) -> Int? {
+        var matched = 0
+        for (offset, byte) in bytes.enumerated() {
+            if byte == (matched == 1 ? UInt8(ascii: "~") : UInt8(ascii: "|")) {
+                matched += 1
+                if matched == 3 { return offset - 2 }
+            } else {
+                matched = byte == UInt8(ascii: "|") ? 1 : 0
+            }
+        }
+        return nil
+    }
+
+    /// Whether the bytes can name a record type or a field: what SQL takes unquoted.
+    package static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
+        guard let first = bytes.first, !(0x30...0x39).contains(first) else { return false }
+        return bytes.allSatisfy { byte in
+            (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || (0x30...0x39).contains(byte) || byte == 0x5F
+        }
+    }
+
+    public static func == (left: RecordName, right: RecordName) -> Bool {
+        left.description == right.description
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(description)
+    }
+
+    /// Orders names by their bytes, as SQLite's BINARY collation does.
+    public static func < (left: RecordName, right: RecordName) -> Bool {
+        // Swift compares ASCII strings by their code units, so this is the order of the bytes.
+        left.description < right.description
+    }
+}
+
+/// Why a text is not a record name. Each case reads as one sentence.
+public enum RecordNameError: Error, Equatable, CustomStringConvertible {
+    case empty
+    case tooLong(Int)
+    case notPrintableASCII
+    case noType(String)
+    case noSuffix(String)
+
+    public var description: String {
+        switch self {
+        case .empty:
+            "a record name cannot be empty; it looks like SBGame|~|<uuid>"
+        case .tooLong(let length):
+            "the record name has \(length) bytes; at most \(RecordName.maximumLength) are allowed"
+        case .notPrintableASCII:
+            "a record name holds printable ASCII characters only; it looks like SBGame|~|<uuid>"
+        case .noType(let text):
+            "“\(text)” does not begin with a record type and |~|; a record name looks like SBGame|~|<uuid>"
+        case .noSuffix(let text):
+            "“\(text)” has nothing after |~|; a record name looks like SBGame|~|<uuid>"
+        }
+    }
+}

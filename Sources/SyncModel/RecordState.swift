@@ -1,0 +1,165 @@
+/// One field of a record with the stamp of its last write.
+public struct RecordField: Hashable, Sendable {
+    public let name: String
+    public var value: FieldValue
+    public var stamp: Stamp
+
+    public init(name: String, value: FieldValue, stamp: Stamp) {
+        self.name = name
+        self.value = value
+        self.stamp = stamp
+    }
+
+    /// Whether this write beats another one of the same field: the greater stamp, and under equal stamps (a
+    /// faulty peer) the greater canonical encoding, so that even then every replica chooses the same value.
+    package func beats(_ other: RecordField) -> Bool {
+        if stamp != other.stamp { return stamp > other.stamp }
+        if value == other.value { return false }
+        return other.value.canonicalBytes.lexicographicallyPrecedes(value.canonicalBytes)
+    }
+}
+
+/// Everything a replica knows of one record: its fields with their stamps, its last deletion, and what brought
+/// it back.
+///
+/// States of one record form a join-semilattice under ``merge(_:)``: each component only grows, so the order in
+/// which states arrive does not matter, nor does repetition.
+public struct RecordState: Hashable, Sendable {
+    public let name: RecordName
+    /// The fields that have ever been written, sorted by name (ASCII), each name once.
+    public private(set) var fields: [RecordField]
+    /// The stamp of the last deletion of this record or of a record it goes with.
+    public var deletion: Stamp?
+    /// The newest write of a record that needs this one: it keeps this record alive as a write of its own would.
+    public var revival: Stamp?
+
+    /// Makes a state of fields in any order.
+    ///
+    /// - Precondition: no name occurs twice.
+    public init(name: RecordName, fields: [RecordField] = [], deletion: Stamp? = nil, revival: Stamp? = nil) {
+        self.init(
+            name: name, sortedFields: fields.sorted { $0.name < $1.name }, deletion: deletion,
+            revival: revival)
+    }
+
+    /// Makes a state of fields that are sorted by name already.
+    package init(name: RecordName, sortedFields: [RecordField], deletion: Stamp?, revival: Stamp?) {
+        self.name = name
+        self.fields = sortedFields
+        self.deletion = deletion
+        self.revival = revival
+    }
+
+    /// The newest stamp among the fields; nil when no field is known.
+    public var newestWrite: Stamp? {
+        fields.lazy.map(\.stamp).max()
+    }
+
+    /// The newest stamp that speaks for the record's being there: a write of its own, or a revival.
+    package var life: Stamp? {
+        latest(newestWrite, revival)
+    }
+
+    /// Whether the last deletion beats everything that speaks for the record.
+    public var isDeleted: Bool {
+        guard let deletion else { return false }
+        guard let life else { return true }
+        return life <= deletion
+    }
+
+    /// Whether the record is there, with fields: it takes part in the digest.
+    ///
+    /// A record that is neither deleted nor live is hollow: it was revived here, and its fields are still to
+    /// come from a replica that kept them.
+    public var isLive: Bool { !fields.isEmpty && !isDeleted }
+
+    /// The field of that name, if it was ever written.
+    public func field(_ name: String) -> RecordField? {
+        fields.first { $0.name == name }
+    }
+
+    /// Writes one field if the write beats what is there.
+    ///
+    /// - Returns: whether the state changed.
+    @discardableResult
+    public mutating func write(_ field: RecordField) -> Bool {
+        let index = fields.firstIndex { $0.name >= field.name } ?? fields.endIndex
+        guard index < fields.endIndex, fields[index].name == field.name else {
+            fields.insert(field, at: index)
+            return true
+        }
+        guard field.beats(fields[index]) else { return false }
+        fields[index] = field
+        return true
+    }
+
+    /// Takes over whatever is newer in another state of the same record: per field the greater stamp, the
+    /// greater deletion, the greater revival.
+    ///
+    /// Commutative, associative and idempotent.
+    ///
+    /// - Returns: whether this state changed.
+    @discardableResult
+    public mutating func merge(_ other: RecordState) -> Bool {
+        precondition(name == other.name, "only states of one record merge")
+        var changed = mergeFields(other.fields)
+        changed = raise(\.deletion, to: other.deletion) || changed
+        changed = raise(\.revival, to: other.revival) || changed
+        return changed
+    }
+
+    /// Raises one of the two stamps, if the new one is greater.
+    @discardableResult
+    package mutating func raise(_ component: WritableKeyPath<RecordState, Stamp?>, to stamp: Stamp?) -> Bool {
+        guard let stamp else { return false }
+        if let present = self[keyPath: component], present >= stamp { return false }
+        self[keyPath: component] = stamp
+        return true
+    }
+
+    private mutating func mergeFields(_ others: [RecordField]) -> Bool {
+        if others.isEmpty { return false }
+        if fields.isEmpty {
+            fields = others
+            return true
+        }
+        var merged: [RecordField] = []
+        merged.reserveCapacity(max(fields.count, others.count))
+        var changed = false
+        var mine = fields[...]
+        var theirs = others[...]
+        while let left = mine.first, let right = theirs.first {
+            if left.name == right.name {
+                let wins = right.beats(left)
+                merged.append(wins ? right : left)
+                changed = changed || wins
+                mine.removeFirst()
+                theirs.removeFirst()
+            } else if left.name < right.name {
+                merged.append(mine.removeFirst())
+            } else {
+                merged.append(theirs.removeFirst())
+                changed = true
+            }
+        }
+        changed = changed || !theirs.isEmpty
+        guard changed else { return false }
+        merged.append(contentsOf: mine)
+        merged.append(contentsOf: theirs)
+        fields = merged
+        return true
+    }
+
+    /// The form in which the state travels: a deleted record is its name and stamps alone.
+    package var transferred: RecordState {
+        guard isDeleted else { return self }
+        return RecordState(name: name, sortedFields: [], deletion: deletion, revival: revival)
+    }
+}
+
+/// The greater of two stamps of which either may be missing.
+package func latest(_ left: Stamp?, _ right: Stamp?) -> Stamp? {
+    guard let left else { return right }
+    guard let right else { return left }
+    return max(left, right)
+}

@@ -1,0 +1,72 @@
+/// Which replica, or which foreign source of an import, wrote something: 8 bytes, the tie-breaker of stamps.
+///
+/// A replica's id is the first 8 bytes of the BLAKE2b-256 hash of its identity key, so it needs no registry.
+public struct ReplicaID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// The id that belongs to a public key or to the name of a foreign source.
+    public init(hashing bytes: some Collection<UInt8>) {
+        let hash = BLAKE2b.hash(Array(bytes), length: 32)
+        self.rawValue = hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    public static func < (left: ReplicaID, right: ReplicaID) -> Bool {
+        left.rawValue < right.rawValue
+    }
+
+    /// The 16 hexadecimal digits.
+    public var description: String {
+        let digits = String(rawValue, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+/// A reading of a hybrid logical clock: 48 bits of milliseconds since 1970, then a 16-bit counter.
+///
+/// Source: Kulkarni et al., "Logical Physical Clocks" (2014), in the 64-bit layout of its section 6.
+public struct HybridTime: Hashable, Sendable, Comparable {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// The reading with counter 0 at that many milliseconds since 1970, clamped to what 48 bits hold.
+    public init(milliseconds: Int64) {
+        let clamped = UInt64(max(0, min(milliseconds, Self.maximumMilliseconds)))
+        self.rawValue = clamped << 16
+    }
+
+    /// The last millisecond that 48 bits hold: in the year 10889.
+    public static let maximumMilliseconds: Int64 = (1 << 48) - 1
+
+    public var milliseconds: Int64 { Int64(rawValue >> 16) }
+    public var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
+
+    public static func < (left: HybridTime, right: HybridTime) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// When and by whom a field was last written, or a record deleted. Stamps are totally ordered: by time, then by
+/// replica.
+public struct Stamp: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public let time: HybridTime
+    public let replica: ReplicaID
+
+    public init(time: HybridTime, replica: ReplicaID) {
+        self.time = time
+        self.replica = replica
+    }
+
+    public static func < (left: Stamp, right: Stamp) -> Bool {
+        left.time == right.time ? left.replica < right.replica : left.time < right.time
+    }
+
+    /// Milliseconds, counter and replica, as `1700000000000.3@0123456789abcdef`.
+    public var description: String { "\(time.milliseconds).\(time.counter)@\(replica)" }
+}

@@ -1,0 +1,27 @@
+/// The name of a record zone: one scorebook among those that a store may hold.
+///
+/// Bounds: 1 to 255 bytes of printable ASCII.
+public struct ZoneName: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The zone that every store has.
+    public static let scorebookData = ZoneName(unchecked: "ScorebookData")
+    /// The greatest length, in bytes.
+    public static let maximumLength = 255
+
+    public let description: String
+
+    /// Takes a name, or returns nil when it is empty, too long, or not printable ASCII.
+    public init?(_ text: String) {
+        let bytes = text.utf8
+        guard (1...Self.maximumLength).contains(bytes.count) else { return nil }
+        guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+        self.init(unchecked: text)
+    }
+
+    private init(unchecked text: String) {
+        self.description = text
+    }
+
+    public static func < (left: ZoneName, right: ZoneName) -> Bool {
+        left.description < right.description
+    }
+}
