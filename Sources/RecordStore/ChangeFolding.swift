@@ -1,0 +1,118 @@
+import GRDB
+import SyncModel
+
+/// Turns the journal that the triggers wrote into stamped record states.
+///
+/// All entries of one record come out as one new state of it: the row as it is now, each changed field under the
+/// stamp of its last change. So a deletion followed by an insertion of the same name is an update.
+struct ChangeFolding {
+    /// How many journal entries are worked on at once; it bounds memory, not what is folded.
+    private static let chunk = 10_000
+
+    let tables: RecordTables
+    let replica: ReplicaID
+    let generation: [UInt8]
+
+    /// Folds everything that the journal holds, in the transaction that is open.
+    func fold(_ db: Database) throws -> StoreChanges {
+        var total = StoreChanges()
+        while let changes = try foldChunk(db) {
+            total += changes
+        }
+        return total
+    }
+
+    /// What the journal says of one record.
+    private struct Entry {
+        var stampsByBit: [Int: Stamp] = [:]
+        var allFields: Stamp?
+        var last: Stamp
+    }
+
+    private func foldChunk(_ db: Database) throws -> StoreChanges? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT id, recordName, changedColumns, time FROM pendingChange ORDER BY id LIMIT ?")
+        let rows = try Row.fetchCursor(statement, arguments: [Self.chunk])
+        var clock = try StoredClock.load(db)
+        var entries: [String: Entry] = [:]
+        var names: [String] = []
+        var lastID: Int64?
+        while let row = try rows.next() {
+            lastID = row[0]
+            let name: String = row[1]
+            let stamp = Stamp(time: clock.tick(milliseconds: row[3]), replica: replica)
+            if entries[name] == nil { names.append(name) }
+            var entry = entries[name] ?? Entry(last: stamp)
+            Self.note(row[2], stamp, in: &entry)
+            entries[name] = entry
+        }
+        guard let lastID else { return nil }
+
+        let set = try WorkingSet(db, tables)
+        var captured: [String: [String]] = [:]
+        for text in names {
+            // The tables refuse names that are none; what another schema's table let through cannot be synced.
+            guard let name = try? RecordName(text), let entry = entries[text] else { continue }
+            if captured[name.recordType] == nil {
+                captured[name.recordType] =
+                    try SyncState.text(db, .captured(name.recordType))?.split(separator: " ").map(String.init)
+                    ?? []
+            }
+            try fold(entry, name, capturedFields: captured[name.recordType]!, into: set)
+        }
+        try StoredClock.save(db, clock)
+        try db.execute(sql: "DELETE FROM pendingChange WHERE id <= ?", arguments: [lastID])
+        return try set.save(generation: generation)
+    }
+
+    private static func note(_ mask: Int64, _ stamp: Stamp, in entry: inout Entry) {
+        entry.last = stamp
+        if mask < 0 {
+            entry.allFields = stamp
+            entry.stampsByBit.removeAll()
+        }
+        guard mask > 0 else { return }
+        for bit in 0..<RecordType.maximumFieldCount where mask & (1 << Int64(bit)) != 0 {
+            entry.stampsByBit[bit] = stamp
+        }
+    }
+
+    private func fold(
+        _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet
+    ) throws {
+        guard let table = tables[name.recordType] else { return }
+        guard let values = try table.values(set.db, name.description) else {
+            // Gone. What came and went between two looks was never anybody's, and needs no tombstone.
+            guard let record = try set.known(name), !record.state.isDeleted else { return }
+            record.state.raise(\.deletion, to: entry.last)
+            return
+        }
+        let record = try set.record(name, newIn: Zones.defaultID)
+        record.isRowPresent = true
+        let isNew = record.original == nil || record.original?.status != .inTable
+        for (field, value) in zip(table.type.fields, values) {
+            let bit = capturedFields.firstIndex(of: field.name)
+            let stamp = bit.flatMap { entry.stampsByBit[$0] } ?? entry.allFields ?? (isNew ? entry.last : nil)
+            guard let stamp else { continue }
+            record.state.write(RecordField(name: field.name, value: value, stamp: stamp))
+        }
+        // A row that is there although its last entry is a deletion was put back without the triggers' knowing.
+        if record.state.isDeleted {
+            for (field, value) in zip(table.type.fields, values) {
+                record.state.write(RecordField(name: field.name, value: value, stamp: entry.last))
+            }
+        }
+    }
+}
+
+/// The hybrid logical clock, kept in the store.
+enum StoredClock {
+    static func load(_ db: Database) throws -> HybridLogicalClock {
+        let last = try SyncState.integer(db, .clock) ?? 0
+        return HybridLogicalClock(last: HybridTime(rawValue: UInt64(bitPattern: last)))
+    }
+
+    static func save(_ db: Database, _ clock: HybridLogicalClock) throws {
+        try SyncState.set(db, .clock, Int64(bitPattern: clock.last.rawValue))
+    }
+}

@@ -1,0 +1,80 @@
+import GRDB
+import SyncModel
+
+/// One step of a deletion.
+public struct DeletionStep: Sendable, Hashable, CustomStringConvertible {
+    public enum Action: String, Sendable, Hashable {
+        /// A reference becomes null.
+        case nullify
+        /// The record is removed.
+        case delete
+    }
+
+    public let name: RecordName
+    public let action: Action
+    /// The reference that led here; nil for the record that was to be deleted.
+    public let field: String?
+
+    public var description: String { "\(action.rawValue) \(name)" + (field.map { " (\($0))" } ?? "") }
+}
+
+/// Finds out what goes with a record that is deleted here.
+///
+/// Relationships are followed in the schema's priority order, depth first; a record is removed after everything
+/// that referred to it was disconnected or removed; a record that has been visited is not visited again, so
+/// cycles end.
+struct DeletionPlan {
+    let tables: RecordTables
+
+    func steps(_ db: Database, deleting name: RecordName) throws -> [DeletionStep] {
+        guard let table = tables[name.recordType] else {
+            throw RecordStoreError(
+                .noSuchRecord,
+                "“\(name.recordType)” is no record type of this scorebook, so \(name) cannot be there")
+        }
+        guard try table.exists(db, name.description) else {
+            throw RecordStoreError(.noSuchRecord, "there is no record \(name)")
+        }
+        var walk = Walk()
+        try visit(name, field: nil, db, &walk)
+        // A record that denies is no obstacle when it goes with the deletion by another reference.
+        let denying = walk.denying.filter { !walk.visited.contains($0) }
+        guard denying.isEmpty else {
+            let names = denying.prefix(5).map(\.description).joined(separator: ", ")
+            let more = denying.count > 5 ? " and \(denying.count - 5) more" : ""
+            throw RecordStoreError(
+                .deletionDenied, "\(name) cannot be deleted while these records refer to it: \(names)\(more)")
+        }
+        return walk.steps
+    }
+
+    private struct Walk {
+        var steps: [DeletionStep] = []
+        var visited: Set<RecordName> = []
+        var denying: [RecordName] = []
+    }
+
+    private func visit(_ name: RecordName, field: String?, _ db: Database, _ walk: inout Walk) throws {
+        guard walk.visited.insert(name).inserted else { return }
+        for relationship in tables.schema.relationships(to: name.recordType) {
+            let statement = try db.cachedStatement(
+                sql:
+                    "SELECT recordName FROM \(relationship.recordType) WHERE \(relationship.field) = ? ORDER BY recordName"
+            )
+            for text in try String.fetchAll(statement, arguments: [name.description]) {
+                let referrer = try RecordName(text)
+                switch relationship.rule {
+                case .cascade:
+                    try visit(referrer, field: relationship.field, db, &walk)
+                case .nullify:
+                    guard !walk.visited.contains(referrer) else { continue }
+                    walk.steps.append(
+                        DeletionStep(name: referrer, action: .nullify, field: relationship.field))
+                case .deny:
+                    walk.denying.append(referrer)
+                }
+            }
+        }
+        walk.steps.append(DeletionStep(name: name, action: .delete, field: field))
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// The engine's own tables. Protocol/ "Store format" describes them for programs that read a store.
+enum MetadataTables {
+    /// Grows by one with each change to the tables below; a store of a greater version is refused.
+    static let formatVersion = 1
+
+    /// Names nobody else uses, so that the tables can live beside an app's own.
+    static let createVersion1 = """
+        -- One value per name: formatVersion, clock, lastSequence, replica, and captured:<type>.
+        CREATE TABLE syncState (
+            name TEXT PRIMARY KEY,
+            value
+        ) WITHOUT ROWID;
+
+        -- The zones of this store, each with the digest of its live records.
+        CREATE TABLE recordZone (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            recordCount INTEGER NOT NULL DEFAULT 0,
+            digestSum BLOB NOT NULL DEFAULT (zeroblob(32))
+        );
+        INSERT INTO recordZone (id, name) VALUES (1, 'ScorebookData');
+
+        -- One row for each record that sync knows, tombstones included. A record without a row is new and local.
+        -- status: 0 in its table, 1 deleted, 2 held. sourcePeer: the peer that sent exactly this state, if any.
+        CREATE TABLE remoteRecord (
+            remoteRecordID TEXT PRIMARY KEY,
+            zone INTEGER NOT NULL REFERENCES recordZone (id),
+            status INTEGER NOT NULL,
+            changeSequence INTEGER NOT NULL,
+            sourcePeer INTEGER,
+            remoteRecord BLOB NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX remoteRecordChange ON remoteRecord (zone, changeSequence);
+        CREATE INDEX remoteRecordOffTable ON remoteRecord (zone, status) WHERE status <> 0;
+
+        -- The references of records that are held: what each waits for, or would go with.
+        CREATE TABLE heldReference (
+            recordName TEXT NOT NULL,
+            target TEXT NOT NULL,
+            PRIMARY KEY (recordName, target)
+        ) WITHOUT ROWID;
+        CREATE INDEX heldReferenceTarget ON heldReference (target);
+
+        -- The field names that records have had, so that a record's metadata need not repeat them.
+        CREATE TABLE recordShape (
+            id INTEGER PRIMARY KEY,
+            fieldNames TEXT NOT NULL UNIQUE
+        );
+
+        -- The journal that the triggers write. changedColumns: -1 inserted, 0 deleted, otherwise one bit for each
+        -- synced column in order of name. time: milliseconds since 1970.
+        CREATE TABLE pendingChange (
+            id INTEGER PRIMARY KEY,
+            recordName TEXT NOT NULL,
+            changedColumns INTEGER NOT NULL,
+            time INTEGER NOT NULL
+        );
+
+        -- Has a row only inside a transaction in which the engine itself writes: the triggers then stay silent.
+        CREATE TABLE capturePause (
+            id INTEGER PRIMARY KEY
+        );
+
+        -- Each run of a program that numbered changes has an id of its own, so that a store that was restored from
+        -- a backup does not take a token for one of its own that it has never given out.
+        CREATE TABLE storeGeneration (
+            id BLOB PRIMARY KEY,
+            firstSequence INTEGER NOT NULL
+        ) WITHOUT ROWID;
+
+        -- The machines this one is paired with.
+        CREATE TABLE peer (
+            id INTEGER PRIMARY KEY,
+            publicKey BLOB NOT NULL UNIQUE,
+            name TEXT NOT NULL,
+            address TEXT,
+            pairedAt TEXT NOT NULL,
+            lastSync TEXT,
+            lastError TEXT,
+            protocolMinor INTEGER NOT NULL DEFAULT 0
+        );
+
+        -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have.
+        CREATE TABLE peerZone (
+            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
+            zone INTEGER NOT NULL REFERENCES recordZone (id),
+            acknowledgedSequence INTEGER NOT NULL DEFAULT 0,
+            receivedGeneration BLOB,
+            receivedSequence INTEGER NOT NULL DEFAULT 0,
+            receivedCursor TEXT,
+            PRIMARY KEY (peer, zone)
+        ) WITHOUT ROWID;
+        """
+
+    /// Creates the tables, or brings those of an older format up to date.
+    ///
+    /// - Throws: `newerFormat` when the store's format is newer than ours; nothing was changed then.
+    static func migrate(_ db: Database) throws {
+        guard try db.tableExists("syncState") else {
+            try db.execute(sql: createVersion1)
+            try SyncState.set(db, .formatVersion, formatVersion)
+            return
+        }
+        try checkFormat(db)
+        // Format 1 is the first; a later one migrates step by step here.
+    }
+
+    /// Refuses a store that a newer version wrote. Reads only.
+    static func checkFormat(_ db: Database) throws {
+        guard try db.tableExists("syncState") else { return }
+        let version = try SyncState.integer(db, .formatVersion)
+        guard let version, version >= 1 else {
+            throw RecordStoreError(.corrupt, "the store's format version is missing; the file may be damaged")
+        }
+        guard version <= formatVersion else {
+            throw RecordStoreError(
+                .newerFormat,
+                "this store was written by a newer version of the program (format \(version); this one knows "
+                    + "\(formatVersion)); install the newer version to open it")
+        }
+    }
+}
+
+/// The names in the table `syncState`.
+struct SyncState {
+    let name: String
+
+    static let formatVersion = SyncState(name: "formatVersion")
+    /// The last time that the hybrid logical clock issued or saw.
+    static let clock = SyncState(name: "clock")
+    /// The number of the last change to a record's state.
+    static let lastSequence = SyncState(name: "lastSequence")
+    /// The fields, in order, that the capture triggers of a type know.
+    static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
+
+    static func integer(_ db: Database, _ state: SyncState) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM syncState WHERE name = ?"), arguments: [state.name])
+    }
+
+    static func text(_ db: Database, _ state: SyncState) throws -> String? {
+        try String.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM syncState WHERE name = ?"), arguments: [state.name])
+    }
+
+    static func set(_ db: Database, _ state: SyncState, _ value: (any DatabaseValueConvertible)?) throws {
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO syncState (name, value) VALUES (?, ?)")
+            .execute(arguments: [state.name, value])
+    }
+}
+
+extension Row {
+    /// A BLOB column as bytes; empty when the column holds something else.
+    func bytes(_ column: String) -> [UInt8] {
+        (self[column] as Data?).map(Array.init) ?? []
+    }
+}

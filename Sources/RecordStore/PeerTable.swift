@@ -1,0 +1,134 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// A machine that this one is paired with.
+public struct Peer: Sendable, Hashable {
+    package let id: Int64
+    /// The peer's static key, 32 bytes: that is who it is.
+    public let publicKey: [UInt8]
+    /// What this machine calls the peer; unique here.
+    public let name: String
+    /// Where it was last reached, as `host:port`, if this machine has connected to it.
+    public let address: String?
+    /// ISO 8601.
+    public let pairedAt: String
+    /// When both sides last found their digests equal, ISO 8601.
+    public let lastSync: String?
+    /// What went wrong last, if that was after the last sync.
+    public let lastError: String?
+    /// How many records have changed that it has not acknowledged.
+    public let behind: Int
+
+    /// The key in 64 hexadecimal digits.
+    public var key: String { publicKey.map { String(format: "%02x", $0) }.joined() }
+}
+
+/// How far the exchange of one zone with one peer has come.
+package struct PeerProgress: Sendable {
+    /// The peer has acknowledged our changes up to this number.
+    package var acknowledgedSequence: Int64
+    /// What we hold of the peer's changes; nil before the first.
+    package var received: ChangeToken?
+}
+
+/// The tables `peer` and `peerZone`.
+enum PeerTable {
+    private static let columns = """
+        SELECT peer.*, (
+            SELECT COUNT(*) FROM recordZone JOIN remoteRecord ON remoteRecord.zone = recordZone.id
+            WHERE changeSequence > COALESCE((SELECT acknowledgedSequence FROM peerZone
+                WHERE peerZone.peer = peer.id AND peerZone.zone = recordZone.id), 0)
+            AND (sourcePeer IS NULL OR sourcePeer <> peer.id)
+        ) AS behind FROM peer
+        """
+
+    static func all(_ db: Database) throws -> [Peer] {
+        try Row.fetchAll(db, sql: "\(columns) ORDER BY name").map(peer)
+    }
+
+    static func find(_ db: Database, key: [UInt8]) throws -> Peer? {
+        try Row.fetchOne(db, sql: "\(columns) WHERE publicKey = ?", arguments: [Data(key)]).map(peer)
+    }
+
+    /// The peer of that name, or whose key begins with that many (at least 8) hexadecimal digits.
+    static func find(_ db: Database, nameOrKey text: String) throws -> Peer {
+        let peers = try all(db)
+        if let peer = peers.first(where: { $0.name == text }) { return peer }
+        let matches = text.count >= 8 ? peers.filter { $0.key.hasPrefix(text.lowercased()) } : []
+        guard let peer = matches.first else {
+            throw RecordStoreError(
+                .noSuchPeer, "no paired machine is called “\(text)”; `peers` lists those that are")
+        }
+        guard matches.count == 1 else {
+            throw RecordStoreError(
+                .ambiguous, "several peers have keys that begin with \(text); give more digits")
+        }
+        return peer
+    }
+
+    /// Pairs with a key, or gives a known one a new name. A name that is taken gets a number.
+    static func insert(_ db: Database, key: [UInt8], name: String, now: Int64) throws -> Peer {
+        let pairedAt = ISO8601.text(milliseconds: now, fraction: .ifNeeded)
+        if let known = try find(db, key: key) { return known }
+        let taken = Set(try String.fetchAll(db, sql: "SELECT name FROM peer"))
+        var unique = name
+        var number = 2
+        while taken.contains(unique) {
+            unique = "\(name) \(number)"
+            number += 1
+        }
+        try db.execute(
+            sql: "INSERT INTO peer (publicKey, name, pairedAt) VALUES (?, ?, ?)",
+            arguments: [Data(key), unique, pairedAt])
+        return try find(db, key: key)!
+    }
+
+    static func progress(_ db: Database, peer: Int64, zone: Int64) throws -> PeerProgress {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT acknowledgedSequence, receivedGeneration, receivedSequence, receivedCursor
+                FROM peerZone WHERE peer = ? AND zone = ?
+                """)
+        guard let row = try Row.fetchOne(statement, arguments: [peer, zone]) else {
+            return PeerProgress(acknowledgedSequence: 0, received: nil)
+        }
+        var received: ChangeToken?
+        if let generation = row[1] as Data? {
+            let cursor = try (row[3] as String?).map { try ChangeToken.Cursor(text: $0) }
+            received = ChangeToken(generation: Array(generation), sequence: row[2], cursor: cursor)
+        }
+        return PeerProgress(acknowledgedSequence: row[0], received: received)
+    }
+
+    static func setReceived(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken?) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO peerZone (peer, zone, receivedGeneration, receivedSequence, receivedCursor)
+                VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (peer, zone) DO UPDATE SET
+                    receivedGeneration = excluded.receivedGeneration,
+                    receivedSequence = excluded.receivedSequence,
+                    receivedCursor = excluded.receivedCursor
+                """
+        ).execute(arguments: [
+            peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.cursor?.text,
+        ])
+    }
+
+    static func setAcknowledged(_ db: Database, peer: Int64, zone: Int64, _ sequence: Int64) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO peerZone (peer, zone, acknowledgedSequence) VALUES (?, ?, ?)
+                ON CONFLICT (peer, zone) DO UPDATE SET acknowledgedSequence = excluded.acknowledgedSequence
+                """
+        ).execute(arguments: [peer, zone, sequence])
+    }
+
+    private static func peer(_ row: Row) -> Peer {
+        Peer(
+            id: row["id"], publicKey: row.bytes("publicKey"), name: row["name"], address: row["address"],
+            pairedAt: row["pairedAt"], lastSync: row["lastSync"], lastError: row["lastError"],
+            behind: row["behind"])
+    }
+}

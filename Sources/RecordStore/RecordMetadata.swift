@@ -1,0 +1,105 @@
+import SyncModel
+
+/// The encoded system fields of a record: the BLOB of a `remoteRecord` row.
+///
+/// Values that stand in the record's own table are not repeated here; only those that the table has no place for
+/// are. Protocol/ "Store format" is the normative text of the encoding.
+struct RecordMetadata {
+    /// The names of the fields that were ever written, sorted.
+    var fieldNames: [String]
+    /// One stamp for each of ``fieldNames``.
+    var stamps: [Stamp]
+    var deletion: Stamp?
+    var revival: Stamp?
+    /// The hash of all values; empty when there are no fields.
+    var valueHash: [UInt8]
+    /// The values that are not in the table, by field name: all of them when the record is not in its table.
+    var storedValues: [String: FieldValue]
+
+    private static let version: UInt8 = 1
+    private static let hasDeletion: UInt8 = 1
+    private static let hasRevival: UInt8 = 2
+
+    init(_ state: RecordState, storing isStored: (String) -> Bool) {
+        fieldNames = state.fields.map(\.name)
+        stamps = state.fields.map(\.stamp)
+        deletion = state.deletion
+        revival = state.revival
+        valueHash = state.fields.isEmpty ? [] : RecordID.valueHash(of: state.fields)
+        storedValues = [:]
+        for field in state.fields where isStored(field.name) {
+            storedValues[field.name] = field.value
+        }
+    }
+
+    /// The id under which the record counts in the zone's digest.
+    func recordID(_ name: RecordName) -> RecordID {
+        RecordID(name: name, stamps: Array(zip(fieldNames, stamps)), valueHash: valueHash)
+    }
+
+    func encoded(shapeID: Int64) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(64)
+        output.append(Self.version)
+        output.append((deletion == nil ? 0 : Self.hasDeletion) | (revival == nil ? 0 : Self.hasRevival))
+        VariableLengthInteger.append(UInt64(shapeID), to: &output)
+        if let base = StampRun.mostFrequent(stamps) {
+            output.append(base)
+            let exceptions = stamps.indices.filter { stamps[$0] != base }
+            VariableLengthInteger.append(UInt64(exceptions.count), to: &output)
+            for index in exceptions {
+                VariableLengthInteger.append(UInt64(index), to: &output)
+                output.append(stamps[index])
+            }
+            output.append(contentsOf: valueHash)
+        }
+        if let deletion { output.append(deletion) }
+        if let revival { output.append(revival) }
+        let stored = fieldNames.indices.filter { storedValues[fieldNames[$0]] != nil }
+        VariableLengthInteger.append(UInt64(stored.count), to: &output)
+        for index in stored {
+            VariableLengthInteger.append(UInt64(index), to: &output)
+            storedValues[fieldNames[index]]!.appendCanonical(to: &output)
+        }
+        return output
+    }
+
+    /// Reads a BLOB.
+    ///
+    /// - Throws: `corrupt` when it is not one of ours.
+    init(_ blob: [UInt8], shapes: ShapeTable, name: String) throws {
+        do {
+            var reader = ByteReader(blob)
+            try self.init(&reader, shapes: shapes)
+            guard reader.isAtEnd else { throw ByteReader.Malformed(what: "the end") }
+        } catch {
+            throw RecordStoreError(
+                .corrupt, "the metadata of \(name) is damaged; run a verify with a peer to mend it")
+        }
+    }
+
+    private init(_ reader: inout ByteReader, shapes: ShapeTable) throws {
+        guard try reader.byte() == Self.version else { throw ByteReader.Malformed(what: "version 1") }
+        let flags = try reader.byte()
+        fieldNames = try shapes.fieldNames(Int64(try reader.count()))
+        stamps = []
+        valueHash = []
+        if !fieldNames.isEmpty {
+            stamps = [Stamp](repeating: try reader.stamp(), count: fieldNames.count)
+            for _ in 0..<(try reader.count()) {
+                let index = try reader.count()
+                guard stamps.indices.contains(index) else { throw ByteReader.Malformed(what: "a field") }
+                stamps[index] = try reader.stamp()
+            }
+            valueHash = Array(try reader.read(RecordID.valueHashLength))
+        }
+        deletion = flags & Self.hasDeletion != 0 ? try reader.stamp() : nil
+        revival = flags & Self.hasRevival != 0 ? try reader.stamp() : nil
+        storedValues = [:]
+        for _ in 0..<(try reader.count()) {
+            let index = try reader.count()
+            guard fieldNames.indices.contains(index) else { throw ByteReader.Malformed(what: "a field") }
+            storedValues[fieldNames[index]] = try reader.value()
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// The records of a SQLite database, with what sync needs to know of them.
+///
+/// An app hands over its database and the schema of what is to be synced; from then on every write to those
+/// tables counts, whoever makes it:
+///
+/// ```swift
+/// let store = try RecordStore(database, schema: schema, replica: identity.replicaID)
+/// try await store.write { db in
+///     try db.execute(sql: "UPDATE Book SET title = 'Emma' WHERE recordName = ?", arguments: [name])
+/// }
+/// ```
+///
+/// The store's own tables live beside the app's in the same database. All work is done in transactions of the
+/// database's one writer.
+public final class RecordStore: Sendable {
+    public let schema: RecordSchema
+    /// The app's database.
+    public let database: any DatabaseWriter
+    /// Who writes here.
+    public let replica: ReplicaID
+
+    let tables: RecordTables
+    /// The id of this run among those that number changes.
+    let generation: [UInt8]
+    /// Milliseconds since 1970.
+    let now: @Sendable () -> Int64
+
+    /// Opens a database for sync: creates the engine's tables, and the triggers that capture writes.
+    ///
+    /// Rows that are there already and unknown to sync are taken in as written now.
+    ///
+    /// - Throws: ``RecordStoreError``: `newerFormat` (nothing is changed then), `tableMismatch` when a table of
+    ///   the schema is missing or differs; errors of SQLite.
+    public init(
+        _ database: any DatabaseWriter, schema: RecordSchema, replica: ReplicaID,
+        now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
+    ) throws {
+        self.schema = schema
+        self.database = database
+        self.replica = replica
+        self.now = now
+        tables = RecordTables(schema)
+        generation = withUnsafeBytes(of: UInt64.random(in: 1...UInt64.max)) { Array($0) }
+        try database.read { try MetadataTables.checkFormat($0) }
+        try database.write { db in
+            try MetadataTables.migrate(db)
+            try installTriggers(db)
+        }
+    }
+
+    private func installTriggers(_ db: Database) throws {
+        for type in schema.types {
+            try TableCheck.check(db, type, in: schema)
+        }
+        for type in schema.types {
+            let captured = try SyncState.text(db, .captured(type.name))
+            if let captured, captured != type.fieldNames.joined(separator: " ") {
+                // The journal's masks are those of the old triggers, so it is folded before they go.
+                _ = try fold(db)
+            }
+            if try CaptureTriggers.install(db, for: type) {
+                try CaptureTriggers.adoptRows(db, of: type)
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes to the database, and takes what was written in for sync, in one transaction.
+    @discardableResult
+    public func write<Value: Sendable>(
+        _ updates: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await database.write { [self] db in
+            let value = try updates(db)
+            _ = try fold(db)
+            return value
+        }
+    }
+
+    /// Takes in what was written to the tables since the last look, by whichever program.
+    ///
+    /// - Returns: what changed; nothing when the journal was empty, and then no transaction was made for it.
+    @discardableResult
+    public func foldPendingChanges() async throws -> StoreChanges {
+        let isPending = try await database.read { db in
+            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM pendingChange)") ?? false
+        }
+        guard isPending else { return StoreChanges() }
+        return try await database.write { [self] db in try fold(db) }
+    }
+
+    /// Folds in the transaction that is open.
+    package func fold(_ db: Database) throws -> StoreChanges {
+        try ChangeFolding(tables: tables, replica: replica, generation: generation).fold(db)
+    }
+
+    /// Merges states that carry their own stamps, as an import has them. Part of the transaction that is open.
+    public func merge(_ db: Database, _ states: [RecordState], zone: ZoneName = .scorebookData) throws
+        -> StoreChanges
+    {
+        _ = try fold(db)
+        guard let zoneID = try Zones.id(db, zone) else {
+            throw RecordStoreError(.invalidRecord, "this store has no zone “\(zone)”")
+        }
+        return try merge(db, states, zoneID: zoneID, from: nil)
+    }
+
+    /// Merges states, after what is pending was folded.
+    func merge(_ db: Database, _ states: [RecordState], zoneID: Int64, from peer: Int64?) throws
+        -> StoreChanges
+    {
+        let set = try WorkingSet(db, tables)
+        var clock = try StoredClock.load(db)
+        for state in states {
+            let record = try set.record(state.name, newIn: zoneID)
+            record.state.merge(state)
+            record.sourcePeer = peer
+            record.receivedState = state
+            if let newest = latest(state.life, state.deletion) { clock.observe(newest.time) }
+        }
+        try StoredClock.save(db, clock)
+        return try set.save(generation: generation)
+    }
+
+    /// Deletes a record, and what goes with it by the delete rules. Part of the transaction that is open.
+    ///
+    /// - Returns: what was done, in order; the record itself comes last.
+    /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
+    @discardableResult
+    public func delete(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
+        _ = try fold(db)
+        let steps = try DeletionPlan(tables: tables).steps(db, deleting: name)
+        let set = try WorkingSet(db, tables)
+        var clock = try StoredClock.load(db)
+        let stamp = Stamp(time: clock.tick(milliseconds: now()), replica: replica)
+        try StoredClock.save(db, clock)
+        try set.record(name, newIn: Zones.defaultID).state.raise(\.deletion, to: stamp)
+        _ = try set.save(generation: generation)
+        return steps
+    }
+
+    /// What ``delete(_:_:)`` would do, in order, without doing it.
+    public func deletionSteps(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
+        try DeletionPlan(tables: tables).steps(db, deleting: name)
+    }
+
+    // MARK: Reading
+
+    /// Everything that the store knows of a record, deleted or held ones included; nil if it knows nothing.
+    public func state(_ db: Database, of name: RecordName) throws -> RecordState? {
+        let set = try WorkingSet(db, tables)
+        return try set.known(name)?.state
+    }
+
+    /// What the store holds, in numbers. Fold first, so that the digest covers what was written just now.
+    public func status(_ db: Database) throws -> StoreStatus {
+        try StoreStatus(db, schema: schema)
+    }
+}

@@ -1,0 +1,37 @@
+/// What a store refuses or finds wrong.
+public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
+    /// A stable name of the kind of error; more may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        public let description: String
+
+        /// The schema cannot be synced.
+        public static let invalidSchema = Code(description: "invalidSchema")
+        /// A table does not fit the schema.
+        public static let tableMismatch = Code(description: "tableMismatch")
+        /// The store was written by a newer version of this program.
+        public static let newerFormat = Code(description: "newerFormat")
+        /// The file is not a store, or is damaged.
+        public static let corrupt = Code(description: "corrupt")
+        /// No record of that name is there.
+        public static let noSuchRecord = Code(description: "noSuchRecord")
+        /// A record that denies the deletion is in the way.
+        public static let deletionDenied = Code(description: "deletionDenied")
+        /// A record from elsewhere breaks a rule of the protocol.
+        public static let invalidRecord = Code(description: "invalidRecord")
+        /// No peer of that name or key is known.
+        public static let noSuchPeer = Code(description: "noSuchPeer")
+        /// A name is taken, or matches several.
+        public static let ambiguous = Code(description: "ambiguous")
+    }
+
+    public let code: Code
+    /// One sentence for people.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}

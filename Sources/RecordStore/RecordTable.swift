@@ -1,0 +1,134 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import SyncModel
+
+/// Reads and writes the rows of one record type.
+struct RecordTable {
+    let type: RecordType
+    private let kinds: [String: FieldDefinition.Kind]
+    private let selectSQL: String
+    private let existsSQL: String
+    private let deleteSQL: String
+
+    init(_ type: RecordType) {
+        self.type = type
+        kinds = Dictionary(uniqueKeysWithValues: type.fields.map { ($0.name, $0.kind) })
+        let columns = type.fieldNames.joined(separator: ", ")
+        selectSQL = "SELECT \(columns) FROM \(type.name) WHERE recordName = ?"
+        existsSQL = "SELECT 1 FROM \(type.name) WHERE recordName = ?"
+        deleteSQL = "DELETE FROM \(type.name) WHERE recordName = ?"
+    }
+
+    func hasColumn(_ field: String) -> Bool { kinds[field] != nil }
+
+    /// The values of a record's row in order of ``RecordType/fields``, or nil when there is no row.
+    func values(_ db: Database, _ name: String) throws -> [FieldValue]? {
+        let statement = try db.cachedStatement(sql: selectSQL)
+        statement.arguments = [name]
+        let rows = try Row.fetchCursor(statement)
+        guard try rows.next() != nil else { return nil }
+        let values = type.fields.enumerated().map { index, field in
+            Self.value(statement.sqliteStatement, Int32(index), field.kind)
+        }
+        // Step to the end, so that the statement does not hold the transaction open.
+        while try rows.next() != nil {}
+        return values
+    }
+
+    func exists(_ db: Database, _ name: String) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: existsSQL), arguments: [name]) ?? false
+    }
+
+    /// Inserts or updates a record's row: the columns of its fields that the table has, and `modificationDate`.
+    /// Columns that no replica has written keep what they have, or take their default.
+    func upsert(_ db: Database, _ state: RecordState) throws {
+        let fields = state.fields.filter { hasColumn($0.name) }
+        let columns = ["recordName"] + fields.map(\.name) + ["modificationDate"]
+        let statement = try db.cachedStatement(sql: upsertSQL(columns))
+        let modified = state.newestWrite.flatMap {
+            ISO8601.text(milliseconds: $0.time.milliseconds, fraction: .always)
+        }
+        let values = fields.map { Self.databaseValue($0.value) }
+        statement.setUncheckedArguments(
+            StatementArguments([state.name.description.databaseValue] + values + [modified.databaseValue]))
+        for (index, field) in fields.enumerated() {
+            Self.bindTextWithNUL(statement, Int32(index + 2), field.value)
+        }
+        try statement.execute()
+    }
+
+    func delete(_ db: Database, _ name: String) throws {
+        try db.cachedStatement(sql: deleteSQL).execute(arguments: [name])
+    }
+
+    private func upsertSQL(_ columns: [String]) -> String {
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        let updates = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        return """
+            INSERT INTO \(type.name) (\(columns.joined(separator: ", "))) VALUES (\(marks))
+            ON CONFLICT (recordName) DO UPDATE SET \(updates)
+            """
+    }
+
+    // MARK: Values
+
+    private static func value(
+        _ statement: SQLiteStatement, _ index: Int32, _ kind: FieldDefinition.Kind
+    ) -> FieldValue {
+        switch sqlite3_column_type(statement, index) {
+        case SQLITE_INTEGER:
+            return .integer(sqlite3_column_int64(statement, index))
+        case SQLITE_FLOAT:
+            return .real(sqlite3_column_double(statement, index))
+        case SQLITE_TEXT:
+            // By length, not up to the first NUL: SQLite text may contain one.
+            let text = sqlite3_column_text(statement, index)
+            let length = Int(sqlite3_column_bytes(statement, index))
+            return understood(
+                String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self), kind)
+        case SQLITE_BLOB:
+            let bytes = sqlite3_column_blob(statement, index)
+            let length = Int(sqlite3_column_bytes(statement, index))
+            return .blob(Array(UnsafeRawBufferPointer(start: bytes, count: length)))
+        default:
+            return .null
+        }
+    }
+
+    /// Text as the column's kind understands it, where that loses nothing.
+    private static func understood(_ text: String, _ kind: FieldDefinition.Kind) -> FieldValue {
+        switch kind {
+        case .value: .text(text)
+        case .date: ISO8601.milliseconds(canonical: text).map(FieldValue.date) ?? .text(text)
+        case .reference: (try? RecordName(text)).map(FieldValue.reference) ?? .text(text)
+        }
+    }
+
+    static func databaseValue(_ value: FieldValue) -> DatabaseValue {
+        switch value {
+        case .null: .null
+        case .integer(let value): value.databaseValue
+        case .real(let value): value.databaseValue
+        case .text(let text): text.databaseValue
+        case .blob(let bytes): Data(bytes).databaseValue
+        case .date(let milliseconds):
+            (ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? String(milliseconds))
+                .databaseValue
+        case .reference(let name): name.description.databaseValue
+        }
+    }
+
+    /// GRDB binds text up to the first NUL; this binds such text whole.
+    private static func bindTextWithNUL(_ statement: Statement, _ index: Int32, _ value: FieldValue) {
+        guard case .text(let text) = value, text.utf8.contains(0) else { return }
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        var copy = text
+        copy.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { characters in
+                _ = sqlite3_bind_text(
+                    statement.sqliteStatement, index, characters.baseAddress, Int32(bytes.count), transient)
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import GRDB
+import SyncModel
+
+/// What a store holds, in numbers.
+public struct StoreStatus: Sendable {
+    /// How many records each type's table has.
+    public let records: [String: Int]
+    /// How many deletions are remembered.
+    public let tombstones: Int
+    /// How many records are kept aside because something they need is not here.
+    public let held: Int
+    /// How many changes wait for at least one paired machine, or have not been looked at by sync yet.
+    public let pending: Int
+    /// The digest of the default zone's live records.
+    public let digest: ZoneDigest
+    public let peers: [Peer]
+
+    init(_ db: Database, schema: RecordSchema) throws {
+        var records: [String: Int] = [:]
+        for type in schema.types {
+            records[type.name] = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(type.name)") ?? 0
+        }
+        self.records = records
+        func count(_ status: RecordStatus) throws -> Int {
+            let sql = "SELECT COUNT(*) FROM remoteRecord WHERE status = \(status.rawValue) AND status <> 0"
+            return try Int.fetchOne(db, sql: sql) ?? 0
+        }
+        tombstones = try count(.deleted)
+        held = try count(.held)
+        digest = try Zones.digest(db, Zones.defaultID)
+        peers = try PeerTable.all(db)
+        let journal = try Int.fetchOne(db, sql: "SELECT COUNT(DISTINCT recordName) FROM pendingChange") ?? 0
+        pending = journal + (peers.map(\.behind).max() ?? 0)
+    }
+}

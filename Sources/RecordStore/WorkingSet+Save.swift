@@ -1,0 +1,149 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// What a transaction changed, for those who tell others about it.
+public struct StoreChanges: Sendable, Equatable {
+    /// Records whose state is new.
+    public internal(set) var changed = 0
+    /// Of those, records that are deleted now and were not before.
+    public internal(set) var deleted = 0
+    /// Of those, records that are kept aside now.
+    public internal(set) var held = 0
+
+    public init() {}
+
+    static func += (left: inout StoreChanges, right: StoreChanges) {
+        left.changed += right.changed
+        left.deleted += right.deleted
+        left.held += right.held
+    }
+}
+
+extension WorkingSet {
+    /// Settles everything and writes it: rows, metadata, digests, sequence numbers.
+    ///
+    /// Rows are written before rows are removed, so that a foreign key action of SQLite, which would act on a
+    /// record still referring to a removed one, finds nothing to act on.
+    func save(generation: [UInt8]) throws -> StoreChanges {
+        var settlement = try Settlement(self)
+        try settlement.run()
+        try CaptureTriggers.paused(db) {
+            try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+            var written = 0
+            while written < order.count {
+                let record = order[written]
+                written += 1
+                guard try !writeRow(record) else { continue }
+                // The table refused the row: whatever depends on it is settled anew, and looked at once more.
+                record.isRefused = true
+                try settlement.run(from: record)
+                written = 0
+            }
+            try removeRows()
+        }
+        return try saveMetadata(generation: generation)
+    }
+
+    /// Writes the row of a record that belongs into its table.
+    ///
+    /// - Returns: false when a constraint of the table refused it.
+    private func writeRow(_ record: WorkingRecord) throws -> Bool {
+        guard record.placement == .inTable, let table = tables[record.name.recordType] else { return true }
+        guard record.isRowStale || !record.isRowPresent || record.isStateChanged else { return true }
+        do {
+            try table.upsert(db, record.state)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return false
+        }
+        record.isRowPresent = true
+        record.isRowStale = false
+        return true
+    }
+
+    /// Removes the rows of records that are deleted or held now, those that refer to others before those.
+    private func removeRows() throws {
+        let leaving = order.filter { $0.isRowPresent && $0.placement != .inTable && $0.placement != nil }
+        for record in leaving.reversed() {
+            guard let table = tables[record.name.recordType] else { continue }
+            try table.delete(db, record.name.description)
+            record.isRowPresent = false
+        }
+    }
+
+    private func saveMetadata(generation: [UInt8]) throws -> StoreChanges {
+        var changes = StoreChanges()
+        var sequence = try SyncState.integer(db, .lastSequence) ?? 0
+        var digests: [Int64: ZoneDigest] = [:]
+        let firstSequence = sequence + 1
+        for record in order {
+            guard let placement = record.placement else { continue }
+            guard record.isStateChanged || placement != record.original?.status else { continue }
+            if record.isStateChanged {
+                sequence += 1
+                changes.changed += 1
+                if placement == .deleted, record.original?.status != .deleted { changes.deleted += 1 }
+            }
+            if placement == .held, record.original?.status != .held { changes.held += 1 }
+            try save(record, placement, sequence: sequence, &digests)
+        }
+        guard sequence >= firstSequence || !digests.isEmpty else { return changes }
+        for (zone, digest) in digests { try Zones.setDigest(db, zone, digest) }
+        guard sequence >= firstSequence else { return changes }
+        try SyncState.set(db, .lastSequence, sequence)
+        try Generations.record(db, generation, firstSequence: firstSequence)
+        return changes
+    }
+
+    private func save(
+        _ record: WorkingRecord, _ placement: RecordStatus, sequence: Int64,
+        _ digests: inout [Int64: ZoneDigest]
+    ) throws {
+        let table = tables[record.name.recordType]
+        let metadata = RecordMetadata(record.state) { field in
+            placement != .inTable || table?.hasColumn(field) != true
+        }
+        var digest = try digests[record.zone] ?? Zones.digest(db, record.zone)
+        if let id = record.original?.countedID { digest.remove(id) }
+        if record.state.isLive { digest.insert(metadata.recordID(record.name)) }
+        digests[record.zone] = digest
+
+        let blob = metadata.encoded(shapeID: try shapes.id(metadata.fieldNames, db))
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO remoteRecord (remoteRecordID, zone, status, changeSequence, sourcePeer, remoteRecord)
+                VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (remoteRecordID) DO UPDATE SET
+                    status = excluded.status, changeSequence = excluded.changeSequence,
+                    sourcePeer = excluded.sourcePeer, remoteRecord = excluded.remoteRecord
+                """
+        ).execute(arguments: [
+            record.name.description, record.zone, placement.rawValue,
+            record.isStateChanged ? sequence : record.original?.changeSequence ?? sequence,
+            source(of: record), Data(blob),
+        ])
+        try saveHeldReferences(record, placement)
+    }
+
+    /// The peer that need not be sent this state, because it is the one it sent.
+    private func source(of record: WorkingRecord) -> Int64? {
+        guard record.isStateChanged else { return record.original?.sourcePeer }
+        guard let received = record.receivedState, received == record.state.transferred else { return nil }
+        return record.sourcePeer
+    }
+
+    private func saveHeldReferences(_ record: WorkingRecord, _ placement: RecordStatus) throws {
+        if record.original?.status == .held {
+            try db.cachedStatement(sql: "DELETE FROM heldReference WHERE recordName = ?")
+                .execute(arguments: [record.name.description])
+        }
+        guard placement == .held else { return }
+        for field in record.state.fields {
+            guard case .reference(let target) = field.value else { continue }
+            try db.cachedStatement(
+                sql: "INSERT OR IGNORE INTO heldReference (recordName, target) VALUES (?, ?)"
+            )
+            .execute(arguments: [record.name.description, target.description])
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import GRDB
+import SyncModel
+
+/// Where a record is, as the column `remoteRecord.status` says.
+enum RecordStatus: Int64 {
+    /// In the table of its type.
+    case inTable = 0
+    /// Deleted: a tombstone.
+    case deleted = 1
+    /// Kept aside: its type is unknown, or a record that it needs is not there.
+    case held = 2
+}
+
+/// One record while a transaction works on it.
+final class WorkingRecord {
+    let name: RecordName
+    let zone: Int64
+    /// nil for a record that sync does not know yet.
+    let original: Original?
+    var state: RecordState
+    /// Whether the record's table has a row of it now.
+    var isRowPresent: Bool
+    /// Where the record is to be, once the transaction is through.
+    var placement: RecordStatus?
+    /// The row was refused by a constraint of the table, so the record is held whatever else speaks for it.
+    var isRefused = false
+    /// The values in the table are not those of ``state``.
+    var isRowStale = false
+    /// The peer whose state was taken over as it is.
+    var sourcePeer: Int64?
+    /// The state that ``sourcePeer`` sent, to see whether ours is still the same at the end.
+    var receivedState: RecordState?
+
+    /// What the records that refer to this one go by.
+    struct Circumstances: Equatable {
+        var placement: RecordStatus?
+        var deletion: Stamp?
+    }
+
+    /// The circumstances that referring records were last looked at under.
+    var announced: Circumstances
+
+    struct Original {
+        let state: RecordState
+        let status: RecordStatus
+        /// Under which id the record counts in the digest; nil when it does not count.
+        let countedID: RecordID?
+        let sourcePeer: Int64?
+        let changeSequence: Int64
+    }
+
+    init(name: RecordName, zone: Int64, original: Original?, state: RecordState, isRowPresent: Bool) {
+        self.name = name
+        self.zone = zone
+        self.original = original
+        self.state = state
+        self.isRowPresent = isRowPresent
+        // A row that vanished behind the triggers' back can carry no reference any more.
+        self.placement = original?.status == .inTable && !isRowPresent ? .held : original?.status
+        self.announced = Circumstances(placement: original?.status, deletion: original?.state.deletion)
+    }
+
+    var isStateChanged: Bool { original.map { $0.state != state } ?? true }
+}
+
+/// The records that one transaction works on, loaded when they are first asked for.
+///
+/// Not kept beyond the transaction, and bounded by what a batch and the deletions it causes touch.
+final class WorkingSet {
+    let db: Database
+    let tables: RecordTables
+    let shapes: ShapeTable
+    private(set) var records: [RecordName: WorkingRecord] = [:]
+    /// The order in which the records came into the set: the order in which they are numbered.
+    private(set) var order: [WorkingRecord] = []
+
+    init(_ db: Database, _ tables: RecordTables) throws {
+        self.db = db
+        self.tables = tables
+        self.shapes = try ShapeTable(db)
+    }
+
+    /// The record, if it is in the set already.
+    func loaded(_ name: RecordName) -> WorkingRecord? { records[name] }
+
+    /// The record, if sync knows it.
+    func known(_ name: RecordName) throws -> WorkingRecord? {
+        if let record = records[name] { return record }
+        return try load(name)
+    }
+
+    /// The record; a new one, without fields, if sync does not know it.
+    func record(_ name: RecordName, newIn zone: Int64) throws -> WorkingRecord {
+        if let record = try known(name) { return record }
+        let isRowPresent = try tables[name.recordType]?.exists(db, name.description) ?? false
+        return add(
+            WorkingRecord(
+                name: name, zone: zone, original: nil, state: RecordState(name: name),
+                isRowPresent: isRowPresent))
+    }
+
+    /// Takes in a record that sync is known not to know and whose table has no row of it.
+    func addNew(_ record: WorkingRecord) { add(record) }
+
+    @discardableResult
+    private func add(_ record: WorkingRecord) -> WorkingRecord {
+        records[record.name] = record
+        order.append(record)
+        return record
+    }
+
+    private func load(_ name: RecordName) throws -> WorkingRecord? {
+        let statement = try db.cachedStatement(
+            sql:
+                "SELECT zone, status, sourcePeer, changeSequence, remoteRecord FROM remoteRecord WHERE remoteRecordID = ?"
+        )
+        guard let row = try Row.fetchOne(statement, arguments: [name.description]) else { return nil }
+        let stored = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes)
+        let countsInDigest = stored.status != .deleted && !stored.metadata.fieldNames.isEmpty
+        return add(
+            WorkingRecord(
+                name: name,
+                zone: row[0],
+                original: WorkingRecord.Original(
+                    state: stored.state,
+                    status: stored.status,
+                    countedID: countsInDigest ? stored.metadata.recordID(name) : nil,
+                    sourcePeer: row[2],
+                    changeSequence: row[3]),
+                state: stored.state,
+                isRowPresent: stored.isRowPresent))
+    }
+}
+
+/// A record as the store has it: its metadata, with the values of its row.
+struct StoredRecord {
+    let status: RecordStatus
+    let metadata: RecordMetadata
+    let state: RecordState
+    let isRowPresent: Bool
+
+    /// Puts a record together.
+    ///
+    /// - Parameter row: has the columns `status` and `remoteRecord`.
+    init(_ name: RecordName, _ row: Row, db: Database, tables: RecordTables, shapes: ShapeTable) throws {
+        guard let status = RecordStatus(rawValue: row["status"]) else {
+            throw RecordStoreError(.corrupt, "the status of \(name) is none that exists")
+        }
+        self.status = status
+        metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name.description)
+        let table = tables[name.recordType]
+        let values = try table?.values(db, name.description)
+        isRowPresent = values != nil
+        var valuesByField = metadata.storedValues
+        if let table, let values {
+            for (field, value) in zip(table.type.fields, values) where valuesByField[field.name] == nil {
+                valuesByField[field.name] = value
+            }
+        }
+        var fields: [RecordField] = []
+        // A row that vanished behind the triggers' back leaves stamps without values: those fields are not known.
+        for (field, stamp) in zip(metadata.fieldNames, metadata.stamps) {
+            guard let value = valuesByField[field] else { continue }
+            fields.append(RecordField(name: field, value: value, stamp: stamp))
+        }
+        state = RecordState(
+            name: name, sortedFields: fields, deletion: metadata.deletion, revival: metadata.revival)
+    }
+}
+
+/// The tables of a schema by record type.
+struct RecordTables: Sendable {
+    let schema: RecordSchema
+    private let byType: [String: RecordTable]
+
+    init(_ schema: RecordSchema) {
+        self.schema = schema
+        byType = Dictionary(uniqueKeysWithValues: schema.types.map { ($0.name, RecordTable($0)) })
+    }
+
+    subscript(type: String) -> RecordTable? { byType[type] }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// The table `recordZone`.
+enum Zones {
+    /// The row of the zone that every store has.
+    static let defaultID: Int64 = 1
+
+    static func id(_ db: Database, _ name: ZoneName) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT id FROM recordZone WHERE name = ?"), arguments: [name.description]
+        )
+    }
+
+    static func all(_ db: Database) throws -> [ZoneName] {
+        try String.fetchAll(db, sql: "SELECT name FROM recordZone ORDER BY id").compactMap(ZoneName.init)
+    }
+
+    static func digest(_ db: Database, _ id: Int64) throws -> ZoneDigest {
+        let statement = try db.cachedStatement(
+            sql: "SELECT recordCount, digestSum FROM recordZone WHERE id = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [id]),
+            let digest = ZoneDigest(
+                count: UInt64(bitPattern: row[0] as Int64), sumBytes: row.bytes("digestSum"))
+        else {
+            throw RecordStoreError(.corrupt, "the digest of zone \(id) is damaged")
+        }
+        return digest
+    }
+
+    static func setDigest(_ db: Database, _ id: Int64, _ digest: ZoneDigest) throws {
+        try db.cachedStatement(sql: "UPDATE recordZone SET recordCount = ?, digestSum = ? WHERE id = ?")
+            .execute(arguments: [Int64(bitPattern: digest.count), Data(digest.sumBytes), id])
+    }
+}
+
+/// The table `storeGeneration`: which run of a program began to number changes where.
+enum Generations {
+    /// How many are remembered; a peer's token of a forgotten one is void, and the exchange starts over.
+    private static let remembered = 1000
+    /// Bytes of a generation's random id.
+    static let idLength = 8
+
+    /// Notes that a run numbered a change, if it is its first.
+    static func record(_ db: Database, _ generation: [UInt8], firstSequence: Int64) throws {
+        let statement = try db.cachedStatement(
+            sql: "INSERT OR IGNORE INTO storeGeneration (id, firstSequence) VALUES (?, ?)")
+        try statement.execute(arguments: [Data(generation), firstSequence])
+        guard db.changesCount > 0 else { return }
+        try db.execute(
+            sql: """
+                DELETE FROM storeGeneration WHERE id NOT IN (
+                    SELECT id FROM storeGeneration ORDER BY firstSequence DESC LIMIT ?)
+                """, arguments: [remembered])
+    }
+
+    /// The generation of a store in which nothing was ever numbered.
+    static let none = [UInt8](repeating: 0, count: idLength)
+
+    /// The generation that a sequence number belongs to: the last that began at or before it.
+    static func covering(_ db: Database, _ sequence: Int64) throws -> [UInt8] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT id FROM storeGeneration WHERE firstSequence <= ?
+                ORDER BY firstSequence DESC, id DESC LIMIT 1
+                """)
+        return try Data.fetchOne(statement, arguments: [sequence]).map(Array.init) ?? none
+    }
+}

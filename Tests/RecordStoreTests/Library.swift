@@ -1,0 +1,124 @@
+import Foundation
+import GRDB
+import RecordStore
+import SyncModel
+
+/// A small schema of the tests' own: authors, their books, and reviews that may outlive a book's shelf.
+enum Library {
+    static let sql = """
+        CREATE TABLE Author (
+            recordName TEXT NOT NULL PRIMARY KEY, name TEXT, born TEXT, modificationDate TEXT);
+        CREATE TABLE Shelf (
+            recordName TEXT NOT NULL PRIMARY KEY, label TEXT, modificationDate TEXT);
+        CREATE TABLE Book (
+            recordName TEXT NOT NULL PRIMARY KEY, title TEXT, pages INTEGER, modificationDate TEXT,
+            author TEXT NOT NULL REFERENCES Author (recordName)
+                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
+            shelf TEXT REFERENCES Shelf (recordName)
+                ON DELETE SET NULL ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
+        CREATE INDEX Book_author ON Book (author);
+        CREATE INDEX Book_shelf ON Book (shelf);
+        CREATE TABLE Loan (
+            recordName TEXT NOT NULL PRIMARY KEY, borrower TEXT, modificationDate TEXT,
+            book TEXT NOT NULL REFERENCES Book (recordName)
+                ON DELETE NO ACTION ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
+        CREATE INDEX Loan_book ON Loan (book);
+        """
+
+    static func schema() throws -> RecordSchema {
+        try RecordSchema([
+            RecordType("Author", [FieldDefinition("name"), FieldDefinition("born", .date)]),
+            RecordType("Shelf", [FieldDefinition("label")]),
+            RecordType(
+                "Book",
+                [
+                    FieldDefinition("author", .reference(to: "Author", rule: .cascade, isRequired: true)),
+                    FieldDefinition("shelf", .reference(to: "Shelf", rule: .nullify, isRequired: false)),
+                    FieldDefinition("title"), FieldDefinition("pages"),
+                ]),
+            RecordType(
+                "Loan",
+                [
+                    FieldDefinition("book", .reference(to: "Book", rule: .deny, isRequired: true)),
+                    FieldDefinition("borrower"),
+                ]),
+        ])
+    }
+}
+
+/// One machine of the tests: a store in memory, known to the others by its key.
+final class Machine {
+    let name: String
+    let store: RecordStore
+    private let database: DatabaseQueue
+
+    init(_ name: String, number: UInt64) throws {
+        self.name = name
+        database = try DatabaseQueue()
+        try database.write { try $0.execute(sql: Library.sql) }
+        store = try RecordStore(database, schema: Library.schema(), replica: ReplicaID(rawValue: number))
+    }
+
+    var key: [UInt8] { Array(name.utf8) + [UInt8](repeating: 0, count: 32 - name.utf8.count) }
+
+    /// Runs SQL as another program would: foreign keys off, and nothing of ours called.
+    func shell(_ sql: String) throws {
+        try database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.execute(sql: sql)
+            try db.execute(sql: "PRAGMA foreign_keys = ON")
+        }
+    }
+
+    func rows(_ sql: String) throws -> [String] {
+        try database.read { db in
+            try Row.fetchAll(db, sql: sql).map { row in
+                row.databaseValues.map { $0.isNull ? "-" : String.fromDatabaseValue($0) ?? "\($0)" }
+                    .joined(separator: "|")
+            }
+        }
+    }
+
+    func status() async throws -> StoreStatus {
+        try await store.foldPendingChanges()
+        return try await database.read { [store] in try store.status($0) }
+    }
+
+    func digest() async throws -> String { try await status().digest.hex }
+
+    func state(_ name: String) async throws -> RecordState? {
+        try await store.foldPendingChanges()
+        return try await database.read { [store] in try store.state($0, of: RecordName(name)) }
+    }
+
+    /// Sends this machine's changes to another, as a session does; returns how many records went.
+    @discardableResult
+    func send(to other: Machine) async throws -> Int {
+        let zone = ZoneName.scorebookData
+        let them = try await store.addPeer(key: other.key, name: other.name)
+        let us = try await other.store.addPeer(key: key, name: name)
+        _ = try await store.summary(zone: zone, peer: them)
+        let held = try await other.store.summary(zone: zone, peer: us).received
+        var token = try await store.startingToken(for: held)
+        var count = 0
+        while true {
+            let batch = try await store.nextBatch(zone: zone, after: token, for: them, includingEcho: false)
+            count += batch.records.count
+            _ = try await other.store.apply(batch.records, token: batch.token, zone: zone, from: us)
+            try await store.acknowledge(batch.token, zone: zone, by: them)
+            token = batch.token
+            if batch.isLast { return count }
+        }
+    }
+
+    /// Exchanges in both directions until nothing moves any more.
+    func sync(with other: Machine) async throws {
+        for _ in 0..<10 {
+            let moved = try await send(to: other) + other.send(to: self)
+            if moved == 0 { return }
+        }
+        throw NeverQuiet()
+    }
+
+    struct NeverQuiet: Error {}
+}
