@@ -1,0 +1,120 @@
+import NIOCore
+import SyncModel
+
+/// The primitives of the encoding, each read or refused as a whole.
+///
+/// A message is complete when it is decoded, so bytes that are missing are malformed, not late.
+extension ByteBuffer {
+    mutating func readByte() throws(ProtocolError) -> UInt8 {
+        guard let byte = readInteger(as: UInt8.self) else { throw .malformed("a message that ends early") }
+        return byte
+    }
+
+    mutating func readFixed(_ count: Int) throws(ProtocolError) -> [UInt8] {
+        guard let bytes = readBytes(length: count) else { throw .malformed("a message that ends early") }
+        return bytes
+    }
+
+    mutating func readUInt64() throws(ProtocolError) -> UInt64 {
+        guard let value = readInteger(as: UInt64.self) else { throw .malformed("a message that ends early") }
+        return value
+    }
+
+    /// A QUIC variable-length integer (RFC 9000 section 16).
+    mutating func readVarint() throws(ProtocolError) -> UInt64 {
+        guard let value = readVarintIfPresent() else { throw .malformed("a message that ends early") }
+        return value
+    }
+
+    /// The same, or nil, with the reader index where it was, when bytes are missing.
+    mutating func readVarintIfPresent() -> UInt64? {
+        guard let first = getInteger(at: readerIndex, as: UInt8.self) else { return nil }
+        let length = 1 << Int(first >> 6)
+        guard let bytes = readBytes(length: length) else { return nil }
+        return bytes.dropFirst().reduce(UInt64(first & 0x3F)) { $0 << 8 | UInt64($1) }
+    }
+
+    /// A count or index below `limit`.
+    mutating func readCount(below limit: Int, of what: String) throws(ProtocolError) -> Int {
+        let value = try readVarint()
+        guard value < UInt64(limit) else { throw .malformed("\(value) as \(what)") }
+        return Int(value)
+    }
+
+    /// Text of at most `limit` bytes, behind its length.
+    mutating func readText(limit: Int, of what: String) throws(ProtocolError) -> String {
+        let length = try readCount(below: min(limit, readableBytes) + 1, of: "the length of \(what)")
+        guard let bytes = readSlice(length: length),
+            let text = String(validating: bytes.readableBytesView, as: UTF8.self)
+        else { throw .malformed("\(what) that is not UTF-8") }
+        return text
+    }
+
+    mutating func readIdentifier() throws(ProtocolError) -> String {
+        let text = try readText(limit: ProtocolLimits.maximumIdentifier, of: "a name")
+        guard RecordName.isIdentifier(text.utf8) else { throw .malformed("a name that is no identifier") }
+        return text
+    }
+
+    mutating func writeVarint(_ value: UInt64) {
+        var bytes: [UInt8] = []
+        VariableLengthInteger.append(value, to: &bytes)
+        writeBytes(bytes)
+    }
+
+    mutating func writeCount(_ value: Int) {
+        writeVarint(UInt64(value))
+    }
+
+    mutating func writeText(_ text: String) {
+        writeCount(text.utf8.count)
+        writeString(text)
+    }
+
+    // MARK: Tokens
+
+    mutating func writeToken(_ token: ChangeToken) {
+        writeCount(token.generation.count)
+        writeBytes(token.generation)
+        writeVarint(UInt64(token.sequence))
+        guard let cursor = token.cursor else { return writeInteger(0 as UInt8).discard() }
+        writeInteger(1 as UInt8)
+        writeText(cursor.text)
+    }
+
+    mutating func readToken() throws(ProtocolError) -> ChangeToken {
+        let length = try readCount(
+            below: ChangeToken.maximumGenerationLength + 1, of: "the length of a token")
+        let generation = try readFixed(length)
+        let sequence = Int64(try readVarint())
+        guard try readFlag() else { return ChangeToken(generation: generation, sequence: sequence) }
+        let text = try readText(limit: RecordName.maximumLength, of: "a cursor")
+        guard let cursor = try? ChangeToken.Cursor(text: text) else {
+            throw .malformed("a cursor that is no record name")
+        }
+        return ChangeToken(generation: generation, sequence: sequence, cursor: cursor)
+    }
+
+    mutating func writeOptionalToken(_ token: ChangeToken?) {
+        writeInteger(token == nil ? 0 : 1 as UInt8)
+        if let token { writeToken(token) }
+    }
+
+    mutating func readOptionalToken() throws(ProtocolError) -> ChangeToken? {
+        try readFlag() ? try readToken() : nil
+    }
+
+    /// A byte that is 0 or 1.
+    mutating func readFlag() throws(ProtocolError) -> Bool {
+        switch try readByte() {
+        case 0: false
+        case 1: true
+        default: throw .malformed("a flag that is neither 0 nor 1")
+        }
+    }
+}
+
+extension Int {
+    /// For calls whose result is a count of bytes nobody needs.
+    fileprivate func discard() {}
+}

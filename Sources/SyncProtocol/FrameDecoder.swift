@@ -1,0 +1,34 @@
+import NIOCore
+
+/// Cuts a stream of bytes into frames: two bytes of length, most significant first, then that many bytes.
+///
+/// Before the handshake is done only short frames are taken, so that a stranger's length allocates nothing.
+package struct FrameDecoder: Sendable {
+    private var buffer = ByteBuffer()
+    /// Frames longer than this are refused.
+    package var limit: Int
+
+    package init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Bytes that have arrived and belong to a frame that is not complete.
+    package var pendingBytes: Int { buffer.readableBytes }
+
+    /// Takes in bytes that have arrived.
+    package mutating func append(_ bytes: ByteBuffer) {
+        buffer.discardReadBytes()
+        buffer.writeImmutableBuffer(bytes)
+    }
+
+    /// The next whole frame, or nil when it is not all there.
+    package mutating func next() throws(ProtocolError) -> ByteBuffer? {
+        guard let length = buffer.getInteger(at: buffer.readerIndex, as: UInt16.self) else { return nil }
+        guard length > 0, Int(length) <= limit else {
+            throw .malformed("a frame of \(length) bytes where 1 to \(limit) are allowed")
+        }
+        guard buffer.readableBytes >= 2 + Int(length) else { return nil }
+        buffer.moveReaderIndex(forwardBy: 2)
+        return buffer.readSlice(length: Int(length))
+    }
+}

@@ -1,0 +1,55 @@
+/// Why a session ended other than by a goodbye. The codes are the registry of Protocol/ "Errors".
+public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A stable number; a peer of another version may send others.
+    public struct Code: Sendable, Hashable, RawRepresentable {
+        public let rawValue: UInt64
+
+        public init(rawValue: UInt64) {
+            self.rawValue = rawValue
+        }
+
+        /// Bytes that are no message of this protocol, or break a bound.
+        public static let malformed = Code(rawValue: 1)
+        /// A message that may not come now.
+        public static let unexpectedMessage = Code(rawValue: 2)
+        /// The two sides have no major version in common.
+        public static let unsupportedVersion = Code(rawValue: 3)
+        /// The machines are not paired.
+        public static let notPaired = Code(rawValue: 4)
+        /// Nobody shows a pairing code here, or it has expired or is used up.
+        public static let pairingUnavailable = Code(rawValue: 5)
+        /// The pairing code was wrong.
+        public static let pairingFailed = Code(rawValue: 6)
+        /// Another machine is trying the pairing code at this moment.
+        public static let pairingBusy = Code(rawValue: 7)
+        /// A clock is wrong: stamps lie further in the future than allowed.
+        public static let clockSkew = Code(rawValue: 8)
+        /// The two sides have no zone in common.
+        public static let noCommonZone = Code(rawValue: 9)
+        /// After a whole copy both ways the digests still differ.
+        public static let digestMismatch = Code(rawValue: 10)
+        /// The store could not take or give a record.
+        public static let storeFailure = Code(rawValue: 11)
+        /// The other side was silent for too long.
+        public static let timeout = Code(rawValue: 12)
+        /// Too many connections are open.
+        public static let tooBusy = Code(rawValue: 13)
+        /// A machine connected to itself, or to a copy of itself.
+        public static let sameIdentity = Code(rawValue: 14)
+    }
+
+    public let code: Code
+    /// One sentence for people.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+
+    static func malformed(_ what: String) -> ProtocolError {
+        ProtocolError(.malformed, "the other side sent \(what), which this protocol does not allow")
+    }
+}

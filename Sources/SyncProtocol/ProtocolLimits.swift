@@ -1,0 +1,29 @@
+/// The numbers of the protocol. Protocol/ "Limits" lists them with their reasons.
+public enum ProtocolLimits {
+    /// The major version: peers of different ones do not understand each other.
+    public static let majorVersion: UInt8 = 1
+    /// The minor version: what a newer one adds, an older one skips.
+    public static let minorVersion: UInt64 = 0
+    /// Frames before the handshake is done, in bytes.
+    package static let maximumHandshakeFrame = 512
+    /// Frames afterwards, in bytes: what two bytes of length can say.
+    package static let maximumFrame = 65_535
+    /// A whole message, in bytes.
+    package static let maximumMessage = 16 << 20
+    /// What a side that is not paired yet may send, in bytes.
+    package static let maximumUnpairedMessage = 1024
+    /// A display name, in bytes of UTF-8.
+    package static let maximumDisplayName = 64
+    /// The sentence of an error, in bytes of UTF-8.
+    package static let maximumErrorMessage = 1024
+    /// Zones in one session.
+    package static let maximumZones = 64
+    /// Fields of one record, types, shapes and replicas of one batch.
+    package static let maximumTableEntries = 65_536
+    /// Fields of one record.
+    package static let maximumFields = 1024
+    /// Bytes of a field's or record type's name.
+    package static let maximumIdentifier = 63
+    /// Batches that may be on their way without an acknowledgement.
+    package static let window = 4
+}

@@ -1,0 +1,222 @@
+import SyncModel
+
+/// The exchange of one zone with one peer: a state machine without I/O.
+///
+/// Sending goes by pull: whoever drives the machine asks for its ``nextRequest()``, does the reading, and hands
+/// the result in. Receiving goes by push: each message gives the actions to take. The two halves share nothing
+/// but this struct, so a reader and a writer may drive it in turn.
+///
+/// When both halves have come to rest, each side tells the other its digest together with the two tokens under
+/// which it holds; the digests are compared only where the tokens say that both speak of the same moment.
+package struct ZoneExchange: Sendable {
+    /// Something that has to be asked of the store before there is anything to send.
+    package enum Request: Sendable, Equatable {
+        /// The next batch after a token; answer with ``batchRead(_:)``.
+        case read(after: ChangeToken, includingEcho: Bool)
+        /// A summary to be told to the peer; answer with ``summarized(_:)``.
+        case summarize
+    }
+
+    /// Something to do because of a message.
+    package enum Action: Sendable, Equatable {
+        case send(Message)
+        /// Make a batch durable, then call ``applied(_:)``.
+        case apply(ChangeBatch)
+        /// The peer has made durable what the token covers.
+        case acknowledged(ChangeToken)
+        /// Forget what is held of the peer's changes.
+        case voidReceived
+        /// Take a summary and hand it in with the peer's: ``compare(_:with:)``.
+        case compare(ZoneSummary)
+        /// There may be a new ``nextRequest()``.
+        case wake
+    }
+
+    /// What a comparison of digests came to.
+    package enum Verdict: Sendable, Equatable {
+        /// The two sides speak of different moments: something is still on its way.
+        case notYet
+        case equal
+        case different
+    }
+
+    private let zone: Int
+    private var outgoing = Outgoing()
+    private var isApplying = 0
+    /// What the peer was told last.
+    private var told: ZoneSummary?
+    /// The two sides were equal when they spoke of this.
+    private var confirmed: ZoneSummary?
+    private var resyncRound = 0
+    /// Something came or went since the peer was told a digest.
+    private var isDigestDue = true
+
+    private struct Outgoing {
+        /// Where the next batch begins; nil until the peer has said how it sends, which tells whether it may have
+        /// lost what it had sent before.
+        var position: ChangeToken?
+        var start: ChangeToken?
+        var includesEcho = false
+        var isReading = false
+        /// Tokens of batches that were sent and not acknowledged.
+        var unacknowledged: [ChangeToken] = []
+        /// There may be more to read.
+        var mayHaveMore = true
+    }
+
+    /// - Parameter zone: the zone's number in this session.
+    package init(zone: Int) {
+        self.zone = zone
+    }
+
+    /// Whether everything read so far was sent and acknowledged, and nothing is being applied.
+    package var isAtRest: Bool {
+        outgoing.position != nil && !outgoing.isReading && outgoing.unacknowledged.isEmpty
+            && !outgoing.mayHaveMore && isApplying == 0
+    }
+
+    /// Both sides know that they were equal, and nothing has moved since.
+    package var isConfirmed: Bool {
+        guard let told, let confirmed else { return false }
+        return isAtRest && told == confirmed
+    }
+
+    // MARK: Beginning
+
+    /// The local side has found out where to begin: with what the peer's hello asked for, if this store gave that
+    /// token out, otherwise with a whole copy.
+    ///
+    /// - Returns: what to tell the peer.
+    package mutating func begin(at token: ChangeToken, isHeldTokenVoid: Bool) -> Message {
+        outgoing.start = token
+        return .begin(Message.Begin(zone: zone, isHeldTokenVoid: isHeldTokenVoid))
+    }
+
+    /// The peer has said how it begins.
+    package mutating func received(_ begin: Message.Begin) throws(ProtocolError) -> [Action] {
+        guard outgoing.position == nil, let start = outgoing.start else {
+            throw ProtocolError(.unexpectedMessage, "the other side began twice")
+        }
+        outgoing.position = start
+        // A peer that does not know the token we hold of it may also have lost what we had from it.
+        outgoing.includesEcho = begin.isHeldTokenVoid
+        return begin.isHeldTokenVoid ? [.voidReceived, .wake] : [.wake]
+    }
+
+    // MARK: Sending
+
+    /// What to ask of the store next; nil when there is nothing to do, or too much is on its way already.
+    package mutating func nextRequest() -> Request? {
+        guard let position = outgoing.position, !outgoing.isReading else { return nil }
+        if outgoing.mayHaveMore {
+            guard outgoing.unacknowledged.count < ProtocolLimits.window else { return nil }
+            outgoing.isReading = true
+            return .read(after: position, includingEcho: outgoing.includesEcho)
+        }
+        guard isAtRest, isDigestDue else { return nil }
+        isDigestDue = false
+        return .summarize
+    }
+
+    /// The store has given the batch that was asked for.
+    ///
+    /// - Returns: what to send, if the batch says anything new.
+    package mutating func batchRead(_ batch: ChangeBatch) -> Message? {
+        outgoing.isReading = false
+        outgoing.mayHaveMore = !batch.isLast
+        // After a whole copy come the changes that were made meanwhile.
+        if outgoing.position?.cursor != nil, batch.isLast { outgoing.mayHaveMore = true }
+        let isNews = !batch.records.isEmpty || batch.token != outgoing.position
+        outgoing.position = batch.token
+        guard isNews else { return nil }
+        outgoing.unacknowledged.append(batch.token)
+        isDigestDue = true
+        return .batch(zone: zone, batch)
+    }
+
+    /// The store has given a summary.
+    package mutating func summarized(_ summary: ZoneSummary) -> Message? {
+        guard summary != told else { return nil }
+        told = summary
+        return .digest(zone: zone, summary)
+    }
+
+    /// The store has changed.
+    package mutating func storeChanged() {
+        outgoing.mayHaveMore = true
+    }
+
+    // MARK: Receiving
+
+    package mutating func received(_ batch: ChangeBatch) -> [Action] {
+        isApplying += 1
+        return [.apply(batch)]
+    }
+
+    /// A batch is durable.
+    package mutating func applied(_ batch: ChangeBatch) -> [Action] {
+        isApplying -= 1
+        isDigestDue = true
+        // Applying numbered changes here, so the peer's token has to move past them; once, when it has sent all.
+        if batch.isLast { outgoing.mayHaveMore = true }
+        return [.send(.acknowledge(zone: zone, batch.token)), .wake]
+    }
+
+    package mutating func receivedAcknowledgement(_ token: ChangeToken) throws(ProtocolError) -> [Action] {
+        guard let index = outgoing.unacknowledged.firstIndex(of: token) else {
+            throw ProtocolError(.unexpectedMessage, "the other side acknowledged what was not sent")
+        }
+        outgoing.unacknowledged.removeSubrange(...index)
+        return [.acknowledged(token), .wake]
+    }
+
+    package mutating func received(_ summary: ZoneSummary) -> [Action] {
+        [.compare(summary)]
+    }
+
+    /// Compares the peer's summary with ours.
+    ///
+    /// - Returns: the verdict; `different` when nothing is on its way and the digests differ all the same.
+    package mutating func compare(_ own: ZoneSummary, with peer: ZoneSummary) -> Verdict {
+        guard peer.received == own.current, own.received == peer.current else { return .notYet }
+        guard own.digest == peer.digest else { return .different }
+        confirmed = own
+        if told != own { isDigestDue = true }
+        return .equal
+    }
+
+    // MARK: Starting over
+
+    /// The digests differ although nothing is on its way: both sides send whole copies.
+    ///
+    /// - Parameter start: the token of a whole copy.
+    /// - Throws: `digestMismatch` when that has been done in this session already.
+    package mutating func resync(from start: ChangeToken) throws(ProtocolError) -> [Action] {
+        guard resyncRound == 0 else {
+            throw ProtocolError(
+                .digestMismatch,
+                "the two scorebooks still differ after a whole copy both ways; please report this")
+        }
+        resyncRound += 1
+        startOver(from: start)
+        return [.send(.resync(zone: zone, round: resyncRound)), .voidReceived, .wake]
+    }
+
+    /// The peer has found that the digests differ.
+    package mutating func receivedResync(round: Int, from start: ChangeToken) -> [Action] {
+        // Both sides may find it at the same time; the round says that they mean the same.
+        guard round > resyncRound else { return [] }
+        resyncRound = round
+        startOver(from: start)
+        return [.voidReceived, .wake]
+    }
+
+    private mutating func startOver(from start: ChangeToken) {
+        outgoing.position = start
+        outgoing.includesEcho = true
+        outgoing.mayHaveMore = true
+        confirmed = nil
+        told = nil
+        isDigestDue = true
+    }
+}
