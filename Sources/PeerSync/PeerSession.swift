@@ -1,0 +1,358 @@
+import Logging
+import NIOCore
+import RecordStore
+import SecureChannel
+import SyncModel
+import SyncProtocol
+import Synchronization
+
+/// One connection with one machine, from the handshake to the goodbye.
+final class PeerSession: Sendable {
+    /// How long each of the steps before the exchange may take.
+    private static let greetingDeadline: Duration = .seconds(20)
+    /// A ping goes out this often, so that a live peer is never silent for longer.
+    private static let pingInterval: Duration = .seconds(15)
+    /// A peer that was silent for this long is gone.
+    private static let silenceLimit: Duration = .seconds(45)
+    /// How long the last messages may take to leave, and the other side to close.
+    private static let farewellDeadline: Duration = .seconds(2)
+
+    /// What a session was made for.
+    enum Purpose: Sendable {
+        /// Somebody connected to us.
+        case answer
+        /// We connected; the code pairs, if the other side is not paired yet.
+        case call(code: PairingCode?, once: Bool)
+
+        var role: NoiseHandshake.Role {
+            if case .answer = self { .responder } else { .initiator }
+        }
+
+        var isOnce: Bool {
+            if case .call(_, once: true) = self { true } else { false }
+        }
+    }
+
+    private let engine: SyncEngine
+    private let purpose: Purpose
+    private let address: String
+    private let outbox = Outbox()
+    private let statistics = StatisticsCounter()
+    private let isStopping = Mutex(false)
+    /// What a task of the session other than the reading one found.
+    private let failure = Mutex<(any Error)?>(nil)
+    private let watchdog: Watchdog
+    private let connection: ByteChannel
+    /// Called once, when the other side has proved to be paired.
+    private let onAuthenticated: @Sendable () -> Void
+
+    init(
+        _ engine: SyncEngine, _ connection: ByteChannel, purpose: Purpose, address: String,
+        onAuthenticated: @escaping @Sendable () -> Void = {}
+    ) {
+        self.engine = engine
+        self.connection = connection
+        self.purpose = purpose
+        self.address = address
+        self.onAuthenticated = onAuthenticated
+        watchdog = Watchdog(connection.channel, within: Handshake.deadline)
+    }
+
+    /// Says goodbye and ends, without waiting for it.
+    func stop() {
+        let isFirst = isStopping.withLock { isStopping in
+            defer { isStopping = true }
+            return !isStopping
+        }
+        guard isFirst else { return }
+        try? outbox.send(.goodbye)
+        outbox.finish()
+        watchdog.expect(within: Self.farewellDeadline)
+    }
+
+    /// Runs the session to its end.
+    ///
+    /// - Returns: what came of it, when both sides were found equal at least once.
+    /// - Throws: ``PeerSyncError``.
+    func run() async throws -> SyncReport? {
+        do {
+            return try await connection.executeThenClose { inbound, outbound in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { await self.watchdog.run() }
+                    defer { group.cancelAll() }
+                    return try await self.handshake(inbound, outbound)
+                }
+            }
+        } catch let error as PeerSyncError {
+            throw error
+        } catch let error as ProtocolError {
+            throw PeerSyncError(error)
+        } catch let error as SecureChannelError {
+            throw watchdog.hasFired
+                ? timeout
+                : PeerSyncError(.protocolViolation, "the encrypted connection broke: \(error.message)")
+        } catch let error as RecordStoreError {
+            throw PeerSyncError(.storeUnusable, error.message)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch let error as IOError {
+            throw watchdog.hasFired
+                ? timeout : PeerSyncError(.interrupted, "the connection was cut (\(error))")
+        } catch let error as ChannelError {
+            throw watchdog.hasFired
+                ? timeout : PeerSyncError(.interrupted, "the connection was cut (\(error))")
+        } catch {
+            throw PeerSyncError(.storeUnusable, "the store could not go on: \(error)")
+        }
+    }
+
+    private var timeout: PeerSyncError {
+        PeerSyncError(.timeout, "\(address) did not answer in time")
+    }
+
+    private func handshake(
+        _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
+        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) async throws -> SyncReport? {
+        var frames = FrameReader(inbound)
+        let ciphers: TransportCiphers
+        do {
+            ciphers = try await Handshake.run(
+                purpose.role, identity: engine.identity, reader: &frames, outbound: outbound)
+        } catch let error as SecureChannelError {
+            throw PeerSyncError(.incompatible, "\(address) does not speak this protocol (\(error.message))")
+        } catch let error as ProtocolError {
+            guard !watchdog.hasFired else { throw timeout }
+            guard error.code == .malformed else { throw error }
+            throw PeerSyncError(.incompatible, "\(address) does not speak this protocol (\(error.message))")
+        }
+        // The handshake's own frames: three, of fixed sizes but for what version the payload names.
+        statistics.update { $0.bytesSent += purpose.role == .initiator ? 108 : 98 }
+        watchdog.expect(within: Self.greetingDeadline)
+        return try await converse(MessageReader(frames, ciphers.receive), ciphers, outbound)
+    }
+
+    /// Everything after the handshake. Whatever ends the conversation, what waits to be sent is sent first.
+    private func converse(
+        _ messages: consuming MessageReader, _ ciphers: TransportCiphers,
+        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) async throws -> SyncReport? {
+        var reader = messages
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            let writer = MessageWriter(ciphers.send)
+            group.addTask {
+                await self.outbox.drain(into: outbound, writer: writer, counting: self.statistics)
+            }
+            let result: Result<SyncReport?, any Error>
+            do {
+                result = .success(try await greetAndExchange(&reader, ciphers))
+            } catch {
+                result = .failure(error)
+                if let told = Self.toldToPeer(error), !isStopping.withLock({ $0 }) {
+                    try? outbox.send(.error(told))
+                }
+            }
+            outbox.finish()
+            watchdog.expect(within: Self.farewellDeadline)
+            try await group.waitForAll()
+            return try result.get()
+        }
+    }
+
+    /// What the other side's user is told of an error that was found here; nil for one that came from there.
+    private static func toldToPeer(_ error: any Error) -> ProtocolError? {
+        switch error {
+        case let error as ProtocolError: error
+        case is PeerSyncError, is CancellationError, is SecureChannelError: nil
+        case let error as RecordStoreError: ProtocolError(.storeFailure, error.message)
+        default: ProtocolError(.storeFailure, "the other machine's store cannot go on at this moment")
+        }
+    }
+
+    // MARK: Greeting
+
+    private func greetAndExchange(_ reader: inout MessageReader, _ ciphers: TransportCiphers) async throws
+        -> SyncReport?
+    {
+        guard ciphers.remoteStatic != engine.identity.publicKey else {
+            throw ProtocolError(
+                .sameIdentity,
+                "both sides have the same identity key: this is one machine, or a copy of its store")
+        }
+        var first = purpose.role == .responder ? try await nextMessage(&reader) : nil
+        var peer = try await engine.store.peer(key: ciphers.remoteStatic.bytes)
+        var didPair = false
+        let pairing = PairingConversation(engine: engine, address: address, ciphers: ciphers)
+        if case .call(let code?, _) = purpose, peer == nil {
+            peer = try await pairing.call(code, outbox) { try await self.nextMessage(&reader) }
+            didPair = true
+        } else if case .pairingShare(let share)? = first {
+            peer = try await pairing.answer(share, outbox) { try await self.nextMessage(&reader) }
+            didPair = true
+            first = try await nextMessage(&reader)
+        }
+        guard let peer else {
+            throw ProtocolError(
+                .notPaired,
+                "the two machines are not paired: run `scorebook-peer listen --pair` on one and "
+                    + "`scorebook-peer connect HOST --code NNN-NNN`, with the code it shows, on the other")
+        }
+        onAuthenticated()
+        if didPair { engine.onEvent(.paired(name: peer.name)) }
+        reader.limit = ProtocolLimits.maximumMessage
+        return try await greet(peer, first, &reader, didPair: didPair)
+    }
+
+    private func greet(_ peer: Peer, _ first: Message?, _ reader: inout MessageReader, didPair: Bool)
+        async throws
+        -> SyncReport?
+    {
+        try outbox.send(.hello(try await hello(for: peer)))
+        let answer: Message = if let first { first } else { try await nextMessage(&reader) }
+        guard case .hello(let hello) = answer else {
+            throw ProtocolError(.unexpectedMessage, "the other side did not say hello")
+        }
+        if case .call = purpose { try await engine.store.noteAddress(address, of: peer) }
+        engine.onEvent(.connected(name: peer.name, address: address))
+        let common = Set(hello.zones.keys).intersection(try await engine.store.zones()).sorted()
+        guard !common.isEmpty else {
+            throw ProtocolError(.noCommonZone, "the two machines share no zone")
+        }
+        let zones = common.enumerated().map { number, zone in
+            ZoneSession(
+                zone: zone, number: number, store: engine.store, peer: peer, outbox: outbox,
+                statistics: statistics,
+                onEvent: engine.onEvent)
+        }
+        for (name, zone) in zip(common, zones) {
+            try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })
+        }
+        do {
+            try await exchange(zones, &reader)
+        } catch {
+            if !(error is CancellationError) { try? await engine.store.noteError("\(error)", with: peer) }
+            engine.onEvent(.disconnected(name: peer.name, reason: "\(error)"))
+            throw error
+        }
+        engine.onEvent(.disconnected(name: peer.name, reason: nil))
+        guard let digest = await zones[0].agreedDigest else { return nil }
+        return SyncReport(peer: peer.name, statistics: statistics.current, digest: digest, didPair: didPair)
+    }
+
+    private func hello(for peer: Peer) async throws -> Message.Hello {
+        var zones: [ZoneName: ChangeToken?] = [:]
+        for zone in try await engine.store.zones() {
+            zones[zone] = .some(try await engine.store.summary(zone: zone, peer: peer).received)
+        }
+        return Message.Hello(
+            minorVersion: ProtocolLimits.minorVersion, replica: engine.store.replica,
+            displayName: engine.displayName, clock: engine.now(), zones: zones)
+    }
+
+    // MARK: Exchanging
+
+    private func exchange(_ zones: [ZoneSession], _ reader: inout MessageReader) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            for zone in zones {
+                group.addTask {
+                    do {
+                        try await zone.pump()
+                    } catch is CancellationError {
+                        return
+                    } catch {
+                        self.end(because: error)
+                    }
+                }
+            }
+            let changes = engine.watch.changes()
+            group.addTask {
+                for await _ in changes {
+                    for zone in zones { await zone.storeChanged() }
+                }
+            }
+            group.addTask {
+                while (try? await Task.sleep(for: Self.pingInterval)) != nil {
+                    try? self.outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
+                }
+            }
+            try await read(zones, &reader)
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    /// Ends the session because of an error found outside the reading task; that task then sees the connection end.
+    private func end(because error: any Error) {
+        failure.withLock { $0 = error }
+        if let told = Self.toldToPeer(error) { try? outbox.send(.error(told)) }
+        isStopping.withLock { $0 = true }
+        outbox.finish()
+        watchdog.expect(within: Self.farewellDeadline)
+    }
+
+    private func read(_ zones: [ZoneSession], _ reader: inout MessageReader) async throws {
+        while true {
+            if !isStopping.withLock({ $0 }) { watchdog.expect(within: Self.silenceLimit) }
+            guard let message = try await reader.next() else {
+                if isStopping.withLock({ $0 }) { return }
+                throw watchdog.hasFired
+                    ? timeout : PeerSyncError(.interrupted, "the connection to \(address) was cut")
+            }
+            statistics.update { $0.bytesReceived = reader.byteCount }
+            if case .goodbye = message {
+                stop()
+                return
+            }
+            // However long our own disk takes, it is not the peer that is silent.
+            if !isStopping.withLock({ $0 }) { watchdog.expect(within: .seconds(3600)) }
+            try await handle(message, zones)
+            if purpose.isOnce, await Self.areConfirmed(zones) { stop() }
+        }
+    }
+
+    private static func areConfirmed(_ zones: [ZoneSession]) async -> Bool {
+        for zone in zones {
+            guard await zone.isConfirmed else { return false }
+        }
+        return true
+    }
+
+    private func handle(_ message: Message, _ zones: [ZoneSession]) async throws {
+        func zone(_ number: Int) throws(ProtocolError) -> ZoneSession {
+            guard zones.indices.contains(number) else {
+                throw ProtocolError(
+                    .malformed, "the other side named a zone that is not part of this session")
+            }
+            return zones[number]
+        }
+        switch message {
+        case .begin(let begin): try await zone(begin.zone).received(begin)
+        case .batch(let number, let batch): try await zone(number).received(batch)
+        case .acknowledge(let number, let token): try await zone(number).receivedAcknowledgement(token)
+        case .digest(let number, let summary): try await zone(number).received(summary)
+        case .resync(let number, let round): try await zone(number).receivedResync(round: round)
+        case .ping(let bytes): try outbox.send(.pong(bytes))
+        case .error(let error): throw PeerSyncError(error)
+        case .pong, .unknown, .goodbye: break
+        case .hello, .pairingShare, .pairingTag:
+            throw ProtocolError(.unexpectedMessage, "the other side greeted twice")
+        }
+    }
+
+    /// The next message while nothing else goes on.
+    private func nextMessage(_ reader: inout MessageReader) async throws -> Message {
+        while true {
+            guard let message = try await reader.next() else {
+                throw watchdog.hasFired
+                    ? timeout : PeerSyncError(.interrupted, "\(address) closed the connection")
+            }
+            statistics.update { $0.bytesReceived = reader.byteCount }
+            switch message {
+            case .error(let error): throw PeerSyncError(error)
+            case .goodbye: throw PeerSyncError(.interrupted, "\(address) ended the connection")
+            case .unknown: continue
+            default: return message
+            }
+        }
+    }
+}

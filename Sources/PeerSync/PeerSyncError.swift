@@ -1,0 +1,59 @@
+import SyncProtocol
+
+/// Why a connection, a pairing or a sync did not come about or ended.
+public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
+    /// A stable name of the kind of error; more may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        public let description: String
+
+        /// The address cannot be reached, or nobody listens there.
+        public static let unreachable = Code(description: "unreachable")
+        /// The address or port cannot be listened on.
+        public static let cannotListen = Code(description: "cannotListen")
+        /// The two machines are not paired, or the other side refused.
+        public static let refused = Code(description: "refused")
+        /// The pairing did not succeed.
+        public static let pairingFailed = Code(description: "pairingFailed")
+        /// What answered does not speak this protocol, or not this version of it.
+        public static let incompatible = Code(description: "incompatible")
+        /// The connection was cut before both sides had said goodbye.
+        public static let interrupted = Code(description: "interrupted")
+        /// The other side did not answer in time.
+        public static let timeout = Code(description: "timeout")
+        /// The other side broke the protocol, or says that this side did.
+        public static let protocolViolation = Code(description: "protocolViolation")
+        /// The identity key is readable by others, or is none.
+        public static let unsafeIdentity = Code(description: "unsafeIdentity")
+        /// The store cannot be read or written.
+        public static let storeUnusable = Code(description: "storeUnusable")
+    }
+
+    public let code: Code
+    /// One sentence for people.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+
+    /// Whether trying again later may help without anybody doing anything.
+    public var isTransient: Bool {
+        [.unreachable, .interrupted, .timeout].contains(code)
+    }
+
+    /// What an error that the other side sent, or that this side found, means to the user here.
+    init(_ error: ProtocolError) {
+        let code: Code =
+            switch error.code {
+            case .notPaired, .sameIdentity, .noCommonZone, .clockSkew: .refused
+            case .pairingUnavailable, .pairingFailed, .pairingBusy: .pairingFailed
+            case .unsupportedVersion: .incompatible
+            case .timeout, .tooBusy: .timeout
+            default: .protocolViolation
+            }
+        self.init(code, error.message)
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import SecureChannel
+import ServiceLifecycle
+import Synchronization
+
+/// Connects to one machine, and stays in live sync with it: when the connection ends, it is made again.
+public struct SyncConnector: Service {
+    /// The pause before the second attempt; it doubles with each further one.
+    static let firstPause: Duration = .milliseconds(500)
+    /// The longest pause between attempts.
+    static let longestPause: Duration = .seconds(60)
+    /// How long making a connection may take.
+    static let connectTimeout: TimeAmount = .seconds(10)
+
+    private let engine: SyncEngine
+    private let host: String
+    private let port: Int
+    private let code: PairingCode?
+
+    /// - Parameter code: pairs with the machine if it is not paired yet.
+    public init(
+        _ engine: SyncEngine, host: String, port: Int = SyncEngine.defaultPort, code: PairingCode? = nil
+    ) {
+        self.engine = engine
+        self.host = host
+        self.port = port
+        self.code = code
+    }
+
+    private var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// Connects once, syncs until both sides hold the same records, and ends.
+    ///
+    /// - Throws: ``PeerSyncError``.
+    public func syncOnce() async throws -> SyncReport {
+        let report = try await withWatch { try await session(once: true) }
+        guard let report else {
+            throw PeerSyncError(
+                .interrupted, "\(address) ended the connection before everything was exchanged")
+        }
+        return report
+    }
+
+    /// Stays connected until the task is cancelled or the service group shuts down.
+    ///
+    /// - Throws: ``PeerSyncError`` when the first attempt fails, or a later one in a way that trying again does not
+    ///   mend.
+    public func run() async throws {
+        try await withWatch { try await stayConnected() }
+    }
+
+    private func stayConnected() async throws {
+        var pause = Self.firstPause
+        var wasConnected = false
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            var reason = "the other side ended the connection"
+            do {
+                let report = try await session(once: false)
+                wasConnected = true
+                if report != nil { pause = Self.firstPause }
+            } catch let error as PeerSyncError where error.isTransient && wasConnected {
+                reason = error.message
+            } catch let error as PeerSyncError where error.code == .interrupted || error.code == .timeout {
+                // The first connection was made and then broke: that is worth another try.
+                wasConnected = true
+                reason = error.message
+            }
+            if Task.isCancelled || Task.isShuttingDownGracefully { return }
+            // A random part keeps machines that were cut off together from coming back together.
+            let wait = pause * Double.random(in: 0.75...1.25)
+            engine.onEvent(
+                .retrying(address: address, seconds: wait / .seconds(1), reason: reason))
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: wait) }
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+
+    private func session(once: Bool) async throws -> SyncReport? {
+        let connection = try await connect()
+        let session = PeerSession(
+            engine, connection, purpose: .call(code: code, once: once), address: address)
+        return try await withGracefulShutdownHandler {
+            try await withTaskCancellationHandler {
+                try await session.run()
+            } onCancel: {
+                session.stop()
+            }
+        } onGracefulShutdown: {
+            session.stop()
+        }
+    }
+
+    private func connect() async throws -> ByteChannel {
+        do {
+            return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .connectTimeout(Self.connectTimeout)
+                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .connect(host: host, port: port) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try ByteChannel(wrappingChannelSynchronously: channel)
+                    }
+                }
+        } catch {
+            throw PeerSyncError(.unreachable, "cannot reach \(address): \(ConnectionFailure.reason(error))")
+        }
+    }
+
+    /// Runs `body` while the store is watched for changes.
+    private func withWatch<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws
+        -> Value
+    {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await engine.watch.run(engine.store, logger: engine.logger) }
+            defer { group.cancelAll() }
+            return try await body()
+        }
+    }
+}
+
+/// Says in a few words why a connection was not made.
+enum ConnectionFailure {
+    static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            if let failure = error.connectionErrors.first { return reason(failure.error) }
+            if error.dnsAError != nil || error.dnsAAAAError != nil {
+                return "no machine of that name is known"
+            }
+            return "no address was found"
+        case let error as IOError:
+            return String(cString: strerror(error.errnoCode)).lowercased()
+        case ChannelError.connectTimeout:
+            return "nothing answered in time"
+        case is SocketAddressError:
+            return "no machine of that name is known"
+        default:
+            return "\(error)"
+        }
+    }
+}

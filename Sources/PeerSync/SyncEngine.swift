@@ -1,0 +1,50 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import RecordStore
+import SyncProtocol
+
+/// Syncs a store with the machines it is paired with.
+///
+/// ```swift
+/// let engine = SyncEngine(store: store, identity: identity, displayName: "kitchen") { event in print(event) }
+/// let listener = SyncListener(engine, host: "0.0.0.0", port: SyncEngine.defaultPort)
+/// try await ServiceGroup(services: [listener], logger: logger).run()
+/// ```
+///
+/// ``SyncListener`` takes connections, ``SyncConnector`` makes them; both are services, and end with a goodbye to
+/// every peer when the service group shuts down gracefully. The engine itself does nothing on its own.
+public final class SyncEngine: Sendable {
+    /// The port that is listened on, and connected to, when none is given.
+    public static let defaultPort = 7431
+
+    public let store: RecordStore
+    public let identity: Identity
+    /// What this machine is called on others when they pair with it; at most 64 bytes of UTF-8 are sent.
+    public let displayName: String
+    /// Shows pairing codes.
+    public let pairing = PairingDesk()
+
+    let logger: Logger
+    let onEvent: @Sendable (SyncEvent) -> Void
+    let watch = StoreWatch()
+
+    /// - Parameters:
+    ///   - logger: what is written to it helps to find a fault; what a user should see comes as events.
+    ///   - onEvent: called from the engine's tasks, in order for one peer; it should return soon.
+    public init(
+        store: RecordStore, identity: Identity, displayName: String,
+        logger: Logger = Logger(label: "scorebook-peer", factory: { _ in SwiftLogNoOpLogHandler() }),
+        onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    ) {
+        self.store = store
+        self.identity = identity
+        self.displayName = displayName
+        self.logger = logger
+        self.onEvent = onEvent
+    }
+
+    /// Milliseconds since 1970.
+    func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+}

@@ -1,0 +1,51 @@
+import SecureChannel
+import SyncModel
+
+/// What happens in the engine that a person may want to see.
+public enum SyncEvent: Sendable {
+    /// Connections are taken at this address.
+    case listening(host: String, port: Int)
+    /// This code pairs one machine within the next five minutes.
+    case pairingCode(PairingCode)
+    /// A machine tried the pairing code and failed.
+    case pairingFailed(address: String, attemptsLeft: Int)
+    /// A machine was paired.
+    case paired(name: String)
+    /// A stranger, or something that is no peer, was turned away.
+    case refused(address: String, reason: String)
+    /// A session with a peer has begun.
+    case connected(name: String, address: String)
+    /// Records have moved; the numbers are those of the session so far.
+    case progress(name: String, SessionStatistics)
+    /// Both sides hold the same records.
+    case inSync(name: String, ZoneDigest, SessionStatistics)
+    /// A session has ended; the reason is nil when a goodbye ended it.
+    case disconnected(name: String, reason: String?)
+    /// The next attempt comes after this many seconds.
+    case retrying(address: String, seconds: Double, reason: String)
+}
+
+/// What a session has moved so far.
+public struct SessionStatistics: Sendable, Equatable {
+    /// Records sent and received, deletions included.
+    public var recordsSent = 0
+    public var recordsReceived = 0
+    /// Bytes on the connection, handshake and encryption included.
+    public var bytesSent = 0
+    public var bytesReceived = 0
+    /// Since the connection was made.
+    public var seconds = 0.0
+
+    public init() {}
+}
+
+/// How a sync that was asked for once ended.
+public struct SyncReport: Sendable {
+    /// What this machine calls the peer.
+    public let peer: String
+    public let statistics: SessionStatistics
+    /// The digest that both sides hold.
+    public let digest: ZoneDigest
+    /// Whether the machines were paired on this occasion.
+    public let didPair: Bool
+}

@@ -1,0 +1,165 @@
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+
+/// Takes connections of peers, and keeps each in live sync until either side ends it.
+///
+/// A port that cannot be listened on makes ``run()`` throw; a peer that misbehaves ends its own session only.
+public struct SyncListener: Service {
+    /// How many connections may be open that have not proved to be paired.
+    static let unauthenticatedLimit = 64
+
+    private let engine: SyncEngine
+    private let host: String
+    private let port: Int
+    private let unauthenticated = Counter()
+
+    /// - Parameters:
+    ///   - host: the address to listen on; `0.0.0.0` and `::` mean every one.
+    ///   - port: 0 picks a free one; the event `listening` tells which.
+    public init(_ engine: SyncEngine, host: String = "0.0.0.0", port: Int = SyncEngine.defaultPort) {
+        self.engine = engine
+        self.host = host
+        self.port = port
+    }
+
+    /// Listens until the task is cancelled or the service group shuts down.
+    ///
+    /// - Throws: ``PeerSyncError`` (`cannotListen`).
+    public func run() async throws {
+        let server = try await bind()
+        let sessions = SessionSet()
+        if let address = server.channel.localAddress {
+            engine.onEvent(.listening(host: address.ipAddress ?? host, port: address.port ?? port))
+        }
+        try await withGracefulShutdownHandler {
+            try await withThrowingDiscardingTaskGroup { group in
+                group.addTask { try await engine.watch.run(engine.store, logger: engine.logger) }
+                try? await server.executeThenClose { connections in
+                    for try await connection in connections {
+                        group.addTask { await serve(connection, sessions) }
+                    }
+                }
+                try await sessions.waitUntilEmpty()
+                group.cancelAll()
+            }
+        } onGracefulShutdown: {
+            server.channel.close(promise: nil)
+            sessions.stopAll()
+        }
+    }
+
+    private func bind() async throws -> NIOAsyncChannel<ByteChannel, Never> {
+        do {
+            return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .serverChannelOption(.backlog, value: 256)
+                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .bind(host: host, port: port) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try ByteChannel(wrappingChannelSynchronously: channel)
+                    }
+                }
+        } catch {
+            throw PeerSyncError(
+                .cannotListen, "cannot listen on \(host) port \(port): \(ConnectionFailure.reason(error))")
+        }
+    }
+
+    private func serve(_ connection: ByteChannel, _ sessions: SessionSet) async {
+        let address = connection.channel.remoteAddress?.ipAddress ?? "a machine"
+        guard unauthenticated.increment(limit: Self.unauthenticatedLimit) else {
+            try? await connection.channel.close()
+            return
+        }
+        let release = unauthenticated.decrementOnce()
+        let session = PeerSession(
+            engine, connection, purpose: .answer, address: address, onAuthenticated: { release() })
+        await sessions.run(session) {
+            do {
+                _ = try await session.run()
+            } catch is CancellationError {
+                return
+            } catch {
+                engine.logger.debug("a session with \(address) ended: \(error)")
+                if !release.wasCalled { engine.onEvent(.refused(address: address, reason: "\(error)")) }
+            }
+        }
+        release()
+    }
+}
+
+/// Counts up to a limit.
+private final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    /// - Returns: false, without counting, when the limit is reached.
+    func increment(limit: Int) -> Bool {
+        count.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    /// Something that counts down once, however often it is called.
+    func decrementOnce() -> Release { Release(self) }
+
+    final class Release: Sendable {
+        private let counter: Counter
+        private let called = Mutex(false)
+
+        init(_ counter: Counter) {
+            self.counter = counter
+        }
+
+        var wasCalled: Bool { called.withLock { $0 } }
+
+        func callAsFunction() {
+            let isFirst = called.withLock { called in
+                defer { called = true }
+                return !called
+            }
+            if isFirst { counter.count.withLock { $0 -= 1 } }
+        }
+    }
+}
+
+/// The sessions that are running, so that all can be told to end.
+final class SessionSet: Sendable {
+    private struct State {
+        var sessions: [ObjectIdentifier: PeerSession] = [:]
+        var isStopping = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Runs `body` while the session is in the set.
+    func run(_ session: PeerSession, _ body: () async -> Void) async {
+        let isStopping = state.withLock { state in
+            state.sessions[ObjectIdentifier(session)] = session
+            return state.isStopping
+        }
+        if isStopping { session.stop() }
+        await body()
+        state.withLock { _ = $0.sessions.removeValue(forKey: ObjectIdentifier(session)) }
+    }
+
+    /// Ends all sessions, and those that begin from now on.
+    func stopAll() {
+        let sessions = state.withLock { state in
+            state.isStopping = true
+            return Array(state.sessions.values)
+        }
+        for session in sessions { session.stop() }
+    }
+
+    /// Waits for the sessions to end; each ends by itself soon after ``stopAll()``.
+    func waitUntilEmpty() async throws {
+        while state.withLock({ !$0.sessions.isEmpty }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}

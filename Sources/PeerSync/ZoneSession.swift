@@ -1,0 +1,157 @@
+import Logging
+import RecordStore
+import SyncModel
+import SyncProtocol
+
+/// Drives the exchange of one zone with one peer: does for ``ZoneExchange`` what it asks for.
+///
+/// Messages come in through ``received``, called by the session's reader, which waits until they are dealt with:
+/// that is the back-pressure on the peer. Batches go out through ``pump``, a task of its own.
+actor ZoneSession {
+    private let zone: ZoneName
+    private let store: RecordStore
+    private let peer: Peer
+    private let outbox: Outbox
+    private let statistics: StatisticsCounter
+    private let onEvent: @Sendable (SyncEvent) -> Void
+    private var exchange: ZoneExchange
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+    private var lastReported: (ZoneDigest, Int)?
+    /// The digest that both sides last found equal.
+    private(set) var agreedDigest: ZoneDigest?
+
+    init(
+        zone: ZoneName, number: Int, store: RecordStore, peer: Peer, outbox: Outbox,
+        statistics: StatisticsCounter,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) {
+        self.zone = zone
+        self.store = store
+        self.peer = peer
+        self.outbox = outbox
+        self.statistics = statistics
+        self.onEvent = onEvent
+        exchange = ZoneExchange(zone: number)
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Both sides know that they hold the same records.
+    var isConfirmed: Bool { exchange.isConfirmed }
+
+    /// Begins to send, from the token that the peer holds if that is one of ours.
+    func begin(heldByPeer held: ChangeToken?) async throws {
+        let start = try await store.startingToken(for: held)
+        let isVoid =
+            if let held { try await !store.gaveOut(held) } else { false }
+        try outbox.send(exchange.begin(at: start, isHeldTokenVoid: isVoid))
+    }
+
+    // MARK: Sending
+
+    /// The store has changed.
+    func storeChanged() {
+        exchange.storeChanged()
+        wake.yield()
+    }
+
+    /// Sends what there is to send, whenever there is something, until cancelled.
+    func pump() async throws {
+        for await _ in wakes {
+            while let request = exchange.nextRequest() {
+                try await answer(request)
+            }
+        }
+    }
+
+    private func answer(_ request: ZoneExchange.Request) async throws {
+        switch request {
+        case .read(let token, let includingEcho):
+            try await store.foldPendingChanges()
+            let batch = try await store.nextBatch(
+                zone: zone, after: token, for: peer, includingEcho: includingEcho)
+            guard let message = exchange.batchRead(batch) else { return }
+            statistics.update { $0.recordsSent += batch.records.count }
+            try outbox.send(message)
+            reportProgress(batch.records.count)
+        case .summarize:
+            let summary = try await store.summary(zone: zone, peer: peer)
+            guard let message = exchange.summarized(summary) else { return }
+            try outbox.send(message)
+        }
+    }
+
+    // MARK: Receiving
+
+    func received(_ begin: Message.Begin) async throws {
+        try await perform(try exchange.received(begin))
+    }
+
+    func received(_ batch: ChangeBatch) async throws {
+        statistics.update { $0.recordsReceived += batch.records.count }
+        try await perform(exchange.received(batch))
+        reportProgress(batch.records.count)
+    }
+
+    func receivedAcknowledgement(_ token: ChangeToken) async throws {
+        try await perform(try exchange.receivedAcknowledgement(token))
+    }
+
+    func received(_ summary: ZoneSummary) async throws {
+        try await perform(exchange.received(summary))
+    }
+
+    func receivedResync(round: Int) async throws {
+        let start = try await store.startingToken(for: nil)
+        try await perform(exchange.receivedResync(round: round, from: start))
+    }
+
+    private func perform(_ actions: [ZoneExchange.Action]) async throws {
+        for action in actions {
+            switch action {
+            case .send(let message):
+                try outbox.send(message)
+            case .apply(let batch):
+                _ = try await store.apply(batch.records, token: batch.token, zone: zone, from: peer)
+                try await perform(exchange.applied(batch))
+            case .acknowledged(let token):
+                try await store.acknowledge(token, zone: zone, by: peer)
+            case .voidReceived:
+                try await store.voidReceived(zone: zone, peer: peer)
+            case .compare(let summary):
+                try await compare(with: summary)
+            case .wake:
+                wake.yield()
+            }
+        }
+    }
+
+    private func compare(with theirs: ZoneSummary) async throws {
+        let ours = try await store.summary(zone: zone, peer: peer)
+        switch exchange.compare(ours, with: theirs) {
+        case .notYet:
+            break
+        case .equal:
+            agreedDigest = ours.digest
+            try await reportInSync(ours.digest)
+            wake.yield()
+        case .different:
+            let start = try await store.startingToken(for: nil)
+            try await perform(try exchange.resync(from: start))
+        }
+    }
+
+    private func reportInSync(_ digest: ZoneDigest) async throws {
+        let current = statistics.current
+        let moved = current.recordsSent + current.recordsReceived
+        if let last = lastReported, last == (digest, moved) { return }
+        lastReported = (digest, moved)
+        try await store.noteInSync(with: peer)
+        onEvent(.inSync(name: peer.name, digest, current))
+    }
+
+    private func reportProgress(_ records: Int) {
+        guard records > 0 else { return }
+        onEvent(.progress(name: peer.name, statistics.current))
+    }
+}
