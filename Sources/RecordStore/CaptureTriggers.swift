@@ -7,7 +7,7 @@ import SyncModel
 /// only append: a trial with an upsert keyed by record name ran at a third of the speed.
 enum CaptureTriggers {
     /// Milliseconds since 1970 in SQL; `unixepoch('subsec')` would need SQLite 3.42.
-    private static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)"
+    private static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
     private static let isCapturing = "NOT EXISTS (SELECT 1 FROM capturePause)"
 
     /// The names and statements of a type's triggers.
@@ -99,8 +99,9 @@ enum CaptureTriggers {
     /// Runs `body` with the triggers silent. Nobody else sees the pause: it is over before the transaction ends.
     static func paused<T>(_ db: Database, _ body: () throws -> T) throws -> T {
         try db.cachedStatement(sql: "INSERT OR IGNORE INTO capturePause (id) VALUES (1)").execute()
-        let result = try body()
+        let result = Result { try body() }
+        // Also after an error: an app may catch it and commit what it wrote before.
         try db.cachedStatement(sql: "DELETE FROM capturePause").execute()
-        return result
+        return try result.get()
     }
 }

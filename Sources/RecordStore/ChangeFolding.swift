@@ -83,7 +83,7 @@ struct ChangeFolding {
         guard let table = tables[name.recordType] else { return }
         guard let values = try table.values(set.db, name.description) else {
             // Gone. What came and went between two looks was never anybody's, and needs no tombstone.
-            guard let record = try set.known(name), !record.state.isDeleted else { return }
+            guard let record = try set.known(name), record.original?.status != .deleted else { return }
             record.state.raise(\.deletion, to: entry.last)
             return
         }

@@ -13,6 +13,9 @@ package struct BatchLimit: Sendable {
         self.bytes = bytes
     }
 
+    /// The most bytes that one record may take; together with ``bytes`` it stays below the greatest message.
+    package static let maximumRecord = 8 << 20
+
     /// Changes that are newer than a peer's token: what was written together arrives together, up to this size.
     package static let changes = BatchLimit(records: 10_000, bytes: 4 << 20)
     /// Part of a whole copy.
@@ -40,15 +43,14 @@ struct ChangeLog {
     func changes(
         _ db: Database, zone: Int64, after token: ChangeToken, excluding peer: Int64?, limit: BatchLimit
     ) throws -> ChangeBatch {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT remoteRecordID, status, remoteRecord, changeSequence FROM remoteRecord
-                WHERE zone = ? AND changeSequence > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
-                ORDER BY changeSequence
-                """)
+        let sql = """
+            SELECT remoteRecordID, status, remoteRecord, changeSequence FROM remoteRecord
+            WHERE zone = ? AND changeSequence > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
+            ORDER BY changeSequence
+            """
         let current = try Self.current(db)
         let arguments: StatementArguments = [zone, token.sequence, peer]
-        let (records, sequence) = try collect(db, statement, arguments, limit) { $0[3] as Int64 }
+        let (records, sequence) = try collect(db, sql, arguments, limit) { $0[3] as Int64 }
         guard let sequence else {
             return ChangeBatch(records: records, token: current, isLast: true)
         }
@@ -57,39 +59,61 @@ struct ChangeLog {
         return ChangeBatch(records: records, token: reached, isLast: false)
     }
 
-    /// The next batch of a whole copy in order of name, tombstones included.
+    /// The next batch of a whole copy: first what is not deleted, then the deletions. It is never the last batch:
+    /// what was changed while the copy was under way comes after it.
     ///
     /// - Parameters:
-    ///   - token: the sequence at which the copy began, and the last name that was sent.
+    ///   - token: the sequence at which the copy began, and how far it has come.
     ///   - peer: leave out what this peer itself sent. Not to be given to a peer that may have lost it.
     func copy(
         _ db: Database, zone: Int64, from token: ChangeToken, excluding peer: Int64?, limit: BatchLimit
     ) throws -> ChangeBatch {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
-                WHERE zone = ? AND remoteRecordID > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
-                ORDER BY remoteRecordID
-                """)
-        let arguments: StatementArguments = [zone, token.cursor?.text ?? "", peer]
-        let (records, name) = try collect(db, statement, arguments, limit) { try RecordName($0[0] as String) }
-        var reached = token
-        reached.cursor = name.map { .through($0) }
-        return ChangeBatch(records: records, token: reached, isLast: name == nil)
+        var cursor = token.cursor ?? .beforeAll
+        var batch = ChangeBatch(records: [], token: token, isLast: false)
+        if !cursor.isAtDeletions {
+            let (records, name) = try collect(db, Self.liveSQL, [zone, cursor.name, peer], limit) {
+                $0[0] as String
+            }
+            batch.records = records
+            cursor = ChangeToken.Cursor(isAtDeletions: name == nil, name: name ?? "") ?? .beforeAll
+        }
+        if cursor.isAtDeletions, batch.records.count < limit.records {
+            let rest = BatchLimit(records: limit.records - batch.records.count, bytes: limit.bytes)
+            let (records, name) = try collect(db, Self.deletedSQL, [zone, cursor.name, peer], rest) {
+                $0[0] as String
+            }
+            batch.records += records
+            batch.token.cursor = name.flatMap { ChangeToken.Cursor(isAtDeletions: true, name: $0) }
+        } else {
+            batch.token.cursor = cursor
+        }
+        return batch
     }
+
+    private static let liveSQL = """
+        SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
+        WHERE zone = ? AND status <> 1 AND remoteRecordID > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
+        ORDER BY remoteRecordID
+        """
+    private static let deletedSQL = """
+        SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
+        WHERE zone = ? AND status = 1 AND status <> 0 AND remoteRecordID > ?
+            AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
+        ORDER BY remoteRecordID
+        """
 
     /// Reads states until the limit is reached.
     ///
     /// - Returns: the states, and the position of the last one if there was more.
     private func collect<Position>(
-        _ db: Database, _ statement: Statement, _ arguments: StatementArguments, _ limit: BatchLimit,
+        _ db: Database, _ sql: String, _ arguments: StatementArguments, _ limit: BatchLimit,
         position: (Row) throws -> Position
     ) throws -> ([RecordState], Position?) {
         let shapes = try ShapeTable(db)
         var records: [RecordState] = []
         var bytes = 0
         var last: Position?
-        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         while let row = try rows.next() {
             if records.count >= limit.records || bytes >= limit.bytes { return (records, last) }
             let name = try RecordName(row[0] as String)
@@ -98,28 +122,35 @@ struct ChangeLog {
             last = try position(row)
             // A row that vanished behind the triggers' back has nothing to say.
             guard !state.fields.isEmpty || state.deletion != nil || state.revival != nil else { continue }
+            guard state.greatestSize <= BatchLimit.maximumRecord else {
+                throw RecordStoreError(
+                    .invalidRecord,
+                    "\(name) is too large to be synced (about \(state.greatestSize) bytes; at most "
+                        + "\(BatchLimit.maximumRecord) are allowed); make it smaller")
+            }
             records.append(state)
-            bytes += state.approximateSize
+            bytes += state.greatestSize
         }
         return (records, nil)
     }
 }
 
 extension RecordState {
-    /// About how many bytes the state takes when it travels.
-    fileprivate var approximateSize: Int {
-        fields.reduce(32) { $0 + $1.value.approximateSize }
+    /// The most bytes that the state may take when it travels: names that nothing else in the batch shares, and
+    /// a stamp of its own for each field.
+    fileprivate var greatestSize: Int {
+        fields.reduce(400) { $0 + $1.value.greatestSize + $1.name.utf8.count + 24 }
     }
 }
 
 extension FieldValue {
-    fileprivate var approximateSize: Int {
+    fileprivate var greatestSize: Int {
         switch self {
         case .null: 1
         case .integer, .real, .date: 9
-        case .text(let text): text.utf8.count + 2
-        case .blob(let bytes): bytes.count + 2
-        case .reference: 20
+        case .text(let text): text.utf8.count + 9
+        case .blob(let bytes): bytes.count + 9
+        case .reference(let name): name.description.utf8.count + 8
         }
     }
 }

@@ -9,7 +9,7 @@ enum MetadataTables {
 
     /// Names nobody else uses, so that the tables can live beside an app's own.
     static let createVersion1 = """
-        -- One value per name: formatVersion, clock, lastSequence, replica, and captured:<type>.
+        -- One value per name: formatVersion, clock, lastSequence, and captured:<type>.
         CREATE TABLE syncState (
             name TEXT PRIMARY KEY,
             value
@@ -45,6 +45,14 @@ enum MetadataTables {
         ) WITHOUT ROWID;
         CREATE INDEX heldReferenceTarget ON heldReference (target);
 
+        -- Records that came with a peer's stream of batches before the stream has ended, and that a deletion concerns:
+        -- what it does to them is settled at the end.
+        CREATE TABLE unsettledRecord (
+            peer INTEGER NOT NULL,
+            recordName TEXT NOT NULL,
+            PRIMARY KEY (peer, recordName)
+        ) WITHOUT ROWID;
+
         -- The field names that records have had, so that a record's metadata need not repeat them.
         CREATE TABLE recordShape (
             id INTEGER PRIMARY KEY,
@@ -72,15 +80,16 @@ enum MetadataTables {
             firstSequence INTEGER NOT NULL
         ) WITHOUT ROWID;
 
-        -- The machines this one is paired with.
+        -- The machines this one is paired with. connectedProcess: the process that has a live session with it.
         CREATE TABLE peer (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             publicKey BLOB NOT NULL UNIQUE,
             name TEXT NOT NULL,
             address TEXT,
             pairedAt TEXT NOT NULL,
             lastSync TEXT,
             lastError TEXT,
+            connectedProcess INTEGER,
             protocolMinor INTEGER NOT NULL DEFAULT 0
         );
 
@@ -92,6 +101,7 @@ enum MetadataTables {
             receivedGeneration BLOB,
             receivedSequence INTEGER NOT NULL DEFAULT 0,
             receivedCursor TEXT,
+            receivedCursorAtDeletions INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (peer, zone)
         ) WITHOUT ROWID;
         """

@@ -19,6 +19,8 @@ public struct Peer: Sendable, Hashable {
     public let lastError: String?
     /// How many records have changed that it has not acknowledged.
     public let behind: Int
+    /// Whether a process of this machine has a live session with it.
+    public let isConnected: Bool
 
     /// The key in 64 hexadecimal digits.
     public var key: String { publicKey.map { String(format: "%02x", $0) }.joined() }
@@ -47,6 +49,11 @@ enum PeerTable {
         try Row.fetchAll(db, sql: "\(columns) ORDER BY name").map(peer)
     }
 
+    static func isPresent(_ db: Database, _ id: Int64) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM peer WHERE id = ?"), arguments: [id])
+            ?? false
+    }
+
     static func find(_ db: Database, key: [UInt8]) throws -> Peer? {
         try Row.fetchOne(db, sql: "\(columns) WHERE publicKey = ?", arguments: [Data(key)]).map(peer)
     }
@@ -67,7 +74,7 @@ enum PeerTable {
         return peer
     }
 
-    /// Pairs with a key, or gives a known one a new name. A name that is taken gets a number.
+    /// Pairs with a key; one that is paired already stays as it is. A name that is taken gets a number.
     static func insert(_ db: Database, key: [UInt8], name: String, now: Int64) throws -> Peer {
         let pairedAt = ISO8601.text(milliseconds: now, fraction: .ifNeeded)
         if let known = try find(db, key: key) { return known }
@@ -87,7 +94,7 @@ enum PeerTable {
     static func progress(_ db: Database, peer: Int64, zone: Int64) throws -> PeerProgress {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT acknowledgedSequence, receivedGeneration, receivedSequence, receivedCursor
+                SELECT acknowledgedSequence, receivedGeneration, receivedSequence, receivedCursor, receivedCursorAtDeletions
                 FROM peerZone WHERE peer = ? AND zone = ?
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [peer, zone]) else {
@@ -95,7 +102,7 @@ enum PeerTable {
         }
         var received: ChangeToken?
         if let generation = row[1] as Data? {
-            let cursor = try (row[3] as String?).map { try ChangeToken.Cursor(text: $0) }
+            let cursor = (row[3] as String?).flatMap { ChangeToken.Cursor(isAtDeletions: row[4], name: $0) }
             received = ChangeToken(generation: Array(generation), sequence: row[2], cursor: cursor)
         }
         return PeerProgress(acknowledgedSequence: row[0], received: received)
@@ -104,15 +111,18 @@ enum PeerTable {
     static func setReceived(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken?) throws {
         try db.cachedStatement(
             sql: """
-                INSERT INTO peerZone (peer, zone, receivedGeneration, receivedSequence, receivedCursor)
-                VALUES (?, ?, ?, ?, ?)
+                INSERT INTO peerZone (peer, zone, receivedGeneration, receivedSequence, receivedCursor,
+                    receivedCursorAtDeletions)
+                VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT (peer, zone) DO UPDATE SET
                     receivedGeneration = excluded.receivedGeneration,
                     receivedSequence = excluded.receivedSequence,
-                    receivedCursor = excluded.receivedCursor
+                    receivedCursor = excluded.receivedCursor,
+                    receivedCursorAtDeletions = excluded.receivedCursorAtDeletions
                 """
         ).execute(arguments: [
-            peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.cursor?.text,
+            peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.cursor?.name,
+            token?.cursor?.isAtDeletions ?? false,
         ])
     }
 
@@ -125,10 +135,16 @@ enum PeerTable {
         ).execute(arguments: [peer, zone, sequence])
     }
 
+    /// A process that was killed could not take its number back, so the system is asked.
+    private static func isRunning(_ process: Int32?) -> Bool {
+        guard let process else { return false }
+        return kill(process, 0) == 0 || errno == EPERM
+    }
+
     private static func peer(_ row: Row) -> Peer {
         Peer(
             id: row["id"], publicKey: row.bytes("publicKey"), name: row["name"], address: row["address"],
             pairedAt: row["pairedAt"], lastSync: row["lastSync"], lastError: row["lastError"],
-            behind: row["behind"])
+            behind: row["behind"], isConnected: isRunning(row["connectedProcess"]))
     }
 }

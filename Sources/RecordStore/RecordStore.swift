@@ -26,6 +26,9 @@ public final class RecordStore: Sendable {
     let tables: RecordTables
     /// The id of this run among those that number changes.
     let generation: [UInt8]
+    /// How far the stamps of a peer may lie in the future, in milliseconds: five minutes.
+    public static let allowedSkew: Int64 = 300_000
+
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
 
@@ -43,9 +46,12 @@ public final class RecordStore: Sendable {
         self.database = database
         self.replica = replica
         self.now = now
-        tables = RecordTables(schema)
+        try database.read { db in
+            try MetadataTables.checkFormat(db)
+            for type in schema.types { try TableCheck.check(db, type, in: schema) }
+        }
+        tables = try database.read { try RecordTables(schema, $0) }
         generation = withUnsafeBytes(of: UInt64.random(in: 1...UInt64.max)) { Array($0) }
-        try database.read { try MetadataTables.checkFormat($0) }
         try database.write { db in
             try MetadataTables.migrate(db)
             try installTriggers(db)
@@ -54,17 +60,34 @@ public final class RecordStore: Sendable {
 
     private func installTriggers(_ db: Database) throws {
         for type in schema.types {
-            try TableCheck.check(db, type, in: schema)
-        }
-        for type in schema.types {
             let captured = try SyncState.text(db, .captured(type.name))
             if let captured, captured != type.fieldNames.joined(separator: " ") {
                 // The journal's masks are those of the old triggers, so it is folded before they go.
                 _ = try fold(db)
             }
-            if try CaptureTriggers.install(db, for: type) {
-                try CaptureTriggers.adoptRows(db, of: type)
-            }
+            let isNew = try CaptureTriggers.install(db, for: type)
+            if isNew { try CaptureTriggers.adoptRows(db, of: type) }
+            if isNew || captured != type.fieldNames.joined(separator: " ") { try relearn(db, type) }
+        }
+    }
+
+    /// Shows what was kept of a type, or of fields, that this version of the schema has learnt.
+    private func relearn(_ db: Database, _ type: RecordType) throws {
+        let prefix = type.name + RecordName.separator
+        var last = prefix
+        while true {
+            // The character after the separator's last one ends the range of the names that begin so.
+            let names = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT remoteRecordID FROM remoteRecord
+                    WHERE remoteRecordID > ? AND remoteRecordID < ? ORDER BY remoteRecordID LIMIT 5000
+                    """, arguments: [last, type.name + "|~}"])
+            guard let end = names.last else { return }
+            let set = try WorkingSet(db, tables)
+            for name in names { try set.known(RecordName(name))?.isRelearnt = true }
+            _ = try set.save(generation: generation)
+            last = end
         }
     }
 
@@ -99,32 +122,46 @@ public final class RecordStore: Sendable {
         try ChangeFolding(tables: tables, replica: replica, generation: generation).fold(db)
     }
 
-    /// Merges states that carry their own stamps, as an import has them. Part of the transaction that is open.
+    /// Merges states that carry their own stamps, as an import has them. Part of the transaction that is open; all
+    /// or nothing.
     public func merge(_ db: Database, _ states: [RecordState], zone: ZoneName = .scorebookData) throws
         -> StoreChanges
     {
-        _ = try fold(db)
         guard let zoneID = try Zones.id(db, zone) else {
             throw RecordStoreError(.invalidRecord, "this store has no zone “\(zone)”")
         }
-        return try merge(db, states, zoneID: zoneID, from: nil)
+        var changes = StoreChanges()
+        try db.inSavepoint {
+            _ = try fold(db)
+            changes = try merge(db, states, zoneID: zoneID, from: nil, isLast: true)
+            return .commit
+        }
+        return changes
     }
 
     /// Merges states, after what is pending was folded.
-    func merge(_ db: Database, _ states: [RecordState], zoneID: Int64, from peer: Int64?) throws
-        -> StoreChanges
-    {
+    ///
+    /// - Parameter isLast: the peer's stream ends with these, so that all it brought can be settled.
+    func merge(
+        _ db: Database, _ states: [RecordState], zoneID: Int64, from peer: Int64?, isLast: Bool
+    ) throws -> StoreChanges {
         let set = try WorkingSet(db, tables)
         var clock = try StoredClock.load(db)
         for state in states {
             let record = try set.record(state.name, newIn: zoneID)
             record.state.merge(state)
+            guard record.state.fields.count <= RecordState.maximumFieldCount else {
+                throw RecordStoreError(
+                    .invalidRecord,
+                    "\(state.name) would have more than \(RecordState.maximumFieldCount) fields")
+            }
             record.sourcePeer = peer
             record.receivedState = state
             if let newest = latest(state.life, state.deletion) { clock.observe(newest.time) }
         }
         try StoredClock.save(db, clock)
-        return try set.save(generation: generation)
+        if let peer, isLast { try Unsettled.take(db, from: peer, into: set) }
+        return try set.save(generation: generation, unfinishedPeer: isLast ? nil : peer)
     }
 
     /// Deletes a record, and what goes with it by the delete rules. Part of the transaction that is open.
@@ -133,6 +170,15 @@ public final class RecordStore: Sendable {
     /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
     @discardableResult
     public func delete(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
+        var steps: [DeletionStep] = []
+        try db.inSavepoint {
+            steps = try deleteSettled(db, name)
+            return .commit
+        }
+        return steps
+    }
+
+    private func deleteSettled(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
         _ = try fold(db)
         let steps = try DeletionPlan(tables: tables).steps(db, deleting: name)
         let set = try WorkingSet(db, tables)

@@ -18,6 +18,8 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let deletionDenied = Code(description: "deletionDenied")
         /// A record from elsewhere breaks a rule of the protocol.
         public static let invalidRecord = Code(description: "invalidRecord")
+        /// A stamp lies further in the future than clocks may differ.
+        public static let clockSkew = Code(description: "clockSkew")
         /// No peer of that name or key is known.
         public static let noSuchPeer = Code(description: "noSuchPeer")
         /// A name is taken, or matches several.

@@ -10,8 +10,14 @@ struct RecordTable {
     private let selectSQL: String
     private let existsSQL: String
     private let deleteSQL: String
+    private let affinities: [String: ColumnAffinity]
 
-    init(_ type: RecordType) {
+    /// Reads how the table declares its columns.
+    init(_ type: RecordType, _ db: Database) throws {
+        affinities = try Dictionary(
+            uniqueKeysWithValues: db.columns(in: type.name).map {
+                ($0.name, ColumnAffinity(declaredType: $0.type))
+            })
         self.type = type
         kinds = Dictionary(uniqueKeysWithValues: type.fields.map { ($0.name, $0.kind) })
         let columns = type.fieldNames.joined(separator: ", ")
@@ -56,6 +62,22 @@ struct RecordTable {
             Self.bindTextWithNUL(statement, Int32(index + 2), field.value)
         }
         try statement.execute()
+    }
+
+    /// The fields of a row just written whose columns give back another value: a text of digits in a column of
+    /// integers, say, from a peer whose table is declared otherwise. Such values are kept beside the row, so that
+    /// what is passed on is what was received.
+    func alteredFields(_ db: Database, _ state: RecordState) throws -> Set<String> {
+        let isSuspicious = state.fields.contains { field in
+            guard let kind = kinds[field.name], let affinity = affinities[field.name] else { return false }
+            return !affinity.surelyKeeps(field.value, kind)
+        }
+        guard isSuspicious, let values = try values(db, state.name.description) else { return [] }
+        var altered: Set<String> = []
+        for (field, value) in zip(type.fields, values) {
+            if let written = state.field(field.name), written.value != value { altered.insert(field.name) }
+        }
+        return altered
     }
 
     func delete(_ db: Database, _ name: String) throws {

@@ -25,9 +25,13 @@ extension WorkingSet {
     ///
     /// Rows are written before rows are removed, so that a foreign key action of SQLite, which would act on a
     /// record still referring to a removed one, finds nothing to act on.
-    func save(generation: [UInt8]) throws -> StoreChanges {
-        var settlement = try Settlement(self)
+    ///
+    /// - Parameter unfinishedPeer: the peer whose stream this is a part of, unless it is the last part.
+    func save(generation: [UInt8], unfinishedPeer: Int64? = nil) throws -> StoreChanges {
+        var settlement = try Settlement(self, unfinishedPeer: unfinishedPeer)
         try settlement.run()
+        var placement = try Placement(self)
+        try placement.run()
         try CaptureTriggers.paused(db) {
             try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
             var written = 0
@@ -35,10 +39,7 @@ extension WorkingSet {
                 let record = order[written]
                 written += 1
                 guard try !writeRow(record) else { continue }
-                // The table refused the row: whatever depends on it is settled anew, and looked at once more.
-                record.isRefused = true
-                try settlement.run(from: record)
-                written = 0
+                try placement.hold(record)
             }
             try removeRows()
         }
@@ -50,14 +51,14 @@ extension WorkingSet {
     /// - Returns: false when a constraint of the table refused it.
     private func writeRow(_ record: WorkingRecord) throws -> Bool {
         guard record.placement == .inTable, let table = tables[record.name.recordType] else { return true }
-        guard record.isRowStale || !record.isRowPresent || record.isStateChanged else { return true }
+        guard !record.isRowPresent || record.isStateChanged || record.isRelearnt else { return true }
         do {
             try table.upsert(db, record.state)
+            record.alteredFields = try table.alteredFields(db, record.state)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             return false
         }
         record.isRowPresent = true
-        record.isRowStale = false
         return true
     }
 
@@ -78,7 +79,9 @@ extension WorkingSet {
         let firstSequence = sequence + 1
         for record in order {
             guard let placement = record.placement else { continue }
-            guard record.isStateChanged || placement != record.original?.status else { continue }
+            guard record.isStateChanged || placement != record.original?.status || record.isRelearnt else {
+                continue
+            }
             if record.isStateChanged {
                 sequence += 1
                 changes.changed += 1
@@ -101,7 +104,7 @@ extension WorkingSet {
     ) throws {
         let table = tables[record.name.recordType]
         let metadata = RecordMetadata(record.state) { field in
-            placement != .inTable || table?.hasColumn(field) != true
+            placement != .inTable || table?.hasColumn(field) != true || record.alteredFields.contains(field)
         }
         var digest = try digests[record.zone] ?? Zones.digest(db, record.zone)
         if let id = record.original?.countedID { digest.remove(id) }

@@ -24,21 +24,28 @@ final class WorkingRecord {
     var placement: RecordStatus?
     /// The row was refused by a constraint of the table, so the record is held whatever else speaks for it.
     var isRefused = false
-    /// The values in the table are not those of ``state``.
-    var isRowStale = false
+    /// The schema has learnt the type or a field of it, so the row is written whatever else happens.
+    var isRelearnt = false
+    /// The fields whose column gives back another value than was written to it.
+    var alteredFields: Set<String> = []
     /// The peer whose state was taken over as it is.
     var sourcePeer: Int64?
     /// The state that ``sourcePeer`` sent, to see whether ours is still the same at the end.
     var receivedState: RecordState?
 
     /// What the records that refer to this one go by.
-    struct Circumstances: Equatable {
-        var placement: RecordStatus?
+    struct Fate: Equatable {
         var deletion: Stamp?
+        var isDeleted = false
+
+        init(_ state: RecordState?) {
+            deletion = state?.deletion
+            isDeleted = state?.isDeleted ?? false
+        }
     }
 
-    /// The circumstances that referring records were last looked at under.
-    var announced: Circumstances
+    /// The fate that referring records were last looked at under.
+    var announced: Fate
 
     struct Original {
         let state: RecordState
@@ -57,7 +64,7 @@ final class WorkingRecord {
         self.isRowPresent = isRowPresent
         // A row that vanished behind the triggers' back can carry no reference any more.
         self.placement = original?.status == .inTable && !isRowPresent ? .held : original?.status
-        self.announced = Circumstances(placement: original?.status, deletion: original?.state.deletion)
+        self.announced = Fate(original?.state)
     }
 
     var isStateChanged: Bool { original.map { $0.state != state } ?? true }
@@ -107,6 +114,39 @@ final class WorkingSet {
         records[record.name] = record
         order.append(record)
         return record
+    }
+
+    /// Whether the table of a record's type has a row of it.
+    func hasRow(_ name: RecordName) throws -> Bool {
+        try tables[name.recordType]?.exists(db, name.description) ?? false
+    }
+
+    /// Whether any record is held because of a reference.
+    func hasHeldRecords() throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM heldReference)")) ?? false
+    }
+
+    /// The stored records that refer to a record, along the relationships in their priority order.
+    func referrers(of record: WorkingRecord, includingHeld: Bool) throws -> [WorkingRecord] {
+        var names: [String] = []
+        // No row can refer to a record whose table had none of it, unless somebody wrote past the foreign keys; such
+        // a row is in the journal, and comes into the set by itself.
+        if record.original != nil || record.isRowPresent {
+            for relationship in tables.schema.relationships(to: record.name.recordType) {
+                let sql = "SELECT recordName FROM \(relationship.recordType) WHERE \(relationship.field) = ?"
+                names += try String.fetchAll(
+                    db.cachedStatement(sql: sql), arguments: [record.name.description])
+            }
+        }
+        if includingHeld {
+            let statement = try db.cachedStatement(
+                sql: "SELECT recordName FROM heldReference WHERE target = ?")
+            names += try String.fetchAll(statement, arguments: [record.name.description])
+        }
+        return try names.compactMap { text in
+            guard let name = try? RecordName(text) else { return nil }
+            return try known(name)
+        }
     }
 
     private func load(_ name: RecordName) throws -> WorkingRecord? {
@@ -173,9 +213,11 @@ struct RecordTables: Sendable {
     let schema: RecordSchema
     private let byType: [String: RecordTable]
 
-    init(_ schema: RecordSchema) {
+    /// Reads how the tables declare their columns.
+    init(_ schema: RecordSchema, _ db: Database) throws {
         self.schema = schema
-        byType = Dictionary(uniqueKeysWithValues: schema.types.map { ($0.name, RecordTable($0)) })
+        byType = try Dictionary(
+            uniqueKeysWithValues: schema.types.map { ($0.name, try RecordTable($0, db)) })
     }
 
     subscript(type: String) -> RecordTable? { byType[type] }

@@ -5,26 +5,28 @@ public struct ChangeToken: Sendable, Hashable {
     public var generation: [UInt8]
     /// Every change up to this number is covered.
     public var sequence: Int64
-    /// Set while a whole copy is under way that began at `sequence`: names up to this one are covered.
+    /// Set while a whole copy is under way that began at `sequence`: how far it has come.
     public var cursor: Cursor?
 
-    /// How far a whole copy in order of name has come.
-    public enum Cursor: Sendable, Hashable {
+    /// A place in a whole copy: first every record that is not deleted, in order of name, then the deletions, in
+    /// order of name.
+    ///
+    /// Deletions come last, so that a record that was moved away from its parent before the parent was deleted
+    /// arrives before that deletion could take it along.
+    public struct Cursor: Sendable, Hashable {
+        /// Whether the deletions have been reached.
+        public var isAtDeletions: Bool
+        /// The last name that is covered; the empty text comes before all names.
+        public var name: String
+
         /// Nothing is covered yet.
-        case beforeAll
-        /// Everything up to this name is covered.
-        case through(RecordName)
+        public static let beforeAll = Cursor(isAtDeletions: false, name: "")!
 
-        /// The name, or the empty text, which comes before all names.
-        package var text: String {
-            switch self {
-            case .beforeAll: ""
-            case .through(let name): name.description
-            }
-        }
-
-        package init(text: String) throws {
-            self = text.isEmpty ? .beforeAll : .through(try RecordName(text))
+        /// - Returns: nil when the text is neither empty nor a record name.
+        public init?(isAtDeletions: Bool, name: String) {
+            guard name.isEmpty || (try? RecordName(name)) != nil else { return nil }
+            self.isAtDeletions = isAtDeletions
+            self.name = name
         }
     }
 

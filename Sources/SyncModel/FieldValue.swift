@@ -13,6 +13,25 @@ public enum FieldValue: Hashable, Sendable {
     case date(Int64)
     /// The record this field refers to.
     case reference(RecordName)
+
+    /// Values are equal when their canonical encodings are: texts byte for byte, not as Unicode would have it, and
+    /// 0.0 is not -0.0.
+    public static func == (left: FieldValue, right: FieldValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let left), .integer(let right)): left == right
+        case (.real(let left), .real(let right)): left.bitPattern == right.bitPattern
+        case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.blob(let left), .blob(let right)): left == right
+        case (.date(let left), .date(let right)): left == right
+        case (.reference(let left), .reference(let right)): left == right
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(canonicalBytes)
+    }
 }
 
 /// The tags of the canonical encoding. Protocol/ section "Values" is the normative text.

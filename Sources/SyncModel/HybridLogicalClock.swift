@@ -15,7 +15,9 @@ public struct HybridLogicalClock: Sendable, Equatable {
     /// A counter that overflows carries into the milliseconds.
     public mutating func tick(milliseconds: Int64) -> HybridTime {
         let wall = HybridTime(milliseconds: milliseconds)
-        last = wall > last ? wall : HybridTime(rawValue: last.rawValue + 1)
+        // At the very end of the range time stands still rather than ending the program.
+        let next = last.rawValue == .max ? .max : last.rawValue + 1
+        last = wall > last ? wall : HybridTime(rawValue: next)
         return last
     }
 

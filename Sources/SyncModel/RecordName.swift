@@ -5,12 +5,14 @@
 /// accepted. Names compare by their bytes.
 ///
 /// Bounds: 5 to 255 bytes, printable ASCII (0x20...0x7E); the type is an identifier
-/// (`[A-Za-z_][A-Za-z0-9_]*`), the suffix is not empty.
+/// (`[A-Za-z_][A-Za-z0-9_]*`) of at most 63 bytes, the suffix is not empty.
 public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// What stands between the record type and the suffix.
     public static let separator = "|~|"
     /// The greatest length of a whole name, in bytes.
     public static let maximumLength = 255
+    /// The greatest length of a record type, in bytes.
+    public static let maximumTypeLength = 63
 
     /// The whole name, type included.
     public let description: String
@@ -33,7 +35,9 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
         guard bytes.count <= Self.maximumLength else { throw .tooLong(bytes.count) }
         guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .notPrintableASCII }
         guard let separator = Self.separatorOffset(in: bytes) else { throw .noType(text) }
-        guard Self.isIdentifier(bytes.prefix(separator)) else { throw .noType(text) }
+        guard separator <= Self.maximumTypeLength, Self.isIdentifier(bytes.prefix(separator)) else {
+            throw .noType(text)
+        }
         guard bytes.count > separator + 3 else { throw .noSuffix(text) }
         self.description = text
         self.typeLength = UInt8(separator)

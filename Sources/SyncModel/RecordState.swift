@@ -15,6 +15,7 @@ public struct RecordField: Hashable, Sendable {
     package func beats(_ other: RecordField) -> Bool {
         if stamp != other.stamp { return stamp > other.stamp }
         if value == other.value { return false }
+        // Different values have different bytes, so one of them is greater.
         return other.value.canonicalBytes.lexicographicallyPrecedes(value.canonicalBytes)
     }
 }
@@ -25,6 +26,9 @@ public struct RecordField: Hashable, Sendable {
 /// States of one record form a join-semilattice under ``merge(_:)``: each component only grows, so the order in
 /// which states arrive does not matter, nor does repetition.
 public struct RecordState: Hashable, Sendable {
+    /// The most fields that a record may have, those that this version does not know included.
+    package static let maximumFieldCount = 1024
+
     public let name: RecordName
     /// The fields that have ever been written, sorted by name (ASCII), each name once.
     public private(set) var fields: [RecordField]

@@ -95,17 +95,22 @@ final class Machine {
     @discardableResult
     func send(to other: Machine) async throws -> Int {
         let zone = ZoneName.scorebookData
-        let them = try await store.addPeer(key: other.key, name: other.name)
-        let us = try await other.store.addPeer(key: key, name: name)
-        _ = try await store.summary(zone: zone, peer: them)
-        let held = try await other.store.summary(zone: zone, peer: us).received
-        var token = try await store.startingToken(for: held)
+        let ours = PeerLedger(
+            store: store, zone: zone, peer: try await store.addPeer(key: other.key, name: other.name))
+        let theirs = PeerLedger(
+            store: other.store, zone: zone, peer: try await other.store.addPeer(key: key, name: name))
+        try await store.foldPendingChanges()
+        let held = try await other.store.database.read { try theirs.summary($0).received }
+        var token = try await store.database.read { try ours.startingToken($0, for: held) }
         var count = 0
         while true {
-            let batch = try await store.nextBatch(zone: zone, after: token, for: them, includingEcho: false)
+            let start = token
+            let batch = try await store.database.read {
+                try ours.nextBatch($0, after: start, includingEcho: false)
+            }
             count += batch.records.count
-            _ = try await other.store.apply(batch.records, token: batch.token, zone: zone, from: us)
-            try await store.acknowledge(batch.token, zone: zone, by: them)
+            _ = try await other.store.database.write { try theirs.apply($0, batch) }
+            try await store.database.write { try ours.acknowledge($0, batch.token) }
             token = batch.token
             if batch.isLast { return count }
         }

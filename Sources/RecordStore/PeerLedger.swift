@@ -1,0 +1,114 @@
+import GRDB
+import SyncModel
+
+/// What the exchange of one zone with one peer asks of the store, each within a transaction of the caller's.
+package struct PeerLedger: Sendable {
+    package let store: RecordStore
+    package let zone: ZoneName
+    package let peer: Peer
+
+    package init(store: RecordStore, zone: ZoneName, peer: Peer) {
+        self.store = store
+        self.zone = zone
+        self.peer = peer
+    }
+
+    // MARK: Reading
+
+    /// Where the exchange stands. Fold first.
+    package func summary(_ db: Database) throws -> ZoneSummary {
+        let zoneID = try zoneID(db)
+        return ZoneSummary(
+            current: try ChangeLog.current(db),
+            received: try PeerTable.progress(db, peer: peer.id, zone: zoneID).received,
+            digest: try Zones.digest(db, zoneID))
+    }
+
+    /// Whether this store gave out a token that the peer holds of it.
+    package func gaveOut(_ db: Database, _ token: ChangeToken) throws -> Bool {
+        try ChangeLog.isValid(db, token)
+    }
+
+    /// Where to begin sending: at the token that the peer holds, if this store gave it out; otherwise with a whole
+    /// copy from the first name on.
+    package func startingToken(_ db: Database, for held: ChangeToken?) throws -> ChangeToken {
+        if let held, try ChangeLog.isValid(db, held) { return held }
+        var token = try ChangeLog.current(db)
+        token.cursor = .beforeAll
+        return token
+    }
+
+    /// The next batch after `token`. The batch's token is the one to go on from. Fold first.
+    ///
+    /// - Parameter isEcho: also what the peer itself sent; for a peer that may have lost it.
+    package func nextBatch(
+        _ db: Database, after token: ChangeToken, includingEcho isEcho: Bool, limit: BatchLimit? = nil
+    ) throws -> ChangeBatch {
+        try checkPaired(db)
+        let zoneID = try zoneID(db)
+        let log = ChangeLog(tables: store.tables)
+        let excluded = isEcho ? nil : peer.id
+        guard token.cursor == nil else {
+            return try log.copy(db, zone: zoneID, from: token, excluding: excluded, limit: limit ?? .bulk)
+        }
+        return try log.changes(db, zone: zoneID, after: token, excluding: excluded, limit: limit ?? .changes)
+    }
+
+    // MARK: Writing
+
+    /// Merges a batch of the peer's and keeps its token. Once the transaction is committed, the batch is durable.
+    package func apply(_ db: Database, _ batch: ChangeBatch) throws -> StoreChanges {
+        try checkPaired(db)
+        try checkClock(batch)
+        var changes = try store.fold(db)
+        let zoneID = try zoneID(db)
+        changes += try store.merge(db, batch.records, zoneID: zoneID, from: peer.id, isLast: batch.isLast)
+        try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token)
+        return changes
+    }
+
+    /// Keeps that the peer has made everything up to `token` durable. A token in the middle of a whole copy says
+    /// nothing yet about the sequence.
+    package func acknowledge(_ db: Database, _ token: ChangeToken) throws {
+        guard token.cursor == nil else { return }
+        try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID(db), token.sequence)
+    }
+
+    /// Forgets what is held of the peer's changes, so that it sends a whole copy.
+    package func voidReceived(_ db: Database) throws {
+        try PeerTable.setReceived(db, peer: peer.id, zone: zoneID(db), nil)
+    }
+
+    /// The pairing may have been ended while the session runs.
+    private func checkPaired(_ db: Database) throws {
+        guard try PeerTable.isPresent(db, peer.id) else {
+            throw RecordStoreError(.noSuchPeer, "the pairing with \(peer.name) was ended")
+        }
+    }
+
+    /// Refuses a batch with stamps further in the future than ``RecordStore/allowedSkew``: they would beat every
+    /// write made here until that time has come.
+    private func checkClock(_ batch: ChangeBatch) throws {
+        let now = store.now()
+        let limit = now + RecordStore.allowedSkew
+        for record in batch.records {
+            let newest = latest(latest(record.newestWrite, record.revival), record.deletion)
+            guard let newest, newest.time.milliseconds > limit else { continue }
+            let theirs =
+                ISO8601.text(milliseconds: newest.time.milliseconds, fraction: .ifNeeded)
+                ?? "a year beyond 9999"
+            let ours = ISO8601.text(milliseconds: now, fraction: .ifNeeded) ?? "an impossible date"
+            throw RecordStoreError(
+                .clockSkew,
+                "\(record.name) was written at \(theirs) by the clock of its machine, but it is \(ours) here; "
+                    + "set the clock that is wrong, then sync again (nothing was taken over)")
+        }
+    }
+
+    private func zoneID(_ db: Database) throws -> Int64 {
+        guard let id = try Zones.id(db, zone) else {
+            throw RecordStoreError(.invalidRecord, "this store has no zone “\(zone)”")
+        }
+        return id
+    }
+}

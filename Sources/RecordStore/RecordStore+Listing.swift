@@ -1,0 +1,49 @@
+import GRDB
+import SyncModel
+
+/// A record in a list.
+public struct RecordListEntry: Sendable, Hashable {
+    public let name: String
+    /// What a held record waits for: the name of a record that is not here, or a sentence.
+    public let waitsFor: String?
+}
+
+extension RecordStore {
+    /// The names of the records in the tables, of one type or of all, in the schema's order of types.
+    public func recordNames(_ db: Database, type: String?) throws -> [RecordListEntry] {
+        try schema.types.filter { type == nil || $0.name == type }.flatMap { type in
+            try String.fetchAll(db, sql: "SELECT recordName FROM \(type.name) ORDER BY recordName")
+                .map { RecordListEntry(name: $0, waitsFor: nil) }
+        }
+    }
+
+    /// The records that are kept aside, and what each waits for.
+    public func heldRecords(_ db: Database, type: String?) throws -> [RecordListEntry] {
+        let names = try String.fetchAll(
+            db,
+            sql: """
+                SELECT remoteRecordID FROM remoteRecord
+                WHERE status = \(RecordStatus.held.rawValue) AND status <> 0 ORDER BY remoteRecordID
+                """)
+        return try names.compactMap { text in
+            let name = try RecordName(text)
+            guard type == nil || name.recordType == type else { return nil }
+            return RecordListEntry(name: text, waitsFor: try reason(db, name))
+        }
+    }
+
+    private func reason(_ db: Database, _ name: RecordName) throws -> String {
+        guard schema.type(name.recordType) != nil else {
+            return "a version that knows the type \(name.recordType)"
+        }
+        let targets = try String.fetchAll(
+            db, sql: "SELECT target FROM heldReference WHERE recordName = ?", arguments: [name.description])
+        let missing = try targets.first { target in
+            guard let target = try? RecordName(target), let table = tables[target.recordType] else {
+                return true
+            }
+            return try !table.exists(db, target.description)
+        }
+        return missing ?? "fields that its table accepts"
+    }
+}
