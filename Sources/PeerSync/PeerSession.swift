@@ -1,3 +1,4 @@
+import GRDB
 import Logging
 import NIOCore
 import RecordStore
@@ -92,7 +93,8 @@ final class PeerSession: Sendable {
                 ? timeout
                 : PeerSyncError(.protocolViolation, "the encrypted connection broke: \(error.message)")
         } catch let error as RecordStoreError {
-            throw PeerSyncError(.storeUnusable, error.message)
+            let refusals: [RecordStoreError.Code] = [.clockSkew, .noSuchPeer]
+            throw PeerSyncError(refusals.contains(error.code) ? .refused : .storeUnusable, error.message)
         } catch is CancellationError {
             throw CancellationError()
         } catch let error as IOError {
@@ -164,6 +166,10 @@ final class PeerSession: Sendable {
         switch error {
         case let error as ProtocolError: error
         case is PeerSyncError, is CancellationError, is SecureChannelError: nil
+        case let error as RecordStoreError where error.code == .clockSkew:
+            ProtocolError(.clockSkew, error.message)
+        case let error as RecordStoreError where error.code == .noSuchPeer:
+            ProtocolError(.notPaired, error.message)
         case let error as RecordStoreError: ProtocolError(.storeFailure, error.message)
         default: ProtocolError(.storeFailure, "the other machine's store cannot go on at this moment")
         }
@@ -228,8 +234,11 @@ final class PeerSession: Sendable {
             try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })
         }
         do {
+            try await engine.store.noteConnected(true, with: peer)
             try await exchange(zones, &reader)
+            try await engine.store.noteConnected(false, with: peer)
         } catch {
+            try? await engine.store.noteConnected(false, with: peer)
             if !(error is CancellationError) { try? await engine.store.noteError("\(error)", with: peer) }
             engine.onEvent(.disconnected(name: peer.name, reason: "\(error)"))
             throw error
@@ -242,7 +251,8 @@ final class PeerSession: Sendable {
     private func hello(for peer: Peer) async throws -> Message.Hello {
         var zones: [ZoneName: ChangeToken?] = [:]
         for zone in try await engine.store.zones() {
-            zones[zone] = .some(try await engine.store.summary(zone: zone, peer: peer).received)
+            let ledger = PeerLedger(store: engine.store, zone: zone, peer: peer)
+            zones[zone] = .some(try await engine.store.database.read { try ledger.summary($0).received })
         }
         return Message.Hello(
             minorVersion: ProtocolLimits.minorVersion, replica: engine.store.replica,

@@ -1,3 +1,4 @@
+import GRDB
 import Logging
 import RecordStore
 import SyncModel
@@ -8,9 +9,7 @@ import SyncProtocol
 /// Messages come in through ``received``, called by the session's reader, which waits until they are dealt with:
 /// that is the back-pressure on the peer. Batches go out through ``pump``, a task of its own.
 actor ZoneSession {
-    private let zone: ZoneName
-    private let store: RecordStore
-    private let peer: Peer
+    private let ledger: PeerLedger
     private let outbox: Outbox
     private let statistics: StatisticsCounter
     private let onEvent: @Sendable (SyncEvent) -> Void
@@ -26,9 +25,7 @@ actor ZoneSession {
         statistics: StatisticsCounter,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) {
-        self.zone = zone
-        self.store = store
-        self.peer = peer
+        ledger = PeerLedger(store: store, zone: zone, peer: peer)
         self.outbox = outbox
         self.statistics = statistics
         self.onEvent = onEvent
@@ -36,14 +33,16 @@ actor ZoneSession {
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    private var database: any DatabaseWriter { ledger.store.database }
+
     /// Both sides know that they hold the same records.
     var isConfirmed: Bool { exchange.isConfirmed }
 
     /// Begins to send, from the token that the peer holds if that is one of ours.
     func begin(heldByPeer held: ChangeToken?) async throws {
-        let start = try await store.startingToken(for: held)
-        let isVoid =
-            if let held { try await !store.gaveOut(held) } else { false }
+        let (start, isVoid) = try await database.read { [ledger] db in
+            (try ledger.startingToken(db, for: held), try held.map { try !ledger.gaveOut(db, $0) } ?? false)
+        }
         try outbox.send(exchange.begin(at: start, isHeldTokenVoid: isVoid))
     }
 
@@ -67,17 +66,17 @@ actor ZoneSession {
     private func answer(_ request: ZoneExchange.Request) async throws {
         switch request {
         case .read(let token, let includingEcho):
-            try await store.foldPendingChanges()
-            let batch = try await store.nextBatch(
-                zone: zone, after: token, for: peer, includingEcho: includingEcho)
+            try await ledger.store.foldPendingChanges()
+            let batch = try await database.read { [ledger] db in
+                try ledger.nextBatch(db, after: token, includingEcho: includingEcho)
+            }
             guard let message = exchange.batchRead(batch) else { return }
             statistics.update { $0.recordsSent += batch.records.count }
             try outbox.send(message)
             reportProgress(batch.records.count)
         case .summarize:
-            let summary = try await store.summary(zone: zone, peer: peer)
-            guard let message = exchange.summarized(summary) else { return }
-            try outbox.send(message)
+            let summary = try await summary()
+            try await perform(exchange.summarized(summary))
         }
     }
 
@@ -102,7 +101,7 @@ actor ZoneSession {
     }
 
     func receivedResync(round: Int) async throws {
-        let start = try await store.startingToken(for: nil)
+        let start = try await wholeCopy()
         try await perform(exchange.receivedResync(round: round, from: start))
     }
 
@@ -112,12 +111,12 @@ actor ZoneSession {
             case .send(let message):
                 try outbox.send(message)
             case .apply(let batch):
-                _ = try await store.apply(batch.records, token: batch.token, zone: zone, from: peer)
+                _ = try await database.write { [ledger] db in try ledger.apply(db, batch) }
                 try await perform(exchange.applied(batch))
             case .acknowledged(let token):
-                try await store.acknowledge(token, zone: zone, by: peer)
+                try await database.write { [ledger] db in try ledger.acknowledge(db, token) }
             case .voidReceived:
-                try await store.voidReceived(zone: zone, peer: peer)
+                try await database.write { [ledger] db in try ledger.voidReceived(db) }
             case .compare(let summary):
                 try await compare(with: summary)
             case .wake:
@@ -127,7 +126,7 @@ actor ZoneSession {
     }
 
     private func compare(with theirs: ZoneSummary) async throws {
-        let ours = try await store.summary(zone: zone, peer: peer)
+        let ours = try await summary()
         switch exchange.compare(ours, with: theirs) {
         case .notYet:
             break
@@ -136,9 +135,20 @@ actor ZoneSession {
             try await reportInSync(ours.digest)
             wake.yield()
         case .different:
-            let start = try await store.startingToken(for: nil)
+            let start = try await wholeCopy()
             try await perform(try exchange.resync(from: start))
         }
+    }
+
+    /// What the store says of this zone and peer, with everything that was written folded.
+    private func summary() async throws -> ZoneSummary {
+        try await ledger.store.foldPendingChanges()
+        return try await database.read { [ledger] db in try ledger.summary(db) }
+    }
+
+    /// The token at which a whole copy begins.
+    private func wholeCopy() async throws -> ChangeToken {
+        try await database.read { [ledger] db in try ledger.startingToken(db, for: nil) }
     }
 
     private func reportInSync(_ digest: ZoneDigest) async throws {
@@ -146,12 +156,12 @@ actor ZoneSession {
         let moved = current.recordsSent + current.recordsReceived
         if let last = lastReported, last == (digest, moved) { return }
         lastReported = (digest, moved)
-        try await store.noteInSync(with: peer)
-        onEvent(.inSync(name: peer.name, digest, current))
+        try await ledger.store.noteInSync(with: ledger.peer)
+        onEvent(.inSync(name: ledger.peer.name, digest, current))
     }
 
     private func reportProgress(_ records: Int) {
         guard records > 0 else { return }
-        onEvent(.progress(name: peer.name, statistics.current))
+        onEvent(.progress(name: ledger.peer.name, statistics.current))
     }
 }

@@ -130,9 +130,14 @@ enum BatchCodec {
         // A record takes at least 4 bytes, so a count that the rest cannot hold is refused before it is believed.
         let count = try buffer.readCount(below: buffer.readableBytes / 4 + 1, of: "the number of records")
         var records: [RecordState] = []
-        records.reserveCapacity(count)
+        var fieldCount = 0
         for _ in 0..<count {
-            records.append(try decodeRecord(&buffer, tables))
+            let record = try decodeRecord(&buffer, tables)
+            fieldCount += record.fields.count
+            guard fieldCount <= ProtocolLimits.maximumBatchFields else {
+                throw .malformed("a batch of too many fields")
+            }
+            records.append(record)
         }
         return ChangeBatch(records: records, token: token, isLast: flags & isLast != 0)
     }

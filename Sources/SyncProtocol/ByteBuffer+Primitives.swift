@@ -77,9 +77,12 @@ extension ByteBuffer {
         writeCount(token.generation.count)
         writeBytes(token.generation)
         writeVarint(UInt64(token.sequence))
-        guard let cursor = token.cursor else { return writeInteger(0 as UInt8).discard() }
-        writeInteger(1 as UInt8)
-        writeText(cursor.text)
+        guard let cursor = token.cursor else {
+            writeInteger(0 as UInt8)
+            return
+        }
+        writeInteger(cursor.isAtDeletions ? 2 : 1 as UInt8)
+        writeText(cursor.name)
     }
 
     mutating func readToken() throws(ProtocolError) -> ChangeToken {
@@ -87,9 +90,11 @@ extension ByteBuffer {
             below: ChangeToken.maximumGenerationLength + 1, of: "the length of a token")
         let generation = try readFixed(length)
         let sequence = Int64(try readVarint())
-        guard try readFlag() else { return ChangeToken(generation: generation, sequence: sequence) }
+        let phase = try readByte()
+        guard phase > 0 else { return ChangeToken(generation: generation, sequence: sequence) }
+        guard phase <= 2 else { throw .malformed("an unknown kind of cursor") }
         let text = try readText(limit: RecordName.maximumLength, of: "a cursor")
-        guard let cursor = try? ChangeToken.Cursor(text: text) else {
+        guard let cursor = ChangeToken.Cursor(isAtDeletions: phase == 2, name: text) else {
             throw .malformed("a cursor that is no record name")
         }
         return ChangeToken(generation: generation, sequence: sequence, cursor: cursor)
@@ -112,9 +117,4 @@ extension ByteBuffer {
         default: throw .malformed("a flag that is neither 0 nor 1")
         }
     }
-}
-
-extension Int {
-    /// For calls whose result is a count of bytes nobody needs.
-    fileprivate func discard() {}
 }

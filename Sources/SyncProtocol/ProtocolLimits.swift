@@ -1,3 +1,5 @@
+import SyncModel
+
 /// The numbers of the protocol. Protocol/ "Limits" lists them with their reasons.
 public enum ProtocolLimits {
     /// The major version: peers of different ones do not understand each other.
@@ -11,7 +13,7 @@ public enum ProtocolLimits {
     /// A whole message, in bytes.
     package static let maximumMessage = 16 << 20
     /// What a side that is not paired yet may send, in bytes.
-    package static let maximumUnpairedMessage = 1024
+    package static let maximumUnpairedMessage = 65_536
     /// A display name, in bytes of UTF-8.
     package static let maximumDisplayName = 64
     /// The sentence of an error, in bytes of UTF-8.
@@ -21,9 +23,11 @@ public enum ProtocolLimits {
     /// Fields of one record, types, shapes and replicas of one batch.
     package static let maximumTableEntries = 65_536
     /// Fields of one record.
-    package static let maximumFields = 1024
+    package static let maximumFields = RecordState.maximumFieldCount
+    /// Fields of all records of one batch together: what a batch of nulls may grow to in memory.
+    package static let maximumBatchFields = 1 << 20
     /// Bytes of a field's or record type's name.
-    package static let maximumIdentifier = 63
+    package static let maximumIdentifier = RecordName.maximumTypeLength
     /// Batches that may be on their way without an acknowledgement.
     package static let window = 4
 }

@@ -45,6 +45,8 @@ package struct ZoneExchange: Sendable {
     private var isApplying = 0
     /// What the peer was told last.
     private var told: ZoneSummary?
+    /// What the peer told last.
+    private var heard: ZoneSummary?
     /// The two sides were equal when they spoke of this.
     private var confirmed: ZoneSummary?
     private var resyncRound = 0
@@ -62,6 +64,17 @@ package struct ZoneExchange: Sendable {
         var unacknowledged: [ChangeToken] = []
         /// There may be more to read.
         var mayHaveMore = true
+        /// The store changed while a batch was being read, which may not have seen the change.
+        var hasChangedWhileReading = false
+        /// The exchange started over while a batch was being read, which is no longer of use.
+        var isReadStale = false
+        /// Batches were sent, and the last of the stream was not.
+        var isStreamOpen = false
+
+        mutating func noteChange() {
+            mayHaveMore = true
+            hasChangedWhileReading = isReading
+        }
     }
 
     /// - Parameter zone: the zone's number in this session.
@@ -111,6 +124,7 @@ package struct ZoneExchange: Sendable {
         if outgoing.mayHaveMore {
             guard outgoing.unacknowledged.count < ProtocolLimits.window else { return nil }
             outgoing.isReading = true
+            outgoing.hasChangedWhileReading = false
             return .read(after: position, includingEcho: outgoing.includesEcho)
         }
         guard isAtRest, isDigestDue else { return nil }
@@ -123,27 +137,36 @@ package struct ZoneExchange: Sendable {
     /// - Returns: what to send, if the batch says anything new.
     package mutating func batchRead(_ batch: ChangeBatch) -> Message? {
         outgoing.isReading = false
-        outgoing.mayHaveMore = !batch.isLast
-        // After a whole copy come the changes that were made meanwhile.
-        if outgoing.position?.cursor != nil, batch.isLast { outgoing.mayHaveMore = true }
+        if outgoing.isReadStale {
+            outgoing.isReadStale = false
+            return nil
+        }
+        outgoing.mayHaveMore = !batch.isLast || outgoing.hasChangedWhileReading
         let isNews = !batch.records.isEmpty || batch.token != outgoing.position
         outgoing.position = batch.token
-        guard isNews else { return nil }
+        // The other side waits for the end of what it has got a part of.
+        guard isNews || outgoing.isStreamOpen else { return nil }
+        outgoing.isStreamOpen = !batch.isLast
         outgoing.unacknowledged.append(batch.token)
         isDigestDue = true
         return .batch(zone: zone, batch)
     }
 
     /// The store has given a summary.
-    package mutating func summarized(_ summary: ZoneSummary) -> Message? {
-        guard summary != told else { return nil }
-        told = summary
-        return .digest(zone: zone, summary)
+    package mutating func summarized(_ summary: ZoneSummary) -> [Action] {
+        var actions: [Action] = []
+        if summary != told {
+            told = summary
+            actions.append(.send(.digest(zone: zone, summary)))
+        }
+        // What the peer told last may have been ahead of us then, and it will not tell it twice.
+        if let heard, confirmed != summary { actions.append(.compare(heard)) }
+        return actions
     }
 
     /// The store has changed.
     package mutating func storeChanged() {
-        outgoing.mayHaveMore = true
+        outgoing.noteChange()
     }
 
     // MARK: Receiving
@@ -158,7 +181,7 @@ package struct ZoneExchange: Sendable {
         isApplying -= 1
         isDigestDue = true
         // Applying numbered changes here, so the peer's token has to move past them; once, when it has sent all.
-        if batch.isLast { outgoing.mayHaveMore = true }
+        if batch.isLast { outgoing.noteChange() }
         return [.send(.acknowledge(zone: zone, batch.token)), .wake]
     }
 
@@ -171,7 +194,8 @@ package struct ZoneExchange: Sendable {
     }
 
     package mutating func received(_ summary: ZoneSummary) -> [Action] {
-        [.compare(summary)]
+        heard = summary
+        return [.compare(summary)]
     }
 
     /// Compares the peer's summary with ours.
@@ -215,8 +239,10 @@ package struct ZoneExchange: Sendable {
         outgoing.position = start
         outgoing.includesEcho = true
         outgoing.mayHaveMore = true
+        outgoing.isReadStale = outgoing.isReading
         confirmed = nil
         told = nil
+        heard = nil
         isDigestDue = true
     }
 }

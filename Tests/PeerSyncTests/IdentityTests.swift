@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import PeerSync
+
+/// The identity key is made once, kept private, and never replaced silently.
+struct IdentityTests {
+    private func withDirectory(_ body: (URL) throws -> Void) throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try body(directory.appendingPathComponent(Identity.fileName))
+    }
+
+    @Test func theSameKeyComesBack() throws {
+        try withDirectory { url in
+            let made = try Identity.loadOrCreate(at: url)
+            let loaded = try Identity.loadOrCreate(at: url)
+            #expect(made.publicKey == loaded.publicKey)
+            #expect(made.replicaID == loaded.replicaID)
+            let mode =
+                try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber
+            #expect(mode?.intValue == 0o600)
+        }
+    }
+
+    @Test(arguments: [0o644, 0o640, 0o604, 0o660])
+    func aKeyThatOthersCanReadIsRefused(mode: Int) throws {
+        try withDirectory { url in
+            _ = try Identity.loadOrCreate(at: url)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+            #expect { try Identity.loadOrCreate(at: url) } throws: {
+                ($0 as? PeerSyncError)?.code == .unsafeIdentity
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "", "nonsense", "scorebook-peer identity 1 00ff\n",
+        "scorebook-peer identity 1 " + String(repeating: "zz", count: 32),
+    ])
+    func aFileThatIsNoKeyIsRefusedAndLeftAlone(content: String) throws {
+        try withDirectory { url in
+            let isMade = FileManager.default.createFile(
+                atPath: url.path, contents: Data(content.utf8), attributes: [.posixPermissions: 0o600])
+            #expect(isMade)
+            #expect(throws: PeerSyncError.self) { try Identity.loadOrCreate(at: url) }
+            let left = try String(contentsOf: url, encoding: .utf8)
+            #expect(left == content)
+        }
+    }
+}

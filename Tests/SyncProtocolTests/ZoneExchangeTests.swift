@@ -1,0 +1,168 @@
+import SyncModel
+import Testing
+
+@testable import SyncProtocol
+
+/// The exchange of a zone as a table of events and what they bring about.
+struct ZoneExchangeTests {
+    private let generation: [UInt8] = Array(1...8)
+
+    private func token(_ sequence: Int64) -> ChangeToken {
+        ChangeToken(generation: generation, sequence: sequence)
+    }
+
+    private func batch(_ sequence: Int64, isLast: Bool, records: Int = 1) -> ChangeBatch {
+        let record = RecordState(
+            name: try! RecordName("A|~|1"),
+            fields: [
+                RecordField(
+                    name: "x", value: .null,
+                    stamp: Stamp(time: HybridTime(milliseconds: 1), replica: ReplicaID(rawValue: 1)))
+            ])
+        return ChangeBatch(
+            records: Array(repeating: record, count: records), token: token(sequence), isLast: isLast)
+    }
+
+    private func summary(_ current: Int64, _ received: Int64, count: UInt64 = 0) -> ZoneSummary {
+        ZoneSummary(
+            current: token(current), received: token(received),
+            digest: ZoneDigest(count: count, sumBytes: [UInt8](repeating: 0, count: 32))!)
+    }
+
+    /// An exchange that has begun at change 10, and has nothing to send.
+    private func idle() throws -> ZoneExchange {
+        var exchange = ZoneExchange(zone: 0)
+        _ = exchange.begin(at: token(10), isHeldTokenVoid: false)
+        _ = try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: false))
+        #expect(exchange.nextRequest() == .read(after: token(10), includingEcho: false))
+        #expect(exchange.batchRead(batch(10, isLast: true, records: 0)) == nil)
+        return exchange
+    }
+
+    @Test func nothingIsSentBeforeThePeerHasBegun() throws {
+        var exchange = ZoneExchange(zone: 0)
+        #expect(exchange.nextRequest() == nil)
+        _ = exchange.begin(at: token(10), isHeldTokenVoid: false)
+        #expect(exchange.nextRequest() == nil)
+        _ = try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: false))
+        #expect(exchange.nextRequest() != nil)
+    }
+
+    @Test func aPeerThatDoesNotKnowOurTokenGetsItsOwnRecordsBack() throws {
+        var exchange = ZoneExchange(zone: 0)
+        _ = exchange.begin(at: token(10), isHeldTokenVoid: false)
+        #expect(
+            try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: true)) == [.voidReceived, .wake])
+        #expect(exchange.nextRequest() == .read(after: token(10), includingEcho: true))
+    }
+
+    @Test func beginningTwiceIsAnError() throws {
+        var exchange = try idle()
+        #expect(throws: ProtocolError.self) {
+            try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: false))
+        }
+    }
+
+    @Test func noMoreBatchesAreOnTheirWayThanTheWindowAllows() throws {
+        var exchange = try idle()
+        exchange.storeChanged()
+        for number in 1...ProtocolLimits.window {
+            #expect(exchange.nextRequest() != nil)
+            #expect(exchange.batchRead(batch(10 + Int64(number), isLast: false)) != nil)
+        }
+        #expect(exchange.nextRequest() == nil)
+        let actions = try exchange.receivedAcknowledgement(token(11))
+        #expect(actions == [.acknowledged(token(11)), .wake])
+        #expect(exchange.nextRequest() == .read(after: token(14), includingEcho: false))
+    }
+
+    @Test func onlyWhatWasSentCanBeAcknowledged() throws {
+        var exchange = try idle()
+        #expect(throws: ProtocolError.self) { try exchange.receivedAcknowledgement(token(99)) }
+    }
+
+    @Test func onlyOneReadIsUnderWay() throws {
+        var exchange = try idle()
+        exchange.storeChanged()
+        #expect(exchange.nextRequest() != nil)
+        #expect(exchange.nextRequest() == nil)
+    }
+
+    @Test func aChangeWhileABatchIsReadIsNotForgotten() throws {
+        var exchange = try idle()
+        exchange.storeChanged()
+        #expect(exchange.nextRequest() != nil)
+        exchange.storeChanged()
+        _ = exchange.batchRead(batch(11, isLast: true))
+        #expect(exchange.nextRequest() == .read(after: token(11), includingEcho: false))
+    }
+
+    @Test func acknowledgementFollowsTheCommit() throws {
+        var exchange = try idle()
+        let incoming = batch(5, isLast: true)
+        #expect(exchange.received(incoming) == [.apply(incoming)])
+        #expect(!exchange.isAtRest)
+        #expect(exchange.applied(incoming) == [.send(.acknowledge(zone: 0, token(5))), .wake])
+    }
+
+    @Test func theDigestIsToldOnceWhenEverythingIsAtRest() throws {
+        var exchange = try idle()
+        #expect(exchange.nextRequest() == .summarize)
+        #expect(exchange.summarized(summary(10, 5)) == [.send(.digest(zone: 0, summary(10, 5)))])
+        #expect(exchange.nextRequest() == nil)
+        #expect(exchange.summarized(summary(10, 5)) == [])
+    }
+
+    @Test func whatThePeerToldIsComparedAgainOnceThisSideIsAtRest() throws {
+        var exchange = try idle()
+        #expect(exchange.received(summary(5, 10)) == [.compare(summary(5, 10))])
+        #expect(exchange.compare(summary(10, 4), with: summary(5, 10)) == .notYet)
+        #expect(
+            exchange.summarized(summary(10, 5))
+                == [.send(.digest(zone: 0, summary(10, 5))), .compare(summary(5, 10))])
+    }
+
+    @Test func digestsOfDifferentMomentsAreNotCompared() throws {
+        var exchange = try idle()
+        #expect(exchange.compare(summary(10, 5), with: summary(5, 9)) == .notYet)
+        #expect(exchange.compare(summary(10, 5), with: summary(6, 10)) == .notYet)
+        #expect(exchange.compare(summary(10, 5), with: summary(5, 10)) == .equal)
+        #expect(exchange.compare(summary(10, 5), with: summary(5, 10, count: 1)) == .different)
+    }
+
+    @Test func confirmedMeansToldAndFoundEqualOfTheSameMoment() throws {
+        var exchange = try idle()
+        #expect(exchange.compare(summary(10, 5), with: summary(5, 10)) == .equal)
+        #expect(!exchange.isConfirmed)
+        #expect(exchange.nextRequest() == .summarize)
+        _ = exchange.summarized(summary(10, 5))
+        #expect(exchange.isConfirmed)
+        exchange.storeChanged()
+        #expect(!exchange.isConfirmed)
+    }
+
+    @Test func aWholeCopyIsFollowedByTheChangesMadeMeanwhile() throws {
+        var start = token(20)
+        start.cursor = .beforeAll
+        var exchange = ZoneExchange(zone: 0)
+        _ = exchange.begin(at: start, isHeldTokenVoid: false)
+        _ = try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: false))
+        #expect(exchange.nextRequest() == .read(after: start, includingEcho: false))
+        #expect(exchange.batchRead(batch(20, isLast: false)) != nil)
+        #expect(exchange.nextRequest() == .read(after: token(20), includingEcho: false))
+        // Even with nothing more to say, the other side is told that this was all.
+        let end = batch(20, isLast: true, records: 0)
+        #expect(exchange.batchRead(end) == .batch(zone: 0, end))
+    }
+
+    @Test func bothSidesStartOverOnceAndGiveUpAfterThat() throws {
+        var exchange = try idle()
+        var start = token(10)
+        start.cursor = .beforeAll
+        let actions = try exchange.resync(from: start)
+        #expect(actions == [.send(.resync(zone: 0, round: 1)), .voidReceived, .wake])
+        #expect(exchange.receivedResync(round: 1, from: start) == [])
+        #expect(exchange.nextRequest() == .read(after: start, includingEcho: true))
+        #expect(throws: ProtocolError.self) { try exchange.resync(from: start) }
+    }
+}
