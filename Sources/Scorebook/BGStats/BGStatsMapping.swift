@@ -1,0 +1,286 @@
+import SyncModel
+
+/// Turns a BG Stats export into record states. A pure function of the file and the time.
+///
+/// - players become SBPerson, games SBGame, plays SBMatch, playerScores SBPlayer and SBScore, a play's
+///   location SBMatchLocation, each play with a record of its own. Record names are made of the UUIDs as the
+///   file has them; ``DerivedName`` makes those it has none for.
+/// - The stamp of every field is the object's own `modificationDate`, under an id that stands for BG Stats
+///   and not for this machine. Players, scores and the location of a play carry the play's date; a location
+///   carries its own where that is later, because its name may have been corrected since. So machines that
+///   import the same file hold the same stamps, and of two files the later one wins, whichever is imported
+///   first.
+/// - Dates of the file have no time zone, and are taken as UTC. A `modificationDate` more than five minutes
+///   ahead of the clock counts as now, because paired machines would refuse it.
+/// - A play is one object in BG Stats: a newer version of it replaces the older one with all its players. So
+///   a match's state carries a deletion just before its stamp. That deletes what belonged to an older version
+///   and is in the newer one no more, in whatever order, and on whatever machine, the versions arrive.
+/// - Nought means unknown for numbers of BoardGameGeek, years, numbers of players, durations, rounds, ratings
+///   and ranks, as does an empty text: these become null. Where no seat of a play has a number, seats are
+///   numbered from 1 in the order of the file, as BG Stats numbers them.
+/// - `deletedObjects` of plays, players and games become deletions at their own dates.
+struct BGStatsMapping {
+    /// Who wrote what comes from BG Stats.
+    static let origin = ReplicaID(hashing: "BG Stats".utf8)
+    /// How far ahead of the clock a date may lie, in milliseconds: what paired machines allow.
+    static let allowedSkew: Int64 = 5 * 60 * 1000
+
+    /// Milliseconds since 1970.
+    let now: Int64
+
+    /// - Returns: one state for each record, in order of name.
+    /// - Throws: ``ScorebookError`` `invalidFile` with the place of the first error.
+    func states(_ export: BGStatsExport) throws -> [RecordState] {
+        var batch = Batch()
+        let persons = try references(export.players, "players") { $0.id.value }
+        let games = try references(export.games, "games") { $0.id.value }
+        let locations = try references(export.locations ?? [], "locations") { $0.id.value }
+        for (index, player) in export.players.enumerated() {
+            try add(player, at: "players[\(index)]", to: &batch)
+        }
+        for (index, game) in export.games.enumerated() {
+            try add(game, at: "games[\(index)]", to: &batch)
+        }
+        var locationStamps: [Int: Stamp] = [:]
+        for (index, location) in (export.locations ?? []).enumerated() {
+            locationStamps[location.id.value] = try stamp(
+                location.modificationDate, at: "locations[\(index)]")
+        }
+        for (index, play) in export.plays.enumerated() {
+            let place = "plays[\(index)]"
+            let match = try name(.match, play.uuid, at: place)
+            let written = try stamp(play.modificationDate, at: place)
+            let game = try resolve(play.gameRefId.value, games, "game", at: "\(place).gameRefId")
+            try add(play, match, written, gameUUID: game.uuid, at: place, to: &batch)
+            try addPlayers(of: play, match, written, persons, at: place, to: &batch)
+            // Some versions of the app write 0 for no location.
+            if let id = play.locationRefId?.value, id != 0 || locations[0] != nil {
+                let location = try resolve(id, locations, "location", at: "\(place).locationRefId")
+                add(location, of: match, max(written, locationStamps[id] ?? written), to: &batch)
+            }
+        }
+        for (index, object) in (export.deletedObjects ?? []).enumerated() {
+            try add(object, at: "deletedObjects[\(index)]", to: &batch)
+        }
+        return batch.states
+    }
+
+    /// The states that were made, by name. An object that a file lists twice, or lists as deleted as well, is
+    /// merged.
+    private struct Batch {
+        private var byName: [RecordName: RecordState] = [:]
+
+        var states: [RecordState] { byName.values.sorted { $0.name < $1.name } }
+
+        mutating func add(_ state: RecordState) {
+            if byName[state.name]?.merge(state) == nil { byName[state.name] = state }
+        }
+    }
+
+    // MARK: Objects
+
+    private func add(_ player: BGStatsExport.Player, at place: String, to batch: inout Batch) throws {
+        let (first, last) = PersonName.split(player.name)
+        batch.add(
+            RecordState(
+                name: try name(.person, player.uuid, at: place),
+                values: [
+                    ("firstName", .text(filled: first)), ("lastName", .text(filled: last)),
+                    ("bggUsername", .text(filled: player.bggUsername)),
+                ], stamp: try stamp(player.modificationDate, at: place)))
+    }
+
+    private func add(_ game: BGStatsExport.Game, at place: String, to batch: inout Batch) throws {
+        batch.add(
+            RecordState(
+                name: try name(.game, game.uuid, at: place),
+                values: [
+                    ("name", .text(filled: game.name)), ("bggID", .integer(known: game.bggId)),
+                    ("year", .integer(known: game.bggYear)),
+                    ("minPlayers", .integer(known: game.minPlayerCount)),
+                    ("maxPlayers", .integer(known: game.maxPlayerCount)),
+                    ("highestWins", .boolean(game.highestWins)),
+                    ("noPoints", .boolean(game.noPoints)), ("cooperative", .boolean(game.cooperative)),
+                    ("usesTeams", .boolean(game.usesTeams)),
+                ], stamp: try stamp(game.modificationDate, at: place)))
+    }
+
+    private func add(
+        _ play: BGStatsExport.Play, _ match: RecordName, _ stamp: Stamp, gameUUID: String, at place: String,
+        to batch: inout Batch
+    ) throws {
+        var state = RecordState(
+            name: match,
+            values: [
+                ("game", .reference(try name(.game, gameUUID, at: place))),
+                ("date", .date(try milliseconds(play.playDate, at: "\(place).playDate"))),
+                ("durationMinutes", .integer(known: play.durationMin)),
+                ("rounds", .integer(known: play.rounds)),
+                ("notes", .text(filled: play.comments)), ("board", .text(filled: play.board)),
+                ("rating", .number(play.rating.flatMap { $0 == 0 ? nil : $0 })),
+                ("ignored", .boolean(play.ignored)),
+            ], stamp: stamp)
+        state.deletion = Self.replacement(before: stamp)
+        batch.add(state)
+    }
+
+    /// The deletion of whatever belonged to an older version of a play.
+    static func replacement(before stamp: Stamp) -> Stamp? {
+        guard stamp.time.rawValue > 0 else { return nil }
+        return Stamp(time: HybridTime(rawValue: stamp.time.rawValue - 1), replica: stamp.replica)
+    }
+
+    private func addPlayers(
+        of play: BGStatsExport.Play, _ match: RecordName, _ stamp: Stamp, _ persons: [Int: Reference],
+        at place: String, to batch: inout Batch
+    ) throws {
+        let isSeated = play.playerScores.contains { ($0.seatOrder?.value ?? 0) != 0 }
+        var times: [String: Int] = [:]
+        for (index, player) in play.playerScores.enumerated() {
+            let place = "\(place).playerScores[\(index)]"
+            let person = try resolve(player.playerRefId.value, persons, "player", at: "\(place).playerRefId")
+            let ordinal = times[person.uuid, default: 0]
+            times[person.uuid] = ordinal + 1
+            let playerName = DerivedName.player(match: match, personUUID: person.uuid, ordinal: ordinal)
+            batch.add(
+                RecordState(
+                    name: playerName,
+                    values: [
+                        ("match", .reference(match)),
+                        ("person", .reference(try name(.person, person.uuid, at: place))),
+                        (
+                            "seatOrder",
+                            isSeated ? .integer(known: player.seatOrder) : .integer(Int64(index + 1))
+                        ),
+                        ("team", .text(filled: player.team)), ("role", .text(filled: player.role)),
+                        ("rank", .integer(known: player.rank)), ("startPlayer", .boolean(player.startPlayer)),
+                        ("newPlayer", .boolean(player.newPlayer)), ("winner", .boolean(player.winner)),
+                    ], stamp: stamp))
+            guard let written = player.score?.trimmed, !written.isEmpty else { continue }
+            let score = ScoreValue(written)
+            batch.add(
+                RecordState(
+                    name: DerivedName.score(player: playerName),
+                    values: [
+                        ("player", .reference(playerName)), ("round", .null),
+                        ("points", .number(score.points)),
+                        ("text", .text(filled: score.text)),
+                    ], stamp: stamp))
+        }
+    }
+
+    private func add(_ location: Reference, of match: RecordName, _ stamp: Stamp, to batch: inout Batch) {
+        batch.add(
+            RecordState(
+                name: DerivedName.location(match: match),
+                values: [("match", .reference(match)), ("name", .text(filled: location.name))], stamp: stamp))
+    }
+
+    private func add(_ object: BGStatsExport.DeletedObject, at place: String, to batch: inout Batch) throws {
+        let kinds: [String: RecordKind] = ["Play": .match, "Player": .person, "Game": .game]
+        guard let kind = kinds[object.objectType] else { return }
+        batch.add(
+            RecordState(
+                name: try name(kind, object.uuid, at: place),
+                deletion: try stamp(object.modificationDate, at: place)))
+    }
+
+    // MARK: Names, references, dates
+
+    /// An object that others refer to by its number.
+    private struct Reference {
+        let uuid: String
+        let name: String
+    }
+
+    private func references<Object: BGStatsObject>(
+        _ objects: [Object], _ list: String, id: (Object) -> Int
+    ) throws -> [Int: Reference] {
+        var references: [Int: Reference] = [:]
+        for (index, object) in objects.enumerated() {
+            let reference = Reference(uuid: object.uuid, name: object.name)
+            guard references.updateValue(reference, forKey: id(object)) == nil else {
+                throw ImportFileError.at(
+                    "\(list)[\(index)].id", "is \(id(object)), which another of the \(list) has too")
+            }
+        }
+        return references
+    }
+
+    private func resolve(
+        _ id: Int, _ references: [Int: Reference], _ noun: String, at place: String
+    ) throws -> Reference {
+        guard let reference = references[id] else {
+            throw ImportFileError.at(place, "is \(id), but the file has no \(noun) with that id")
+        }
+        return reference
+    }
+
+    private func name(_ kind: RecordKind, _ uuid: String, at place: String) throws -> RecordName {
+        do {
+            return try RecordName(recordType: kind.recordType, suffix: uuid)
+        } catch {
+            throw ImportFileError.at(
+                "\(place).uuid", "is “\(Display.printable(uuid.prefix(60)))”, which is no UUID")
+        }
+    }
+
+    private func stamp(_ date: String, at place: String) throws -> Stamp {
+        let time = try milliseconds(date, at: "\(place).modificationDate")
+        let believed = time > now + Self.allowedSkew ? now : time
+        return Stamp(time: HybridTime(milliseconds: believed), replica: Self.origin)
+    }
+
+    /// The moment that `2015-11-25 10:00:00` names in UTC.
+    private func milliseconds(_ date: String, at place: String) throws -> Int64 {
+        let isoText = date.replacing(" ", with: "T", maxReplacements: 1) + "Z"
+        guard date.utf8.count == 19, let milliseconds = ISO8601.milliseconds(canonical: isoText) else {
+            throw ImportFileError.at(
+                place, "is “\(Display.printable(date.prefix(60)))”; a date looks like 2015-11-25 10:00:00")
+        }
+        return milliseconds
+    }
+}
+
+/// What others in the file refer to.
+private protocol BGStatsObject {
+    var uuid: String { get }
+    var name: String { get }
+}
+
+extension BGStatsExport.Player: BGStatsObject {}
+extension BGStatsExport.Game: BGStatsObject {}
+extension BGStatsExport.Location: BGStatsObject {}
+
+extension RecordState {
+    /// A state whose fields were all written at once.
+    fileprivate init(name: RecordName, values: [(field: String, value: FieldValue)], stamp: Stamp) {
+        self.init(
+            name: name, fields: values.map { RecordField(name: $0.field, value: $0.value, stamp: stamp) })
+    }
+}
+
+extension FieldValue {
+    /// A text; null when it is missing or blank.
+    fileprivate static func text(filled text: String?) -> FieldValue {
+        guard let text, !text.trimmed.isEmpty else { return .null }
+        return .text(text)
+    }
+
+    /// A number; null when it is missing or 0, which stands for unknown.
+    fileprivate static func integer(known number: WholeNumber?) -> FieldValue {
+        guard let value = number?.value, value != 0 else { return .null }
+        return .integer(Int64(value))
+    }
+
+    fileprivate static func boolean(_ value: Bool?) -> FieldValue {
+        value.map { .integer($0 ? 1 : 0) } ?? .null
+    }
+
+    /// A number as a NUMERIC column keeps it: whole ones as integers.
+    static func number(_ value: Double?) -> FieldValue {
+        guard let value else { return .null }
+        guard let whole = Int64(exactly: value) else { return .real(value) }
+        return .integer(whole)
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import SyncModel
+
+/// The scorebook as a JSON file, format “scorebook export”, version 1.
+///
+/// ```json
+/// {
+///   "format": "scorebook export",
+///   "version": 1,
+///   "zone": "ScorebookData",
+///   "exportedAt": "2024-03-05T19:30:00Z",
+///   "digest": "3f9a…",
+///   "count": 2,
+///   "records": {
+///     "SBGame": [
+///       {"recordName": "SBGame|~|0192…", "fields": {"name": "Catan", "year": 1995, "highestWins": true},
+///        "modificationDate": "2024-03-01T08:00:00.000Z", "stamp": "1709280000000.0@0123456789abcdef"}
+///     ],
+///     "SBMatch": [ … ]
+///   }
+/// }
+/// ```
+///
+/// - `records` has the live records by type, each type's in order of record name; held ones and those of
+///   unknown types as well. `digest` and `count` are those of the store.
+/// - `fields` has every field that was ever written, with its value: text, dates (ISO 8601) and record names
+///   as strings, numbers, `true` and `false` in the columns for them, `null`. What would be read back as
+///   something else is an object with one key that says what it is: `text`, `integer`, `real` (the 16
+///   hexadecimal digits of the IEEE 754 bits), `date` (milliseconds since 1970), `reference`, `base64`
+///   (bytes).
+/// - `stamp` is when and by whom the fields were last written: milliseconds since 1970, counter, and replica
+///   id of a hybrid logical clock. `stamps` has the fields that differ from it. `deletion` and `revival`,
+///   where there are any, are the stamps of the record's last deletion and of what brought it back.
+/// - `modificationDate` is for people; it follows from the stamps and is not read.
+enum ExportFormat {
+    static let name = "scorebook export"
+    static let version = 1
+}
+
+extension Stamp {
+    /// Reads what ``description`` writes.
+    init?(text: String) {
+        guard let point = text.utf8.firstIndex(of: UInt8(ascii: ".")),
+            let at = text.utf8.firstIndex(of: UInt8(ascii: "@")), point < at,
+            let milliseconds = UInt64(text[..<point]), milliseconds <= HybridTime.maximumMilliseconds,
+            let counter = UInt16(text[text.utf8.index(after: point)..<at]),
+            let replica = UInt64(text[text.utf8.index(after: at)...], radix: 16)
+        else { return nil }
+        let stamp = Stamp(
+            time: HybridTime(rawValue: milliseconds << 16 | UInt64(counter)),
+            replica: ReplicaID(rawValue: replica))
+        // Whatever else these parsers take, such as a plus sign, does not come back the same.
+        guard stamp.description == text else { return nil }
+        self = stamp
+    }
+}
+
+/// The keys of a value that says itself what it is.
+enum ValueTagKey: String, CodingKey, CaseIterable {
+    case text, integer, real, date, reference, base64
+}
+
+extension FieldValue {
+    /// What SQLite would make of a text in a column for numbers.
+    static func looksLikeNumber(_ text: String) -> Bool {
+        Double(text.trimmed) != nil
+    }
+
+    /// Appends the value as it stands in an export.
+    func append(to json: inout JSONText, kind: ScorebookSchema.ColumnKind?) {
+        if let plain = plain(kind) {
+            switch plain {
+            case .raw(let text): json.append(raw: text)
+            case .quoted(let text): json.append(quoted: text)
+            }
+            return
+        }
+        json.append(raw: "{")
+        switch self {
+        case .null: break
+        case .text(let text): Self.append(.text, quoted: text, to: &json)
+        case .integer(let value): Self.append(.integer, raw: "\(value)", to: &json)
+        case .real(let value): Self.append(.real, quoted: UUIDText.hex(value.bitPattern), to: &json)
+        case .date(let milliseconds): Self.append(.date, raw: "\(milliseconds)", to: &json)
+        case .reference(let name): Self.append(.reference, quoted: name.description, to: &json)
+        case .blob(let bytes): Self.append(.base64, quoted: Data(bytes).base64EncodedString(), to: &json)
+        }
+        json.append(raw: "}")
+    }
+
+    private enum Plain {
+        case raw(String)
+        case quoted(String)
+    }
+
+    /// The plain form, where it is read back as the same value.
+    private func plain(_ kind: ScorebookSchema.ColumnKind?) -> Plain? {
+        switch (self, kind) {
+        case (.null, _): .raw("null")
+        case (.integer(let value), .boolean?) where value == 0 || value == 1:
+            .raw(value == 1 ? "true" : "false")
+        case (.integer(let value), .integer?), (.integer(let value), .number?),
+            (.integer(let value), .boolean?),
+            (.integer(let value), nil):
+            .raw("\(value)")
+        case (.real(let value), .real?) where value.isFinite && !(value == 0 && value.sign == .minus):
+            .raw("\(value)")
+        case (.real(let value), .number?), (.real(let value), .integer?), (.real(let value), nil):
+            value.isFinite && value.rounded() != value ? .raw("\(value)") : nil
+        case (.text(let text), .date?): ISO8601.milliseconds(canonical: text) == nil ? .quoted(text) : nil
+        case (.text(let text), .reference?): (try? RecordName(text)) == nil ? .quoted(text) : nil
+        case (.text(let text), .text?), (.text(let text), .asset?), (.text(let text), nil): .quoted(text)
+        case (.text(let text), _): Self.looksLikeNumber(text) ? nil : .quoted(text)
+        case (.date(let milliseconds), .date?):
+            ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded).map(Plain.quoted)
+        case (.reference(let name), .reference?): .quoted(name.description)
+        default: nil
+        }
+    }
+
+    private static func append(_ key: ValueTagKey, raw text: String, to json: inout JSONText) {
+        json.append(key: key.rawValue)
+        json.append(raw: text)
+    }
+
+    private static func append(_ key: ValueTagKey, quoted text: String, to json: inout JSONText) {
+        json.append(key: key.rawValue)
+        json.append(quoted: text)
+    }
+}

@@ -1,0 +1,109 @@
+import GRDB
+import RecordStore
+import SyncModel
+
+/// Writes the scorebook as ``ExportFormat`` describes it, piece by piece.
+struct ExportWriter {
+    /// About how many bytes are gathered before they are handed on.
+    private static let pieceSize = 1 << 16
+
+    let records: RecordStore
+    let zone: ZoneName
+    /// Milliseconds since 1970.
+    let now: Int64
+
+    /// Hands the pieces of the file to `sink`, in order.
+    ///
+    /// - Returns: how many records were written.
+    func write(_ db: Database, to sink: ([UInt8]) throws -> Void) throws -> Int {
+        var json = JSONText()
+        try appendHead(db, to: &json)
+        var count = 0
+        var type: String?
+        try records.forEachLiveState(db, zone: zone) { state in
+            let isFirst = state.name.recordType != type
+            if isFirst {
+                json.append(raw: type == nil ? "\n    " : "\n    ],\n    ")
+                json.append(key: state.name.recordType)
+                json.append(raw: "[")
+                type = state.name.recordType
+            }
+            json.append(raw: isFirst ? "\n      " : ",\n      ")
+            Self.append(state, to: &json)
+            count += 1
+            if json.bytes.count >= Self.pieceSize {
+                try sink(json.bytes)
+                json.removeAll()
+            }
+        }
+        json.append(raw: type == nil ? "}\n}\n" : "\n    ]\n  }\n}\n")
+        try sink(json.bytes)
+        return count
+    }
+
+    private func appendHead(_ db: Database, to json: inout JSONText) throws {
+        let digest = try records.status(db).digest
+        json.append(raw: "{\n  ")
+        json.append(key: "format")
+        json.append(quoted: ExportFormat.name)
+        json.append(raw: ",\n  \"version\": \(ExportFormat.version),\n  ")
+        json.append(key: "zone")
+        json.append(quoted: zone.description)
+        json.append(raw: ",\n  ")
+        json.append(key: "exportedAt")
+        json.append(quoted: ISO8601.text(milliseconds: now / 1000 * 1000, fraction: .ifNeeded) ?? "")
+        json.append(raw: ",\n  ")
+        json.append(key: "digest")
+        json.append(quoted: digest.hex)
+        json.append(raw: ",\n  \"count\": \(digest.count),\n  ")
+        json.append(key: "records")
+        json.append(raw: "{")
+    }
+
+    private static func append(_ state: RecordState, to json: inout JSONText) {
+        json.append(raw: "{")
+        json.append(key: "recordName")
+        json.append(quoted: state.name.description)
+        json.append(raw: ", ")
+        json.append(key: "fields")
+        json.append(raw: "{")
+        let type = state.name.recordType
+        for (index, field) in state.fields.enumerated() {
+            if index > 0 { json.append(raw: ", ") }
+            json.append(key: field.name)
+            field.value.append(to: &json, kind: ScorebookSchema.columnKind(type, field.name))
+        }
+        json.append(raw: "}")
+        let modified = state.newestWrite.flatMap {
+            ISO8601.text(milliseconds: $0.time.milliseconds, fraction: .always)
+        }
+        if let modified { append("modificationDate", modified, to: &json) }
+        appendStamps(state, to: &json)
+        json.append(raw: "}")
+    }
+
+    private static func appendStamps(_ state: RecordState, to json: inout JSONText) {
+        guard let base = StampRun.mostFrequent(state.fields.map(\.stamp)) else { return }
+        append("stamp", base.description, to: &json)
+        let exceptions = state.fields.filter { $0.stamp != base }
+        if !exceptions.isEmpty {
+            json.append(raw: ", ")
+            json.append(key: "stamps")
+            json.append(raw: "{")
+            for (index, field) in exceptions.enumerated() {
+                if index > 0 { json.append(raw: ", ") }
+                json.append(key: field.name)
+                json.append(quoted: field.stamp.description)
+            }
+            json.append(raw: "}")
+        }
+        if let deletion = state.deletion { append("deletion", deletion.description, to: &json) }
+        if let revival = state.revival { append("revival", revival.description, to: &json) }
+    }
+
+    private static func append(_ key: String, _ value: String, to json: inout JSONText) {
+        json.append(raw: ", ")
+        json.append(key: key)
+        json.append(quoted: value)
+    }
+}

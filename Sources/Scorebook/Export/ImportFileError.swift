@@ -1,0 +1,75 @@
+import Foundation
+
+/// Errors of files that are imported, each with the place in the file.
+enum ImportFileError {
+    /// The error that something at a place is wrong.
+    ///
+    /// - Parameters:
+    ///   - place: a path such as `plays[12].playerScores[0].playerRefId`.
+    ///   - what: goes on from the place: “is missing”.
+    static func at(_ place: String, _ what: String) -> ScorebookError {
+        ScorebookError(.invalidFile, "\(place) \(what)", place: place)
+    }
+
+    /// What a decoding error says, for people.
+    static func understood(_ error: DecodingError, in data: Data) -> ScorebookError {
+        switch error {
+        case .keyNotFound(let key, let context):
+            return at(path(context.codingPath + [key]), "is missing")
+        case .valueNotFound(let type, let context):
+            return at(path(context.codingPath), "is null; it should be \(noun(type))")
+        case .typeMismatch(let type, let context):
+            return at(path(context.codingPath), "should be \(noun(type))")
+        case .dataCorrupted(let context) where context.codingPath.isEmpty:
+            return syntaxError(context, data)
+        case .dataCorrupted(let context):
+            return at(path(context.codingPath), "is not valid: \(context.debugDescription)")
+        @unknown default:
+            return ScorebookError(.invalidFile, "the file cannot be read: \(error)")
+        }
+    }
+
+    /// A coding path as JavaScript writes it: `plays[12].playerRefId`.
+    static func path(_ codingPath: [any CodingKey]) -> String {
+        var path = ""
+        for key in codingPath {
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+        return path.isEmpty ? "the file as a whole" : path
+    }
+
+    private static func noun(_ type: any Any.Type) -> String {
+        switch type {
+        case is Bool.Type: "true or false"
+        case is String.Type: "a text"
+        case is Int.Type, is Int64.Type: "a whole number"
+        case is Double.Type: "a number"
+        case is [Any].Type: "a list"
+        default: "\(type)".hasPrefix("Array") ? "a list" : "an object"
+        }
+    }
+
+    // MARK: Syntax
+
+    private static func syntaxError(_ context: DecodingError.Context, _ data: Data) -> ScorebookError {
+        guard let failure = JSONSyntax.firstFailure(in: data) else {
+            return ScorebookError(.invalidFile, "the file cannot be read: \(context.debugDescription)")
+        }
+        let place = lineAndColumn(failure.offset, data)
+        return ScorebookError(
+            .invalidFile, "the file is not JSON: \(failure.expected) is missing at \(place)", place: place)
+    }
+
+    /// The place of a byte: lines and columns count from 1, a column is a byte.
+    private static func lineAndColumn(_ offset: Int, _ data: Data) -> String {
+        let before = data.prefix(offset)
+        let lineBreak = UInt8(ascii: "\n")
+        let line = before.count { $0 == lineBreak } + 1
+        let column = before.reversed().prefix { $0 != lineBreak }.count + 1
+        return "line \(line), column \(column)"
+    }
+}

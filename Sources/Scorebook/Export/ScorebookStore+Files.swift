@@ -1,0 +1,163 @@
+import Foundation
+import GRDB
+import RecordStore
+import SyncModel
+
+extension ScorebookStore {
+    /// Imports a file: an export of the BG Stats app, or one of a scorebook. Which of the two it is shows in
+    /// the file.
+    ///
+    /// The file is merged: what the scorebook has newer stays, importing it again changes nothing.
+    ///
+    /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` with the place of the first error.
+    ///   Nothing was imported then.
+    public func importFile(at path: String) async throws -> ImportReport {
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw ScorebookError(.unreadableFile, "\(path) cannot be read: it is a directory")
+        }
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw ScorebookError(.unreadableFile, "\(path) cannot be read: \(Self.reason(error))")
+        }
+        do {
+            return try await importData(data)
+        } catch let error as ScorebookError where error.code == .invalidFile {
+            throw ScorebookError(.invalidFile, "\(path): \(error.message)", place: error.place)
+        }
+    }
+
+    /// Imports the contents of a file, see ``importFile(at:)``.
+    public func importData(_ data: Data) async throws -> ImportReport {
+        let now = now()
+        switch try ImportFile(data) {
+        case .bgStats(let export):
+            let states = try BGStatsMapping(now: now).states(export)
+            return try await merge(states, .scorebookData, .bgStats)
+        case .scorebook(let export):
+            try export.checkStamps(now: now)
+            return try await merge(export.states, export.zone, .scorebook)
+        }
+    }
+
+    private func merge(
+        _ states: [RecordState], _ zone: ZoneName, _ format: ImportReport.Format
+    ) async throws -> ImportReport {
+        try await records.write { [records] db in
+            _ = try records.fold(db)
+            let counting = try ImportCounting(db, before: states)
+            let spared = format == .bgStats ? try OwnAdditions(records: records).spared(db, from: states) : []
+            _ = try records.merge(db, states + spared, zone: zone)
+            return ImportReport(format: format, types: try counting.counts(db))
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        switch (error as? CocoaError)?.code {
+        case .fileReadNoSuchFile?: "there is no such file"
+        case .fileReadNoPermission?: "its permissions do not allow it"
+        default: (error as NSError).localizedDescription
+        }
+    }
+
+    // MARK: Export
+
+    /// The whole scorebook as JSON; the doc comment of `ExportFormat` describes it.
+    public func exportData() async throws -> Data {
+        try await exporting { writer, db in
+            var data = Data()
+            _ = try writer.write(db) { data.append(contentsOf: $0) }
+            return data
+        }
+    }
+
+    /// Writes the whole scorebook as JSON to a file. A file of that name is replaced once the new one is
+    /// complete.
+    ///
+    /// - Returns: how many records were written.
+    @discardableResult
+    public func exportFile(at path: String) async throws -> Int {
+        let partial = path + ".partial"
+        do {
+            let count = try await exporting { writer, db in
+                guard FileManager.default.createFile(atPath: partial, contents: nil),
+                    let file = FileHandle(forWritingAtPath: partial)
+                else {
+                    throw ScorebookError(
+                        .notWritable, "\(path) cannot be written; check that its directory exists")
+                }
+                defer { try? file.close() }
+                let count = try writer.write(db) { try file.write(contentsOf: Data($0)) }
+                try file.synchronize()
+                return count
+            }
+            try replace(path, with: partial)
+            return count
+        } catch {
+            try? FileManager.default.removeItem(atPath: partial)
+            throw error
+        }
+    }
+
+    private func replace(_ path: String, with partial: String) throws {
+        guard rename(partial, path) == 0 else {
+            throw ScorebookError(
+                .notWritable, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Reads one snapshot in which everything that was written is folded.
+    private func exporting<Value: Sendable>(
+        _ body: @escaping @Sendable (ExportWriter, Database) throws -> Value
+    ) async throws -> Value {
+        let writer = ExportWriter(records: records, zone: .scorebookData, now: now())
+        // Another program may write between folding and reading. After a few tries others have to wait
+        // instead.
+        for _ in 0..<3 {
+            try await records.foldPendingChanges()
+            let value: Value? = try await read { db in
+                let isPending =
+                    try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM pendingChange)") ?? false
+                return isPending ? nil : try body(writer, db)
+            }
+            if let value { return value }
+        }
+        return try await records.write { [records] db in
+            _ = try records.fold(db)
+            return try body(writer, db)
+        }
+    }
+}
+
+/// What a file turned out to be.
+private enum ImportFile: Decodable {
+    case bgStats(BGStatsExport)
+    case scorebook(ScorebookExport)
+
+    private enum CodingKeys: String, CodingKey { case format, players, games, plays }
+
+    init(_ data: Data) throws {
+        let mark = Data([0xEF, 0xBB, 0xBF])
+        let text = data.starts(with: mark) ? data.dropFirst(mark.count) : data
+        guard !text.isEmpty else { throw ScorebookError(.invalidFile, "the file is empty") }
+        do {
+            self = try JSONDecoder().decode(ImportFile.self, from: text)
+        } catch let error as DecodingError {
+            throw ImportFileError.understood(error, in: text)
+        }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try? decoder.container(keyedBy: CodingKeys.self)
+        if let container, container.contains(.format) {
+            self = .scorebook(try ScorebookExport(from: decoder))
+        } else if let container, !container.allKeys.isEmpty {
+            self = .bgStats(try BGStatsExport(from: decoder))
+        } else {
+            throw ScorebookError(
+                .invalidFile, "the file is neither a BG Stats export nor the export of a scorebook")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import GRDB
+import RecordStore
+import SyncModel
+
+extension ScorebookStore {
+    /// The record of a name that was just found.
+    static func fetch<Record: ScorebookRecord>(_ db: Database, _ name: RecordName) throws -> Record {
+        let record = try Record.filter(Column("recordName") == name.description).fetchOne(db)
+        guard let record else { throw ScorebookError(.notFound, "there is no record \(name)") }
+        return record
+    }
+
+    /// Reads pairs of a record name and a number.
+    static func counts(_ db: Database, _ sql: String) throws -> [String: Int] {
+        let rows = try Row.fetchCursor(db, sql: sql)
+        var counts: [String: Int] = [:]
+        while let row = try rows.next() { counts[row[0]] = row[1] }
+        return counts
+    }
+
+    /// Deletes a record, and what goes with it.
+    ///
+    /// - Returns: what was done, in order; the record itself comes last.
+    @discardableResult
+    public func delete(_ kind: RecordKind, _ text: String) async throws -> [DeletionStep] {
+        try await records.write { [records] db in
+            try records.delete(db, NameLookup(kind: kind).find(db, text))
+        }
+    }
+
+    /// What ``delete(_:_:)`` would do, in order, without doing it.
+    public func deletionSteps(_ kind: RecordKind, _ text: String) async throws -> [DeletionStep] {
+        try await read { [records] db in
+            try records.deletionSteps(db, NameLookup(kind: kind).find(db, text))
+        }
+    }
+
+    /// The record that a text means.
+    public func find(_ kind: RecordKind, _ text: String) async throws -> RecordName {
+        try await read { try NameLookup(kind: kind).find($0, text) }
+    }
+}
+
+/// The order in which people look for names: without regard to case, then by the record name.
+struct SortKey: Comparable {
+    private let name: String
+    private let recordName: RecordName
+
+    init(_ name: String, _ recordName: RecordName) {
+        self.name = name.lowercased()
+        self.recordName = recordName
+    }
+
+    static func < (left: SortKey, right: SortKey) -> Bool {
+        left.name == right.name ? left.recordName < right.recordName : left.name < right.name
+    }
+}

@@ -1,0 +1,135 @@
+import GRDB
+import RecordStore
+import SyncModel
+
+/// A game to be added.
+public struct NewGame: Sendable {
+    public var name: String
+    public var bggID: Int?
+    public var year: Int?
+    public var minPlayers: Int?
+    public var maxPlayers: Int?
+    public var highestWins: Bool?
+    public var noPoints: Bool?
+    public var cooperative: Bool?
+    public var usesTeams: Bool?
+
+    public init(
+        name: String, bggID: Int? = nil, year: Int? = nil, minPlayers: Int? = nil, maxPlayers: Int? = nil,
+        highestWins: Bool? = nil, noPoints: Bool? = nil, cooperative: Bool? = nil, usesTeams: Bool? = nil
+    ) {
+        self.name = name
+        self.bggID = bggID
+        self.year = year
+        self.minPlayers = minPlayers
+        self.maxPlayers = maxPlayers
+        self.highestWins = highestWins
+        self.noPoints = noPoints
+        self.cooperative = cooperative
+        self.usesTeams = usesTeams
+    }
+}
+
+/// What may be changed of a game.
+public struct GameEdit: Sendable {
+    public var name: Change<String> = .keep
+    public var bggID: Change<Int> = .keep
+    public var year: Change<Int> = .keep
+    public var minPlayers: Change<Int> = .keep
+    public var maxPlayers: Change<Int> = .keep
+    public var highestWins: Change<Bool> = .keep
+    public var noPoints: Change<Bool> = .keep
+    public var cooperative: Change<Bool> = .keep
+    public var usesTeams: Change<Bool> = .keep
+
+    public init() {}
+}
+
+/// A game, with how often it was played.
+public struct GameListing: Sendable, Encodable, Equatable {
+    public let game: Game
+    /// How many matches of it there are.
+    public let matches: Int
+
+    private enum CodingKeys: String, CodingKey { case matches }
+
+    /// The keys of the game's record, and `matches` beside them.
+    public func encode(to encoder: any Encoder) throws {
+        try game.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(matches, forKey: .matches)
+    }
+}
+
+extension ScorebookStore {
+    @discardableResult
+    public func addGame(_ new: NewGame) async throws -> Game {
+        try await records.write { db in
+            let game = Game(
+                name: try Bounds.name(new.name, "name"), bggID: new.bggID, year: new.year,
+                minPlayers: new.minPlayers, maxPlayers: new.maxPlayers, highestWins: new.highestWins,
+                noPoints: new.noPoints, cooperative: new.cooperative, usesTeams: new.usesTeams)
+            try Self.check(game)
+            try game.insert(db)
+            return game
+        }
+    }
+
+    /// Changes a game.
+    @discardableResult
+    public func editGame(_ text: String, _ edit: GameEdit) async throws -> Game {
+        try await records.write { db in
+            let name = try NameLookup(kind: .game).find(db, text)
+            var game: Game = try Self.fetch(db, name)
+            let old = game
+            edit.name.apply(to: &game.name)
+            edit.bggID.apply(to: &game.bggID)
+            edit.year.apply(to: &game.year)
+            edit.minPlayers.apply(to: &game.minPlayers)
+            edit.maxPlayers.apply(to: &game.maxPlayers)
+            edit.highestWins.apply(to: &game.highestWins)
+            edit.noPoints.apply(to: &game.noPoints)
+            edit.cooperative.apply(to: &game.cooperative)
+            edit.usesTeams.apply(to: &game.usesTeams)
+            if edit.name != .keep { game.name = try Bounds.name(game.name ?? "", "name") }
+            try Self.check(game)
+            try game.updateChanges(db, from: old)
+            return game
+        }
+    }
+
+    private static func check(_ game: Game) throws {
+        try Bounds.whole(game.bggID, "number at BoardGameGeek", Bounds.bggID)
+        try Bounds.whole(game.year, "year", Bounds.year)
+        try Bounds.whole(game.minPlayers, "smallest number of players", Bounds.players)
+        try Bounds.whole(game.maxPlayers, "greatest number of players", Bounds.players)
+        if let least = game.minPlayers, let most = game.maxPlayers, least > most {
+            throw ScorebookError(
+                .invalidValue, "a game for at least \(least) players cannot be for at most \(most)")
+        }
+    }
+
+    /// All games, by name.
+    public func games() async throws -> [GameListing] {
+        try await read { db in
+            let matches = try Self.counts(db, "SELECT game, COUNT(*) FROM SBMatch GROUP BY game")
+            return try Game.fetchAll(db)
+                .map { GameListing(game: $0, matches: matches[$0.recordName.description] ?? 0) }
+                .sorted {
+                    SortKey($0.game.name ?? "", $0.game.recordName)
+                        < SortKey($1.game.name ?? "", $1.game.recordName)
+                }
+        }
+    }
+
+    /// One game.
+    public func game(_ text: String) async throws -> GameListing {
+        try await read { db in
+            let name = try NameLookup(kind: .game).find(db, text)
+            let sql = "SELECT COUNT(*) FROM SBMatch WHERE game = ?"
+            return GameListing(
+                game: try Self.fetch(db, name),
+                matches: try Int.fetchOne(db, sql: sql, arguments: [name]) ?? 0)
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import GRDB
+import RecordStore
+import SyncModel
+
+extension ScorebookStore {
+    /// Adds a match with its players, scores and location.
+    ///
+    /// - Throws: ``ScorebookError``: `notFound` when the game is not there, or a player and
+    ///   ``NewMatch/createsPersons`` is false; `invalidValue`. Nothing was added then.
+    @discardableResult
+    public func addMatch(_ new: NewMatch) async throws -> Match {
+        try await records.write { [now] db in
+            let match = Match(
+                game: try NameLookup(kind: .game).find(db, new.game),
+                date: try new.date.map(Bounds.date)
+                    ?? ISO8601.text(milliseconds: now() / 1000 * 1000, fraction: .ifNeeded),
+                durationMinutes: new.durationMinutes, rounds: new.rounds,
+                notes: new.notes?.filled, board: new.board?.filled)
+            try Self.check(match)
+            try match.insert(db)
+            for (index, player) in new.players.enumerated() {
+                try Self.insert(db, player, seat: index + 1, match: match, createsPersons: new.createsPersons)
+            }
+            if let location = new.location {
+                try MatchLocation(match: match.recordName, name: Bounds.name(location, "location")).insert(db)
+            }
+            return match
+        }
+    }
+
+    private static func insert(
+        _ db: Database, _ new: NewPlayer, seat: Int, match: Match, createsPersons: Bool
+    ) throws {
+        let lookup = NameLookup(kind: .person)
+        let person: RecordName
+        if !createsPersons {
+            person = try lookup.find(db, new.person)
+        } else if let found = try lookup.findIfThere(db, new.person) {
+            person = found
+        } else if new.person.contains(RecordName.separator) {
+            throw ScorebookError(.notFound, "there is no record \(new.person)")
+        } else {
+            person = try insertPerson(db, new.person).recordName
+        }
+        let isSeated =
+            try Player
+            .filter(Column("match") == match.recordName.description && Column("person") == person.description)
+            .fetchCount(db) > 0
+        guard !isSeated else {
+            throw ScorebookError(
+                .invalidValue, "“\(new.person)” is listed twice among the players of this match")
+        }
+        let player = Player(
+            match: match.recordName, person: person, seatOrder: seat, team: new.team?.filled,
+            role: new.role?.filled,
+            winner: new.isWinner)
+        try player.insert(db)
+        if let score = new.score?.filled {
+            let value = ScoreValue(score)
+            try Score(player: player.recordName, points: value.points, text: value.text).insert(db)
+        }
+    }
+
+    private static func check(_ match: Match) throws {
+        try Bounds.whole(match.durationMinutes, "duration in minutes", Bounds.minutes)
+        try Bounds.whole(match.rounds, "number of rounds", Bounds.rounds)
+    }
+
+    /// Changes a match.
+    @discardableResult
+    public func editMatch(_ text: String, _ edit: MatchEdit) async throws -> Match {
+        try await records.write { [records] db in
+            let name = try NameLookup(kind: .match).find(db, text)
+            var match: Match = try Self.fetch(db, name)
+            let old = match
+            if let game = edit.game { match.game = try NameLookup(kind: .game).find(db, game) }
+            edit.date.apply(to: &match.date)
+            if case .set(let date) = edit.date { match.date = try Bounds.date(date) }
+            edit.durationMinutes.apply(to: &match.durationMinutes)
+            edit.rounds.apply(to: &match.rounds)
+            edit.notes.apply(to: &match.notes)
+            edit.board.apply(to: &match.board)
+            edit.rating.apply(to: &match.rating)
+            edit.ignored.apply(to: &match.ignored)
+            try Self.check(match)
+            try match.updateChanges(db, from: old)
+            try Self.edit(db, edit.location, of: name, records)
+            return match
+        }
+    }
+
+    private static func edit(
+        _ db: Database, _ location: Change<String>, of match: RecordName, _ records: RecordStore
+    ) throws {
+        let there = try MatchLocation.filter(Column("match") == match.description).order(Column("recordName"))
+            .fetchAll(db)
+        switch location {
+        case .keep:
+            break
+        case .clear:
+            for location in there { try records.delete(db, location.recordName) }
+        case .set(let text):
+            let name = try Bounds.name(text, "location")
+            guard let first = there.first else {
+                try MatchLocation(match: match, name: name).insert(db)
+                return
+            }
+            var location = first
+            location.name = name
+            try location.updateChanges(db, from: first)
+        }
+    }
+}
+
+/// One line of a list of matches.
+public struct MatchListing: Sendable, Encodable, Equatable {
+    public let recordName: RecordName
+    /// ISO 8601 in UTC.
+    public let date: String?
+    /// What the game is called.
+    public let game: String
+    public let location: String?
+    /// The names of those who took part, in the order of their seats.
+    public let players: [String]
+    /// The names of those who won, as far as that is known.
+    public let winners: [String]
+
+    private enum CodingKeys: String, CodingKey { case recordName, date, game, location, players, winners }
+
+    /// Every key is there; what is not known is null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordName, forKey: .recordName)
+        try container.encode(date, forKey: .date)
+        try container.encode(game, forKey: .game)
+        try container.encode(location, forKey: .location)
+        try container.encode(players, forKey: .players)
+        try container.encode(winners, forKey: .winners)
+    }
+}
+
+/// Which matches a list is to show.
+public struct MatchFilter: Sendable {
+    /// Only those of this game: its name, record name or beginning of its UUID.
+    public var game: String?
+    /// Only those in which this person took part.
+    public var person: String?
+    /// At most this many, the latest ones.
+    public var limit: Int?
+
+    public init(game: String? = nil, person: String? = nil, limit: Int? = nil) {
+        self.game = game
+        self.person = person
+        self.limit = limit
+    }
+}
+
+extension ScorebookStore {
+    /// Matches, the latest first.
+    public func matches(_ filter: MatchFilter = MatchFilter()) async throws -> [MatchListing] {
+        try await read { db in
+            let names = try Self.matchNames(db, filter)
+            return try MatchSheet.fetchAll(db, names).map { sheet in
+                MatchListing(
+                    recordName: sheet.recordName, date: sheet.date, game: sheet.game,
+                    location: sheet.location,
+                    players: sheet.players.map(\.person),
+                    winners: sheet.players.filter { $0.winner == true }.map(\.person))
+            }
+        }
+    }
+
+    private static func matchNames(_ db: Database, _ filter: MatchFilter) throws -> [RecordName] {
+        var request = Match.select(Column("recordName"), as: RecordName.self)
+            .order(Column("date").desc, Column("recordName").desc)
+        if let game = filter.game {
+            request = request.filter(
+                Column("game") == (try NameLookup(kind: .game).find(db, game)).description)
+        }
+        if let person = filter.person {
+            let name = try NameLookup(kind: .person).find(db, person)
+            request = request.filter(
+                sql: "recordName IN (SELECT match FROM SBPlayer WHERE person = ?)",
+                arguments: [name.description])
+        }
+        if let limit = filter.limit { request = request.limit(max(0, limit)) }
+        return try request.fetchAll(db)
+    }
+
+    /// One match with all that belongs to it.
+    public func matchSheet(_ text: String) async throws -> MatchSheet {
+        try await read { db in
+            try MatchSheet(db, NameLookup(kind: .match).find(db, text))
+        }
+    }
+}

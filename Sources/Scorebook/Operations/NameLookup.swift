@@ -1,0 +1,141 @@
+import GRDB
+import SyncModel
+
+/// Finds the record that somebody means.
+struct NameLookup {
+    /// The fewest characters of a UUID that are taken for its beginning.
+    static let shortestPrefix = 4
+    /// How many records an error lists.
+    private static let listed = 5
+
+    let kind: RecordKind
+
+    /// The record of that name, of the UUID that begins so, or that is called so.
+    ///
+    /// In this order, the first that fits wins: the whole record name; the name as it is written; the name
+    /// whatever its upper and lower case; the beginning of the UUID, again whatever its case.
+    ///
+    /// - Throws: ``ScorebookError``: `notFound`; `ambiguous` with the records that fit.
+    func find(_ db: Database, _ text: String) throws -> RecordName {
+        let text = text.trimmed
+        if text.contains(RecordName.separator) { return try whole(db, text) }
+        let named = try names(db)
+        let exact = named.filter { $0.name == text }
+        if let name = try only(exact, text) { return name }
+        let lowercased = text.lowercased()
+        if let name = try only(named.filter { $0.name.lowercased() == lowercased }, text) { return name }
+        if let name = try only(beginning(db, with: text), text) { return name }
+        throw notFound(text)
+    }
+
+    /// As ``find(_:_:)``, but nil where nothing fits.
+    func findIfThere(_ db: Database, _ text: String) throws -> RecordName? {
+        do {
+            return try find(db, text)
+        } catch let error as ScorebookError where error.code == .notFound {
+            return nil
+        }
+    }
+
+    private struct Candidate {
+        var recordName: String
+        var name: String
+    }
+
+    private func whole(_ db: Database, _ text: String) throws -> RecordName {
+        let name: RecordName
+        do {
+            name = try RecordName(text)
+        } catch {
+            throw ScorebookError(.invalidValue, error.description)
+        }
+        guard name.recordType == kind.recordType else {
+            throw ScorebookError(
+                .invalidValue,
+                "\(name) is not a \(kind.noun); the record name of one begins with \(kind.recordType)|~|")
+        }
+        let sql = "SELECT 1 FROM \(kind.recordType) WHERE recordName = ?"
+        guard try Bool.fetchOne(db, sql: sql, arguments: [text]) ?? false else {
+            throw ScorebookError(.notFound, "there is no record \(name)")
+        }
+        return name
+    }
+
+    /// What the records of this kind are called; nothing for kinds that have no names.
+    private func names(_ db: Database) throws -> [Candidate] {
+        let expression: String
+        switch kind {
+        case .person: expression = PersonName.sql
+        case .game: expression = "COALESCE(name, '')"
+        default: return []
+        }
+        let rows = try Row.fetchAll(db, sql: "SELECT recordName, \(expression) FROM \(kind.recordType)")
+        return rows.map { Candidate(recordName: $0[0], name: $0[1]) }
+    }
+
+    private func beginning(_ db: Database, with text: String) throws -> [Candidate] {
+        guard text.utf8.count >= Self.shortestPrefix, text.allSatisfy({ $0.isHexDigit || $0 == "-" }) else {
+            return []
+        }
+        // LIKE ignores the case of ASCII letters: some programs write UUIDs in upper case.
+        let rows = try Row.fetchAll(
+            db,
+            sql: "SELECT recordName FROM \(kind.recordType) WHERE recordName LIKE ? ORDER BY recordName",
+            arguments: [kind.recordType + RecordName.separator + text + "%"])
+        return rows.map { Candidate(recordName: $0[0], name: "") }
+    }
+
+    private func only(_ candidates: [Candidate], _ text: String) throws -> RecordName? {
+        guard let first = candidates.first else { return nil }
+        guard candidates.count == 1 else {
+            let listed = candidates.prefix(Self.listed).map { candidate in
+                let name = Display.printable(candidate.name)
+                return name.isEmpty ? candidate.recordName : "\(name) (\(candidate.recordName))"
+            }
+            let more = candidates.count > Self.listed ? " and \(candidates.count - Self.listed) more" : ""
+            throw ScorebookError(
+                .ambiguous,
+                "“\(text)” fits several: \(listed.joined(separator: ", "))\(more); "
+                    + "give the record name of one"
+            )
+        }
+        return try RecordName(first.recordName)
+    }
+
+    private func notFound(_ text: String) -> ScorebookError {
+        switch kind {
+        case .person, .game:
+            ScorebookError(
+                .notFound, "there is no \(kind.noun) “\(text)”; `\(kind.noun) list` shows those there are")
+        case .match, .score:
+            ScorebookError(
+                .notFound,
+                "there is no \(kind.noun) whose UUID begins with “\(text)”; "
+                    + "`\(kind.noun) list` shows those there are"
+            )
+        default:
+            ScorebookError(.notFound, "there is no \(kind.noun) whose UUID begins with “\(text)”")
+        }
+    }
+}
+
+/// The names of persons, in two columns and in one.
+enum PersonName {
+    /// The whole name of a row of SBPerson, in SQL.
+    static let sql = "trim(COALESCE(firstName, '') || ' ' || COALESCE(lastName, ''))"
+
+    /// Everything up to the first blank is the first name, the rest the last name.
+    static func split(_ name: String) -> (first: String, last: String?) {
+        let trimmed = name.trimmed
+        guard let blank = trimmed.firstIndex(where: \.isWhitespace) else { return (trimmed, nil) }
+        let last = trimmed[blank...].trimmed
+        return (String(trimmed[..<blank]), last)
+    }
+}
+
+extension Person {
+    /// First and last name in one.
+    public var name: String {
+        [firstName, lastName].compactMap(\.self).joined(separator: " ").trimmed
+    }
+}

@@ -1,0 +1,72 @@
+/// A match to be added.
+public struct NewMatch: Sendable {
+    /// The game's name, record name or beginning of its UUID.
+    public var game: String
+    /// A day, a day and a time, or ISO 8601, in UTC; nil for now.
+    public var date: String?
+    /// In the order of their seats.
+    public var players: [NewPlayer]
+    public var location: String?
+    public var durationMinutes: Int?
+    public var rounds: Int?
+    public var notes: String?
+    public var board: String?
+    /// Whether players whom nobody knows are added as persons; otherwise they are refused.
+    public var createsPersons: Bool
+
+    public init(
+        game: String, date: String? = nil, players: [NewPlayer] = [], location: String? = nil,
+        durationMinutes: Int? = nil, rounds: Int? = nil, notes: String? = nil, board: String? = nil,
+        createsPersons: Bool = false
+    ) {
+        self.game = game
+        self.date = date
+        self.players = players
+        self.location = location
+        self.durationMinutes = durationMinutes
+        self.rounds = rounds
+        self.notes = notes
+        self.board = board
+        self.createsPersons = createsPersons
+    }
+}
+
+/// Somebody who takes part in a match to be added.
+public struct NewPlayer: Sendable {
+    /// The person's name, record name or beginning of their UUID.
+    public var person: String
+    /// The score of the whole match: a plain number, or any other text.
+    public var score: String?
+    public var team: String?
+    public var role: String?
+    public var isWinner: Bool?
+
+    public init(
+        _ person: String, score: String? = nil, team: String? = nil, role: String? = nil,
+        isWinner: Bool? = nil
+    ) {
+        self.person = person
+        self.score = score
+        self.team = team
+        self.role = role
+        self.isWinner = isWinner
+    }
+}
+
+/// What may be changed of a match.
+public struct MatchEdit: Sendable {
+    /// The game's name, record name or beginning of its UUID.
+    public var game: String?
+    /// A day, a day and a time, or ISO 8601, in UTC.
+    public var date: Change<String> = .keep
+    public var durationMinutes: Change<Int> = .keep
+    public var rounds: Change<Int> = .keep
+    public var notes: Change<String> = .keep
+    public var board: Change<String> = .keep
+    public var rating: Change<Double> = .keep
+    public var ignored: Change<Bool> = .keep
+    /// Where it was played; clearing it deletes the match's location records.
+    public var location: Change<String> = .keep
+
+    public init() {}
+}

@@ -1,0 +1,107 @@
+import GRDB
+import RecordStore
+import SyncModel
+
+/// What may be changed of a person.
+public struct PersonEdit: Sendable {
+    /// First and last name in one, split at the first blank.
+    public var name: Change<String> = .keep
+    public var emailAddress: Change<String> = .keep
+    public var bggUsername: Change<String> = .keep
+
+    public init(
+        name: Change<String> = .keep, emailAddress: Change<String> = .keep,
+        bggUsername: Change<String> = .keep
+    ) {
+        self.name = name
+        self.emailAddress = emailAddress
+        self.bggUsername = bggUsername
+    }
+}
+
+/// A person, with how often they played.
+public struct PersonListing: Sendable, Encodable, Equatable {
+    public let person: Person
+    /// In how many matches they took part.
+    public let matches: Int
+
+    private enum CodingKeys: String, CodingKey { case name, matches }
+
+    /// The keys of the person's record, and `name` and `matches` beside them.
+    public func encode(to encoder: any Encoder) throws {
+        try person.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(person.name, forKey: .name)
+        try container.encode(matches, forKey: .matches)
+    }
+}
+
+extension ScorebookStore {
+    /// Adds a person.
+    ///
+    /// - Parameter name: first and last name, split at the first blank.
+    @discardableResult
+    public func addPerson(
+        _ name: String, emailAddress: String? = nil, bggUsername: String? = nil
+    ) async throws -> Person {
+        try await records.write { db in
+            try Self.insertPerson(db, name, emailAddress: emailAddress, bggUsername: bggUsername)
+        }
+    }
+
+    static func insertPerson(
+        _ db: Database, _ name: String, emailAddress: String? = nil, bggUsername: String? = nil
+    ) throws -> Person {
+        let (first, last) = PersonName.split(try Bounds.name(name, "name"))
+        let person = Person(
+            firstName: first, lastName: last,
+            emailAddress: try emailAddress.map { try Bounds.name($0, "e-mail address") },
+            bggUsername: try bggUsername.map { try Bounds.name($0, "name at BoardGameGeek") })
+        try person.insert(db)
+        return person
+    }
+
+    /// Changes a person.
+    @discardableResult
+    public func editPerson(_ text: String, _ edit: PersonEdit) async throws -> Person {
+        try await records.write { db in
+            let name = try NameLookup(kind: .person).find(db, text)
+            var person: Person = try Self.fetch(db, name)
+            let old = person
+            switch edit.name {
+            case .keep: break
+            case .set(let name):
+                (person.firstName, person.lastName) = PersonName.split(try Bounds.name(name, "name"))
+            case .clear: throw ScorebookError(.invalidValue, "the name cannot be empty")
+            }
+            edit.emailAddress.apply(to: &person.emailAddress)
+            edit.bggUsername.apply(to: &person.bggUsername)
+            try person.updateChanges(db, from: old)
+            return person
+        }
+    }
+
+    /// All persons, by name.
+    public func persons() async throws -> [PersonListing] {
+        try await read { db in
+            let matches = try Self.counts(
+                db, "SELECT person, COUNT(DISTINCT match) FROM SBPlayer GROUP BY person")
+            return try Person.fetchAll(db)
+                .map { PersonListing(person: $0, matches: matches[$0.recordName.description] ?? 0) }
+                .sorted {
+                    SortKey($0.person.name, $0.person.recordName)
+                        < SortKey($1.person.name, $1.person.recordName)
+                }
+        }
+    }
+
+    /// One person.
+    public func person(_ text: String) async throws -> PersonListing {
+        try await read { db in
+            let name = try NameLookup(kind: .person).find(db, text)
+            let sql = "SELECT COUNT(DISTINCT match) FROM SBPlayer WHERE person = ?"
+            let matches = try Int.fetchOne(db, sql: sql, arguments: [name]) ?? 0
+            return PersonListing(person: try Self.fetch(db, name), matches: matches)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+
+/// A score as people write it: a plain number, or something else, such as `DNF` or `13,5`.
+struct ScoreValue: Equatable, Sendable {
+    var points: Double?
+    /// The score as written, when it is not a plain number.
+    var text: String?
+
+    /// Digits of a plain number, so that a floating-point number holds each of them exactly.
+    private static let digits = 15
+
+    /// A plain number is an optional minus sign, digits, and maybe a point followed by digits; at most 15
+    /// digits.
+    init(_ text: String) {
+        if let points = Self.plainNumber(text) {
+            self.points = points
+        } else {
+            self.text = text
+        }
+    }
+
+    private static func plainNumber(_ text: String) -> Double? {
+        let unsigned = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        let parts = unsigned.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, unsigned.utf8.count <= digits + parts.count - 1 else { return nil }
+        guard
+            parts.allSatisfy({ part in !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return nil }
+        // Minus nought is nought.
+        return Double(text).map { $0 == 0 ? 0 : $0 }
+    }
+}

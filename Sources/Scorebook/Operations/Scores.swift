@@ -1,0 +1,172 @@
+import GRDB
+import RecordStore
+import SyncModel
+
+/// A score to be added.
+public struct NewScore: Sendable {
+    /// The match's record name or the beginning of its UUID; nil when ``player`` is a player's record name.
+    public var match: String?
+    /// The person who scored; without ``match``, the record name of an SBPlayer or the beginning of its UUID.
+    public var player: String
+    /// A plain number, or any other text.
+    public var value: String
+    /// 1 for the first round; nil for a score of the whole match.
+    public var round: Int?
+
+    public init(match: String? = nil, player: String, value: String, round: Int? = nil) {
+        self.match = match
+        self.player = player
+        self.value = value
+        self.round = round
+    }
+}
+
+/// What may be changed of a score.
+public struct ScoreEdit: Sendable {
+    /// A plain number, or any other text.
+    public var value: String?
+    public var round: Change<Int> = .keep
+
+    public init(value: String? = nil, round: Change<Int> = .keep) {
+        self.value = value
+        self.round = round
+    }
+}
+
+/// A score, and whose it is.
+public struct ScoreListing: Sendable, Encodable, Equatable {
+    public let score: Score
+    /// The record name of the match.
+    public let match: RecordName
+    /// The name of who scored.
+    public let person: String
+
+    private enum CodingKeys: String, CodingKey { case match, person }
+
+    /// The keys of the score's record, and `match` and `person` beside them.
+    public func encode(to encoder: any Encoder) throws {
+        try score.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(match, forKey: .match)
+        try container.encode(person, forKey: .person)
+    }
+}
+
+extension ScorebookStore {
+    /// Adds a score to a player of a match.
+    ///
+    /// - Throws: ``ScorebookError`` `invalidValue` when the player has a score for that round already.
+    @discardableResult
+    public func addScore(_ new: NewScore) async throws -> Score {
+        try await records.write { db in
+            let player = try Self.player(db, new)
+            let value = try Self.value(new.value)
+            try Bounds.whole(new.round, "round", 1...Bounds.rounds.upperBound)
+            let score = Score(player: player, round: new.round, points: value.points, text: value.text)
+            try Self.checkIsFree(db, score)
+            try score.insert(db)
+            return score
+        }
+    }
+
+    /// Changes a score.
+    @discardableResult
+    public func editScore(_ text: String, _ edit: ScoreEdit) async throws -> Score {
+        try await records.write { db in
+            var score: Score = try Self.fetch(db, NameLookup(kind: .score).find(db, text))
+            let old = score
+            if let text = edit.value {
+                let value = try Self.value(text)
+                (score.points, score.text) = (value.points, value.text)
+            }
+            edit.round.apply(to: &score.round)
+            try Bounds.whole(score.round, "round", 1...Bounds.rounds.upperBound)
+            if score.round != old.round { try Self.checkIsFree(db, score) }
+            try score.updateChanges(db, from: old)
+            return score
+        }
+    }
+
+    /// The scores of a match, or all there are, by match, seat and round.
+    public func scores(match text: String? = nil) async throws -> [ScoreListing] {
+        try await read { db in
+            let match = try text.map { try NameLookup(kind: .match).find(db, $0) }
+            return try Self.listings(
+                db, "? IS NULL OR SBPlayer.match = ?", [match?.description, match?.description])
+        }
+    }
+
+    /// One score.
+    public func score(_ text: String) async throws -> ScoreListing {
+        try await read { db in
+            let name = try NameLookup(kind: .score).find(db, text)
+            let listing = try Self.listings(db, "SBScore.recordName = ?", [name.description]).first
+            guard let listing else { throw ScorebookError(.notFound, "there is no record \(name)") }
+            return listing
+        }
+    }
+
+    private static func listings(
+        _ db: Database, _ condition: String, _ arguments: StatementArguments
+    ) throws -> [ScoreListing] {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT SBScore.*, SBPlayer.match, \(PersonName.sql) AS personName
+                FROM SBScore
+                JOIN SBPlayer ON SBPlayer.recordName = SBScore.player
+                JOIN SBPerson ON SBPerson.recordName = SBPlayer.person
+                WHERE \(condition)
+                ORDER BY SBPlayer.match, seatOrder, SBPlayer.recordName, round, SBScore.recordName
+                """, arguments: arguments)
+        var listings: [ScoreListing] = []
+        while let row = try rows.next() {
+            listings.append(
+                ScoreListing(
+                    score: try Score(row: row), match: try row.recordName("match"), person: row["personName"])
+            )
+        }
+        return listings
+    }
+
+    private static func value(_ text: String) throws -> ScoreValue {
+        ScoreValue(try Bounds.name(text, "score"))
+    }
+
+    private static func player(_ db: Database, _ new: NewScore) throws -> RecordName {
+        guard let match = new.match else { return try NameLookup(kind: .player).find(db, new.player) }
+        let matchName = try NameLookup(kind: .match).find(db, match)
+        if new.player.hasPrefix(RecordKind.player.recordType + RecordName.separator) {
+            let player: Player = try fetch(db, NameLookup(kind: .player).find(db, new.player))
+            guard player.match == matchName else {
+                throw ScorebookError(.invalidValue, "\(player.recordName) is not a player of \(matchName)")
+            }
+            return player.recordName
+        }
+        let person = try NameLookup(kind: .person).find(db, new.player)
+        let players =
+            try Player
+            .filter(Column("match") == matchName.description && Column("person") == person.description)
+            .fetchAll(db)
+        guard let player = players.first else {
+            throw ScorebookError(.notFound, "“\(new.player)” took no part in \(matchName)")
+        }
+        guard players.count == 1 else {
+            let names = players.map(\.recordName.description).joined(separator: ", ")
+            throw ScorebookError(
+                .ambiguous,
+                "“\(new.player)” has several parts in \(matchName); give the record name of one: \(names)")
+        }
+        return player.recordName
+    }
+
+    private static func checkIsFree(_ db: Database, _ score: Score) throws {
+        let sql = "SELECT recordName FROM SBScore WHERE player = ? AND round IS ? AND recordName <> ?"
+        let taken = try String.fetchOne(
+            db, sql: sql, arguments: [score.player.description, score.round, score.recordName.description])
+        guard let taken else { return }
+        let what = score.round.map { "round \($0)" } ?? "the whole match"
+        throw ScorebookError(
+            .invalidValue, "there is a score for \(what) already; change it with `score edit \(taken)`")
+    }
+}

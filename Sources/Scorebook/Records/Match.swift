@@ -1,0 +1,74 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// One game that was played.
+public struct Match: ScorebookRecord, Equatable {
+    public static let kind = RecordKind.match
+
+    public var recordName: RecordName
+    /// The name of the game's record.
+    public var game: RecordName
+    /// When it was played, ISO 8601 in UTC as `2024-03-05T19:30:00Z`.
+    public var date: String?
+    public var durationMinutes: Int?
+    public var rounds: Int?
+    public var notes: String?
+    /// Which board, map or variant was used.
+    public var board: String?
+    public var rating: Double?
+    /// Whether the match is to be left out of statistics.
+    public var ignored: Bool?
+    /// When it was last changed, ISO 8601; kept by the engine.
+    public private(set) var modificationDate: String?
+
+    /// Makes a match that is not in the scorebook yet.
+    public init(
+        recordName: RecordName = .new(.match), game: RecordName, date: String? = nil,
+        durationMinutes: Int? = nil, rounds: Int? = nil, notes: String? = nil, board: String? = nil,
+        rating: Double? = nil, ignored: Bool? = nil
+    ) {
+        self.recordName = recordName
+        self.game = game
+        self.date = date
+        self.durationMinutes = durationMinutes
+        self.rounds = rounds
+        self.notes = notes
+        self.board = board
+        self.rating = rating
+        self.ignored = ignored
+    }
+
+    public init(row: Row) throws {
+        recordName = try row.recordName("recordName")
+        game = try row.recordName("game")
+        date = row.lenient("date")
+        durationMinutes = row.lenient("durationMinutes")
+        rounds = row.lenient("rounds")
+        notes = row.lenient("notes")
+        board = row.lenient("board")
+        rating = row.lenient("rating")
+        ignored = row.lenient("ignored")
+        modificationDate = row.lenient("modificationDate")
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case recordName, game, date, durationMinutes, rounds, notes, board, rating, ignored,
+            modificationDate
+    }
+
+    /// Every key is there; what is not known is null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordName, forKey: .recordName)
+        try container.encode(game, forKey: .game)
+        try container.encode(date, forKey: .date)
+        try container.encode(durationMinutes, forKey: .durationMinutes)
+        try container.encode(rounds, forKey: .rounds)
+        try container.encode(notes, forKey: .notes)
+        try container.encode(board, forKey: .board)
+        try container.encode(rating, forKey: .rating)
+        try container.encode(ignored, forKey: .ignored)
+        try container.encode(modificationDate, forKey: .modificationDate)
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// A picture of a match.
+public struct MatchImage: ScorebookRecord, Equatable {
+    public static let kind = RecordKind.matchImage
+
+    public var recordName: RecordName
+    /// The name of the match's record.
+    public var match: RecordName
+    /// The picture, in any format.
+    public var image: Data?
+    public var caption: String?
+    /// When it was last changed, ISO 8601; kept by the engine.
+    public private(set) var modificationDate: String?
+
+    /// Makes a picture that is not in the scorebook yet.
+    public init(
+        recordName: RecordName = .new(.matchImage), match: RecordName, image: Data? = nil,
+        caption: String? = nil
+    ) {
+        self.recordName = recordName
+        self.match = match
+        self.image = image
+        self.caption = caption
+    }
+
+    public init(row: Row) throws {
+        recordName = try row.recordName("recordName")
+        match = try row.recordName("match")
+        image = row.lenient("image")
+        caption = row.lenient("caption")
+        modificationDate = row.lenient("modificationDate")
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case recordName, match, image, caption, modificationDate
+    }
+
+    /// Every key is there; what is not known is null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordName, forKey: .recordName)
+        try container.encode(match, forKey: .match)
+        try container.encode(image, forKey: .image)
+        try container.encode(caption, forKey: .caption)
+        try container.encode(modificationDate, forKey: .modificationDate)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// Somebody who plays.
+public struct Person: ScorebookRecord, Equatable {
+    public static let kind = RecordKind.person
+
+    public var recordName: RecordName
+    public var firstName: String?
+    public var lastName: String?
+    public var emailAddress: String?
+    /// The name at BoardGameGeek.
+    public var bggUsername: String?
+    /// A picture, in any format.
+    public var avatar: Data?
+    /// When it was last changed, ISO 8601; kept by the engine.
+    public private(set) var modificationDate: String?
+
+    /// Makes a person that is not in the scorebook yet.
+    public init(
+        recordName: RecordName = .new(.person), firstName: String? = nil, lastName: String? = nil,
+        emailAddress: String? = nil, bggUsername: String? = nil, avatar: Data? = nil
+    ) {
+        self.recordName = recordName
+        self.firstName = firstName
+        self.lastName = lastName
+        self.emailAddress = emailAddress
+        self.bggUsername = bggUsername
+        self.avatar = avatar
+    }
+
+    public init(row: Row) throws {
+        recordName = try row.recordName("recordName")
+        firstName = row.lenient("firstName")
+        lastName = row.lenient("lastName")
+        emailAddress = row.lenient("emailAddress")
+        bggUsername = row.lenient("bggUsername")
+        avatar = row.lenient("avatar")
+        modificationDate = row.lenient("modificationDate")
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case recordName, firstName, lastName, emailAddress, bggUsername, avatar, modificationDate
+    }
+
+    /// Every key is there; what is not known is null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordName, forKey: .recordName)
+        try container.encode(firstName, forKey: .firstName)
+        try container.encode(lastName, forKey: .lastName)
+        try container.encode(emailAddress, forKey: .emailAddress)
+        try container.encode(bggUsername, forKey: .bggUsername)
+        try container.encode(avatar, forKey: .avatar)
+        try container.encode(modificationDate, forKey: .modificationDate)
+    }
+}

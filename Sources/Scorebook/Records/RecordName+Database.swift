@@ -1,0 +1,51 @@
+import GRDB
+import RecordStore
+import SyncModel
+
+extension RecordName: DatabaseValueConvertible {
+    public var databaseValue: DatabaseValue { description.databaseValue }
+
+    public static func fromDatabaseValue(_ value: DatabaseValue) -> RecordName? {
+        String.fromDatabaseValue(value).flatMap { try? RecordName($0) }
+    }
+}
+
+extension RecordName: Encodable {
+    /// The whole name as one text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension Row {
+    /// The value of a column, or nil when it holds something else.
+    ///
+    /// SQLite lets any program write any value into any column; one odd value must not hide the whole
+    /// scorebook.
+    func lenient<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
+        Value.fromDatabaseValue(self[column] as DatabaseValue)
+    }
+
+    /// The record name in a column that must have one.
+    func recordName(_ column: String) throws -> RecordName {
+        guard let name: RecordName = lenient(column) else {
+            throw RecordStoreError(
+                .corrupt, "“\(self[column] as DatabaseValue)” in the column \(column) is no record name")
+        }
+        return name
+    }
+}
+
+/// A row of one of the seven tables.
+///
+/// Records are read and written by GRDB's own means, `insert`, `update`, `fetchAll` and so on; what they
+/// write is captured for sync. The date of the last change is kept by the engine.
+public protocol ScorebookRecord: FetchableRecord, PersistableRecord, Encodable, Sendable {
+    static var kind: RecordKind { get }
+    var recordName: RecordName { get }
+}
+
+extension ScorebookRecord {
+    public static var databaseTableName: String { kind.recordType }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import GRDB
+import RecordStore
+
+/// Opens the database file of a scorebook.
+public enum ScorebookDatabase {
+    /// How connections to a scorebook are set up: write-ahead log, foreign keys on, up to 5 seconds of
+    /// waiting for another program's transaction.
+    ///
+    /// A commit survives the end of the process at once, and the loss of power from the next checkpoint on
+    /// (`PRAGMA synchronous = NORMAL`).
+    public static func configuration() -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "scorebook"
+        configuration.foreignKeysEnabled = true
+        configuration.journalMode = .wal
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = NORMAL")
+        }
+        return configuration
+    }
+
+    /// Opens the database at a path, and creates it when there is no file.
+    ///
+    /// - Throws: ``RecordStoreError`` `corrupt` when the file is not a SQLite database, which is left as it
+    ///   is; ``ScorebookError`` `notWritable` when it cannot be opened for writing.
+    public static func open(at path: String) throws -> DatabasePool {
+        try checkHeader(path)
+        do {
+            return try DatabasePool(path: path, configuration: configuration())
+        } catch let error as DatabaseError {
+            throw understood(error, path)
+        }
+    }
+
+    /// The first bytes of every SQLite database, fixed by its file format.
+    private static let header = Array("SQLite format 3".utf8) + [0]
+
+    /// Looks before SQLite does: it takes a file of less than a page for an empty one, and would overwrite
+    /// it.
+    private static func checkHeader(_ path: String) throws {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { return }
+        guard !isDirectory.boolValue else {
+            throw RecordStoreError(.corrupt, "\(path) is a directory, not a SQLite database")
+        }
+        guard FileManager.default.isReadableFile(atPath: path),
+            FileManager.default.isWritableFile(atPath: path)
+        else {
+            throw ScorebookError(.notWritable, "\(path) cannot be opened for writing; check who may write it")
+        }
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw ScorebookError(.notWritable, "\(path) cannot be opened; check who may read it")
+        }
+        defer { try? file.close() }
+        let start = try file.read(upToCount: header.count) ?? Data()
+        guard start.isEmpty || Array(start) == header else { throw notADatabase(path) }
+    }
+
+    private static func notADatabase(_ path: String) -> RecordStoreError {
+        RecordStoreError(
+            .corrupt,
+            "\(path) is not a SQLite database; it was left as it is, move it away to begin a new scorebook")
+    }
+
+    private static func understood(_ error: DatabaseError, _ path: String) -> any Error {
+        switch error.resultCode {
+        case .SQLITE_NOTADB:
+            return notADatabase(path)
+        case .SQLITE_CORRUPT:
+            return RecordStoreError(
+                .corrupt,
+                "the database \(path) is damaged (\(error.message ?? "no details")); restore a backup of it")
+        case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+            return ScorebookError(
+                .notWritable,
+                "\(path) cannot be opened for writing; "
+                    + "check that its directory exists and who may write there"
+            )
+        default:
+            return error
+        }
+    }
+}

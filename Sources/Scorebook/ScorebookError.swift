@@ -1,0 +1,35 @@
+/// What a scorebook refuses.
+public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// A stable name of the kind of error; more may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        public let description: String
+
+        /// No record fits what was asked for.
+        public static let notFound = Code(description: "notFound")
+        /// Several records fit what was asked for.
+        public static let ambiguous = Code(description: "ambiguous")
+        /// A value is out of its bounds, or not of the form it must have.
+        public static let invalidValue = Code(description: "invalidValue")
+        /// A file cannot be read at all.
+        public static let unreadableFile = Code(description: "unreadableFile")
+        /// A file that was to be imported is not what it should be.
+        public static let invalidFile = Code(description: "invalidFile")
+        /// The database cannot be opened for writing.
+        public static let notWritable = Code(description: "notWritable")
+    }
+
+    public let code: Code
+    /// One sentence for people.
+    public let message: String
+    /// Where in an imported file the error is: a path such as `plays[12].playerScores[0].playerRefId`, or
+    /// `line 3, column 14`.
+    public let place: String?
+
+    public init(_ code: Code, _ message: String, place: String? = nil) {
+        self.code = code
+        self.message = message
+        self.place = place
+    }
+
+    public var description: String { message }
+}

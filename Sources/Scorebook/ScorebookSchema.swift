@@ -1,0 +1,210 @@
+import GRDB
+import RecordStore
+import SyncModel
+
+/// The seven record types of a scorebook: their tables, and what the sync engine needs to know of them.
+///
+/// The tables are a contract: other programs read and write them with plain SQL. Besides the record name and
+/// the references every column may be left out of an INSERT. Booleans are 0 or 1, or NULL for unknown; dates
+/// are ISO 8601 text in UTC.
+public enum ScorebookSchema {
+    /// Each record type in priority order, as the engine takes it.
+    public static let schema: RecordSchema = {
+        let types = columns.map { type, columns in
+            RecordType(type, columns.map { FieldDefinition($0, $1.fieldKind) })
+        }
+        // The list below is fixed, so a failure here is an error of this file, found by every test.
+        return try! RecordSchema(types)
+    }()
+
+    /// What a column holds, beyond what SQL says of it.
+    enum ColumnKind: Equatable {
+        case text
+        case integer
+        /// Whole or not.
+        case number
+        case real
+        /// 0 or 1.
+        case boolean
+        /// ISO 8601 text.
+        case date
+        /// The bytes of a picture.
+        case asset
+        /// The record name of a record of that type; deleted with it.
+        case reference(String)
+
+        var fieldKind: FieldDefinition.Kind {
+            switch self {
+            case .date: .date
+            case .reference(let type): .reference(to: type, rule: .cascade, isRequired: true)
+            case .text, .integer, .number, .real, .boolean, .asset: .value
+            }
+        }
+    }
+
+    /// The synced columns of each type, in the order in which people see them.
+    static let columns: KeyValuePairs<String, KeyValuePairs<String, ColumnKind>> = [
+        "SBPerson": [
+            "firstName": .text, "lastName": .text, "emailAddress": .text, "bggUsername": .text,
+            "avatar": .asset,
+        ],
+        "SBGame": [
+            "name": .text, "bggID": .integer, "year": .integer, "minPlayers": .integer,
+            "maxPlayers": .integer,
+            "highestWins": .boolean, "noPoints": .boolean, "cooperative": .boolean, "usesTeams": .boolean,
+            "thumbnail": .asset,
+        ],
+        "SBMatch": [
+            "game": .reference("SBGame"), "date": .date, "durationMinutes": .integer, "rounds": .integer,
+            "notes": .text, "board": .text, "rating": .number, "ignored": .boolean,
+        ],
+        "SBPlayer": [
+            "match": .reference("SBMatch"), "person": .reference("SBPerson"), "seatOrder": .integer,
+            "team": .text, "role": .text, "rank": .integer, "startPlayer": .boolean, "newPlayer": .boolean,
+            "winner": .boolean,
+        ],
+        "SBScore": ["player": .reference("SBPlayer"), "round": .integer, "points": .number, "text": .text],
+        "SBMatchLocation": [
+            "match": .reference("SBMatch"), "name": .text, "latitude": .real, "longitude": .real,
+        ],
+        "SBMatchImage": ["match": .reference("SBMatch"), "image": .asset, "caption": .text],
+    ]
+
+    /// What a column holds; nil for one that this version does not know.
+    static func columnKind(_ type: String, _ field: String) -> ColumnKind? {
+        columnKinds[type]?[field]
+    }
+
+    private static let columnKinds = Dictionary(
+        uniqueKeysWithValues: columns.map { type, columns in
+            (type, Dictionary(uniqueKeysWithValues: columns.map { ($0, $1) }))
+        })
+
+    /// Creates the tables, or brings those of an older version up to date.
+    ///
+    /// - Throws: ``RecordStoreError`` `newerFormat` when a newer version of the program made them; nothing is
+    ///   changed then.
+    static func migrate(_ database: any DatabaseWriter) throws {
+        guard try !database.read(migrator.hasBeenSuperseded) else {
+            throw RecordStoreError(
+                .newerFormat,
+                "this scorebook was written by a newer version of the program; "
+                    + "install that version to open it"
+            )
+        }
+        try migrator.migrate(database)
+    }
+
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("scorebook 1") { try $0.execute(sql: createVersion1) }
+        return migrator
+    }
+
+    static let createVersion1 = """
+        CREATE TABLE SBPerson (
+            recordName TEXT NOT NULL PRIMARY KEY CHECK (
+                recordName GLOB 'SBPerson|~|?*' AND length(recordName) <= 255
+                AND recordName NOT GLOB '*[^ -~]*'),
+            firstName TEXT,
+            lastName TEXT,
+            emailAddress TEXT,
+            bggUsername TEXT,
+            avatar BLOB,
+            modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+        );
+
+        CREATE TABLE SBGame (
+            recordName TEXT NOT NULL PRIMARY KEY CHECK (
+                recordName GLOB 'SBGame|~|?*' AND length(recordName) <= 255
+                AND recordName NOT GLOB '*[^ -~]*'),
+            name TEXT,
+            bggID INTEGER,
+            year INTEGER,
+            minPlayers INTEGER,
+            maxPlayers INTEGER,
+            highestWins INTEGER,
+            noPoints INTEGER,
+            cooperative INTEGER,
+            usesTeams INTEGER,
+            thumbnail BLOB,
+            modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+        );
+
+        CREATE TABLE SBMatch (
+            recordName TEXT NOT NULL PRIMARY KEY CHECK (
+                recordName GLOB 'SBMatch|~|?*' AND length(recordName) <= 255
+                AND recordName NOT GLOB '*[^ -~]*'),
+            game TEXT NOT NULL REFERENCES SBGame (recordName)
+                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
+            date TEXT,
+            durationMinutes INTEGER,
+            rounds INTEGER,
+            notes TEXT,
+            board TEXT,
+            rating NUMERIC,
+            ignored INTEGER,
+            modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+        );
+        CREATE INDEX SBMatch_game ON SBMatch (game);
+
+        CREATE TABLE SBPlayer (
+            recordName TEXT NOT NULL PRIMARY KEY CHECK (
+                recordName GLOB 'SBPlayer|~|?*' AND length(recordName) <= 255
+                AND recordName NOT GLOB '*[^ -~]*'),
+            match TEXT NOT NULL REFERENCES SBMatch (recordName)
+                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
+            person TEXT NOT NULL REFERENCES SBPerson (recordName)
+                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
+            seatOrder INTEGER,
+            team TEXT,
+            role TEXT,
+            rank INTEGER,
+            startPlayer INTEGER,
+            newPlayer INTEGER,
+            winner INTEGER,
+            modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+        );
+        CREATE INDEX SBPlayer_match ON SBPlayer (match);
+        CREATE INDEX SBPlayer_person ON SBPlayer (person);
+
+        -- points: a number. text: the score as written, when it is not a plain number.
+        CREATE TABLE SBScore (
+            recordName TEXT NOT NULL PRIMARY KEY CHECK (
+                recordName GLOB 'SBScore|~|?*' AND length(recordName) <= 255
+                AND recordName NOT GLOB '*[^ -~]*'),
+            player TEXT NOT NULL REFERENCES SBPlayer (recordName)
+                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
+            round INTEGER,
+            points NUMERIC,
+            text TEXT,
+            modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+        );
+        CREATE INDEX SBScore_player ON SBScore (player);
+
+        CREATE TABLE SBMatchLocation (
+            recordName TEXT NOT NULL PRIMARY KEY CHECK (
+                recordName GLOB 'SBMatchLocation|~|?*' AND length(recordName) <= 255
+                AND recordName NOT GLOB '*[^ -~]*'),
+            match TEXT NOT NULL REFERENCES SBMatch (recordName)
+                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
+            name TEXT,
+            latitude REAL,
+            longitude REAL,
+            modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+        );
+        CREATE INDEX SBMatchLocation_match ON SBMatchLocation (match);
+
+        CREATE TABLE SBMatchImage (
+            recordName TEXT NOT NULL PRIMARY KEY CHECK (
+                recordName GLOB 'SBMatchImage|~|?*' AND length(recordName) <= 255
+                AND recordName NOT GLOB '*[^ -~]*'),
+            match TEXT NOT NULL REFERENCES SBMatch (recordName)
+                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
+            image BLOB,
+            caption TEXT,
+            modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+        );
+        CREATE INDEX SBMatchImage_match ON SBMatchImage (match);
+        """
+}

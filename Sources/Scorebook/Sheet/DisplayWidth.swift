@@ -1,0 +1,53 @@
+/// How texts look on a terminal.
+///
+/// Names come from other machines: whatever could move the cursor, change colours or turn the direction of
+/// writing is made visible instead of being sent to the terminal.
+package enum Display {
+    /// The text without control characters, each replaced by `�`.
+    package static func printable(_ text: some StringProtocol) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            result.append(isDangerous(scalar) ? "\u{FFFD}" : scalar)
+        }
+        return String(result)
+    }
+
+    /// How many columns the text takes: two for wide East Asian characters and emoji, none for combining
+    /// marks.
+    package static func width(_ text: some StringProtocol) -> Int {
+        text.reduce(0) { $0 + width($1) }
+    }
+
+    /// The text, filled up with blanks to a number of columns.
+    static func padded(_ text: String, to columns: Int, isRight: Bool) -> String {
+        let blanks = String(repeating: " ", count: max(0, columns - width(text)))
+        return isRight ? blanks + text : text + blanks
+    }
+
+    private static func width(_ character: Character) -> Int {
+        character.unicodeScalars.reduce(0) { max($0, width($1)) }
+    }
+
+    private static func width(_ scalar: Unicode.Scalar) -> Int {
+        if scalar.value < 0x300 { return 1 }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        if scalar.properties.isEmojiPresentation { return 2 }
+        return wide.contains { $0.contains(scalar.value) } ? 2 : 1
+    }
+
+    /// The blocks that Unicode's East Asian Width (UAX 11) has as wide or fullwidth.
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
+        0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,
+        0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD,
+    ]
+
+    private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.properties.generalCategory == .control { return true }
+        // Line and paragraph separators, and the controls of the direction of writing.
+        return [0x2028...0x202E, 0x2066...0x2069].contains { $0.contains(scalar.value) }
+    }
+}

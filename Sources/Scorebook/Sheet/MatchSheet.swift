@@ -1,0 +1,181 @@
+import GRDB
+import SyncModel
+
+/// One match with all that belongs to it: what `match show` prints.
+public struct MatchSheet: Sendable, Equatable {
+    /// One player's line.
+    public struct Line: Sendable, Equatable {
+        /// The record name of the SBPlayer.
+        public let recordName: RecordName
+        /// The person's name.
+        public let person: String
+        public let seatOrder: Int?
+        public let team: String?
+        public let role: String?
+        public let startPlayer: Bool?
+        public let newPlayer: Bool?
+        /// Whether the player won: as recorded, otherwise as the scores say; nil when neither tells.
+        public internal(set) var winner: Bool?
+        /// The place, 1 for the first: as recorded, otherwise as the scores say; nil when neither tells.
+        public internal(set) var rank: Int?
+        public let scores: [Entry]
+        /// The sum of the points; nil when there are none, or one of the scores is not a plain number.
+        public let total: Double?
+    }
+
+    /// One score.
+    public struct Entry: Sendable, Equatable {
+        /// The record name of the SBScore.
+        public let recordName: RecordName
+        public let round: Int?
+        public let points: Double?
+        public let text: String?
+    }
+
+    public let recordName: RecordName
+    /// What the game is called.
+    public let game: String
+    /// ISO 8601 in UTC.
+    public let date: String?
+    public let location: String?
+    public let durationMinutes: Int?
+    public let rounds: Int?
+    public let board: String?
+    public let notes: String?
+    /// By place, as far as it is known, then by seat.
+    public let players: [Line]
+
+    /// Puts the parts together; players and their scores may be in any order.
+    ///
+    /// - Parameter game: nil where the store has none, as a program without foreign keys may leave it.
+    init(
+        match: Match, game: Game?, location: String?,
+        players: [(player: Player, person: String, scores: [Score])]
+    ) {
+        recordName = match.recordName
+        self.game = game?.name ?? ""
+        date = match.date
+        self.location = location
+        durationMinutes = match.durationMinutes
+        rounds = match.rounds
+        board = match.board
+        notes = match.notes
+        var lines = players.map { Line($0.player, person: $0.person, scores: $0.scores) }
+        Self.rank(&lines, highestWins: game?.highestWins ?? true, isWithoutPoints: game?.noPoints ?? false)
+        self.players = lines.sorted { left, right in
+            let leftKey = (left.rank ?? .max, left.seatOrder ?? .max)
+            let rightKey = (right.rank ?? .max, right.seatOrder ?? .max)
+            return leftKey == rightKey ? left.recordName < right.recordName : leftKey < rightKey
+        }
+    }
+
+    /// One total for each team, where all play in teams whose members have equal totals: a team takes one place.
+    private static func parties(_ lines: [Line]) -> [Double]? {
+        var totals: [String: Double] = [:]
+        for line in lines {
+            guard let team = line.team, let total = line.total else { return nil }
+            guard totals.updateValue(total, forKey: team) ?? total == total else { return nil }
+        }
+        return Array(totals.values)
+    }
+
+    /// Fills in places and winners from the scores, where none was recorded for any player.
+    private static func rank(_ lines: inout [Line], highestWins: Bool, isWithoutPoints: Bool) {
+        let totals = lines.compactMap(\.total)
+        guard !isWithoutPoints, totals.count == lines.count, !lines.isEmpty else { return }
+        let parties = parties(lines) ?? totals
+        if lines.allSatisfy({ $0.rank == nil }) {
+            for index in lines.indices {
+                let better = parties.filter { highestWins ? $0 > totals[index] : $0 < totals[index] }
+                lines[index].rank = better.count + 1
+            }
+        }
+        if lines.allSatisfy({ $0.winner == nil }) {
+            for index in lines.indices { lines[index].winner = lines[index].rank == 1 }
+        }
+    }
+}
+
+extension MatchSheet.Line {
+    fileprivate init(_ player: Player, person: String, scores: [Score]) {
+        recordName = player.recordName
+        self.person = person
+        seatOrder = player.seatOrder
+        team = player.team
+        role = player.role
+        startPlayer = player.startPlayer
+        newPlayer = player.newPlayer
+        winner = player.winner
+        rank = player.rank
+        self.scores =
+            scores
+            .sorted { left, right in
+                let leftRound = left.round ?? .max
+                let rightRound = right.round ?? .max
+                return leftRound == rightRound ? left.recordName < right.recordName : leftRound < rightRound
+            }
+            .map {
+                MatchSheet.Entry(recordName: $0.recordName, round: $0.round, points: $0.points, text: $0.text)
+            }
+        let points = scores.compactMap(\.points)
+        let isComplete = !points.isEmpty && points.count == scores.count
+        total = isComplete ? points.reduce(0, +) : nil
+    }
+}
+
+extension MatchSheet {
+    /// How many matches are read with one statement of each kind; SQLite takes 32,766 arguments.
+    private static let chunk = 1000
+
+    /// Reads a match that is there.
+    init(_ db: Database, _ name: RecordName) throws {
+        let sheet = try Self.fetchAll(db, [name]).first
+        guard let sheet else { throw ScorebookError(.notFound, "there is no record \(name)") }
+        self = sheet
+    }
+
+    /// Reads matches, in the order of their names given; those that are not there are left out.
+    static func fetchAll(_ db: Database, _ names: [RecordName]) throws -> [MatchSheet] {
+        var sheets: [MatchSheet] = []
+        sheets.reserveCapacity(names.count)
+        for start in stride(from: 0, to: names.count, by: chunk) {
+            sheets += try fetchChunk(db, Array(names[start..<min(start + chunk, names.count)]))
+        }
+        return sheets
+    }
+
+    private static func fetchChunk(_ db: Database, _ names: [RecordName]) throws -> [MatchSheet] {
+        let matches: [RecordName: Match] = try byName(db, names)
+        let games: [RecordName: Game] = try byName(db, Set(matches.values.map(\.game)))
+        let locations = try MatchLocation.filter(names.contains(Column("match"))).order(Column("recordName"))
+            .fetchAll(db)
+        let players = try Player.filter(names.contains(Column("match"))).fetchAll(db)
+        let persons: [RecordName: Person] = try byName(db, Set(players.map(\.person)))
+        let scores = try Score.filter(
+            sql: """
+                player IN (SELECT recordName FROM SBPlayer
+                    WHERE match IN (\(names.map { _ in "?" }.joined(separator: ", "))))
+                """, arguments: StatementArguments(names)
+        ).fetchAll(db)
+
+        let scoresByPlayer = Dictionary(grouping: scores, by: \.player)
+        let playersByMatch = Dictionary(grouping: players, by: \.match)
+        let locationsByMatch = Dictionary(grouping: locations, by: \.match)
+        return names.compactMap { name in
+            guard let match = matches[name] else { return nil }
+            return MatchSheet(
+                match: match, game: games[match.game],
+                location: locationsByMatch[name]?.compactMap(\.name).first,
+                players: (playersByMatch[name] ?? []).map { player in
+                    (player, persons[player.person]?.name ?? "", scoresByPlayer[player.recordName] ?? [])
+                })
+        }
+    }
+
+    private static func byName<Record: ScorebookRecord>(
+        _ db: Database, _ names: some Collection<RecordName>
+    ) throws -> [RecordName: Record] {
+        let records = try Record.filter(names.contains(Column("recordName"))).fetchAll(db)
+        return Dictionary(uniqueKeysWithValues: records.map { ($0.recordName, $0) })
+    }
+}

@@ -1,0 +1,42 @@
+/// A table for a terminal: aligned columns, two blanks between them, no lines.
+package struct TextTable {
+    /// A column.
+    package struct Column {
+        let title: String
+        let isRight: Bool
+
+        /// Texts, aligned at the left.
+        package static func left(_ title: String) -> Column { Column(title: title, isRight: false) }
+        /// Numbers, aligned at the right.
+        package static func right(_ title: String) -> Column { Column(title: title, isRight: true) }
+    }
+
+    private let columns: [Column]
+    private var rows: [[String]] = []
+
+    package init(_ columns: [Column]) {
+        self.columns = columns
+    }
+
+    /// Adds a row of as many cells as there are columns. Control characters in them are made visible.
+    package mutating func append(_ cells: [String]) {
+        precondition(cells.count == columns.count, "a row has one cell for each column")
+        rows.append(cells.map { Display.printable($0) })
+    }
+
+    /// The titles and the rows, each on a line that ends with a line break, without blanks at its end.
+    ///
+    /// The line of titles is left out when all of them are empty.
+    package var text: String {
+        let titles = columns.map(\.title)
+        let lines = (titles.allSatisfy(\.isEmpty) ? [] : [titles]) + rows
+        let widths = columns.indices.map { column in lines.map { Display.width($0[column]) }.max() ?? 0 }
+        return lines.map { line in
+            var text = columns.indices
+                .map { Display.padded(line[$0], to: widths[$0], isRight: columns[$0].isRight) }
+                .joined(separator: "  ")
+            while text.last == " " { text.removeLast() }
+            return text + "\n"
+        }.joined()
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Scorebook
+import SyncModel
+import Testing
+
+/// Files that are imported again, in other orders, on other machines.
+struct BGStatsImportTests {
+    private func scorebook(_ files: [Data], replica: UInt64 = 1) async throws -> ScorebookStore {
+        let scorebook = try Support.scorebook(replica)
+        for file in files { _ = try await scorebook.importData(file) }
+        return scorebook
+    }
+
+    @Test func importingTwiceChangesNothing() async throws {
+        let scorebook = try await scorebook([Support.later()])
+        let before = try await scorebook.states()
+        let report = try await scorebook.importData(Support.later())
+        #expect(report.total == ImportReport.Counts(unchanged: before.count { $0.isLive }))
+        #expect(try await scorebook.states() == before)
+    }
+
+    @Test func theLaterFileWinsInEveryOrder() async throws {
+        let alone = try await scorebook([Support.later()])
+        let expected = try await alone.digest()
+        for files in [[Support.earlier, Support.later], [Support.later, Support.earlier]] {
+            let both = try await scorebook(files.map { try $0() })
+            #expect(try await both.digest() == expected)
+            #expect(try await both.status().held == 0)
+        }
+    }
+
+    @Test func theLaterFileWinsAcrossMachines() async throws {
+        let alone = try await scorebook([Support.later()])
+        let expected = try await alone.digest()
+        let first = try await scorebook([Support.earlier()], replica: 2)
+        let second = try await scorebook([Support.later()], replica: 3)
+        try await first.take(from: second)
+        try await second.take(from: first)
+        #expect(try await first.digest() == expected)
+        #expect(try await second.digest() == expected)
+    }
+
+    @Test func theReportTellsWhatBecameOfEachType() async throws {
+        let scorebook = try Support.scorebook()
+        let first = try await scorebook.importData(Support.earlier())
+        #expect(first.format == .bgStats)
+        #expect(first.types["SBPerson"] == ImportReport.Counts(new: 7))
+        #expect(first.types["SBMatch"] == ImportReport.Counts(new: 12))
+        let second = try await scorebook.importData(Support.later())
+        #expect(
+            second.types == [
+                "SBPerson": .init(unchanged: 6, deleted: 1),
+                "SBGame": .init(changed: 1, unchanged: 3),
+                // One play is new, four were changed, one is deleted.
+                "SBMatch": .init(new: 1, changed: 4, unchanged: 7, deleted: 1),
+                "SBPlayer": .init(new: 2, changed: 9, unchanged: 18, deleted: 3),
+                "SBScore": .init(changed: 8, unchanged: 16, deleted: 4),
+                "SBMatchLocation": .init(new: 1, changed: 7, unchanged: 2, deleted: 2),
+            ])
+    }
+
+    @Test func deletedObjectsAreDeletedUnlessTheyWereChangedLater() async throws {
+        let scorebook = try await scorebook([Support.earlier()])
+        let matches = "SELECT COUNT(*) FROM SBMatch WHERE recordName GLOB '*-00000000000"
+        #expect(try await scorebook.rows(matches + "9'") == ["1"])
+        #expect(try await scorebook.rows(matches + "5'") == ["1"])
+        _ = try await scorebook.importData(Support.later())
+        #expect(try await scorebook.rows(matches + "9'") == ["1"])
+        #expect(try await scorebook.rows(matches + "5'") == ["0"])
+        #expect(try await scorebook.rows("SELECT COUNT(*) FROM SBPlayer WHERE match GLOB '*5'") == ["0"])
+    }
+
+    @Test func whatANewerPlayHasNoMoreIsDeleted() async throws {
+        for files in [[Support.earlier, Support.later], [Support.later, Support.earlier]] {
+            let scorebook = try await scorebook(files.map { try $0() })
+            let players =
+                "SELECT substr(person, -1) FROM SBPlayer WHERE match GLOB '*-000000000007' ORDER BY seatOrder"
+            #expect(try await scorebook.rows(players) == ["1", "2"])
+            let scores = """
+                SELECT substr(person, -1), points, text FROM SBPlayer JOIN SBScore ON player = SBPlayer.recordName
+                WHERE match GLOB '*-000000000008' ORDER BY seatOrder
+                """
+            #expect(try await scorebook.rows(scores) == ["2|-4|null", "3|0|null"])
+            #expect(
+                try await scorebook.rows("SELECT name FROM SBMatchLocation WHERE match GLOB '*-00000000000a'")
+                    == [])
+            let moved = "SELECT name FROM SBMatchLocation WHERE match GLOB '*-000000000006'"
+            #expect(try await scorebook.rows(moved) == ["The old mill"])
+        }
+    }
+
+    @Test func whatWasAddedByHandOutlivesANewerPlay() async throws {
+        let scorebook = try await scorebook([Support.earlier()])
+        // Added after the first file, before the play was changed in BG Stats: the clock is set back for it.
+        let match = "SBMatch|~|0000000d-0000-4000-8000-000000000007"
+        let picture = RecordState(
+            name: try RecordName("SBMatchImage|~|1"),
+            fields: [
+                field("match", .reference(try RecordName(match))), field("caption", .text("The end")),
+            ])
+        let player = try #require(
+            try await scorebook.rows(
+                "SELECT recordName FROM SBPlayer WHERE match = '\(match)' AND seatOrder = 1"
+            ).first)
+        let round = RecordState(
+            name: try RecordName("SBScore|~|1"),
+            fields: [
+                field("player", .reference(try RecordName(player))), field("round", .integer(2)),
+                field("points", .integer(5)),
+            ])
+        try await scorebook.records.write { [records = scorebook.records] db in
+            _ = try records.merge(db, [picture, round])
+        }
+        _ = try await scorebook.importData(Support.later())
+        #expect(try await scorebook.rows("SELECT caption FROM SBMatchImage") == ["The end"])
+        #expect(try await scorebook.rows("SELECT points FROM SBScore WHERE round = 2") == ["5"])
+        #expect(try await scorebook.rows("SELECT COUNT(*) FROM SBPlayer WHERE match = '\(match)'") == ["2"])
+    }
+
+    @Test func anEditMadeHereLaterThanThePlayStays() async throws {
+        let scorebook = try await scorebook([Support.earlier()])
+        try await scorebook.execute(
+            "UPDATE SBMatch SET notes = 'mine' WHERE recordName GLOB '*-000000000006'")
+        try await scorebook.execute("DELETE FROM SBMatch WHERE recordName GLOB '*-000000000003'")
+        _ = try await scorebook.importData(Support.later())
+        #expect(try await scorebook.rows("SELECT notes FROM SBMatch WHERE recordName GLOB '*6'") == ["mine"])
+        #expect(
+            try await scorebook.rows("SELECT name FROM SBMatchLocation WHERE match GLOB '*6'") == [
+                "The old mill"
+            ])
+        #expect(try await scorebook.rows("SELECT COUNT(*) FROM SBMatch WHERE recordName GLOB '*3'") == ["0"])
+    }
+
+    @Test func theDemoDataIsWhatTheReadmeSays() async throws {
+        let file = Support.directory.deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("scripts/data/household.bgstats.json")
+        let scorebook = try Support.scorebook(now: 1_893_456_000_000)
+        let report = try await scorebook.importFile(at: file.path)
+        #expect(report.types["SBPerson"]?.new == 12)
+        #expect(report.types["SBGame"]?.new == 40)
+        #expect(report.types["SBMatch"]?.new == 400)
+    }
+
+    /// A field written by hand on 2021-05-20, between the two files.
+    private func field(_ name: String, _ value: FieldValue) -> RecordField {
+        let time = HybridTime(milliseconds: 1_621_468_800_000)
+        return RecordField(
+            name: name, value: value, stamp: Stamp(time: time, replica: ReplicaID(rawValue: 1)))
+    }
+}

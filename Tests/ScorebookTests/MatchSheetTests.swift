@@ -1,0 +1,149 @@
+import Foundation
+import Scorebook
+import Testing
+
+/// What a person sees of a match.
+struct MatchSheetTests {
+    private func sheet(_ ending: String, later: Bool = false) async throws -> String {
+        let scorebook = try Support.scorebook()
+        _ = try await scorebook.importData(later ? Support.later() : Support.earlier())
+        return try await scorebook.matchSheet("SBMatch|~|0000000d-0000-4000-8000-\(ending)").text
+    }
+
+    @Test func aPlainMatch() async throws {
+        #expect(
+            try await sheet("000000000001") == """
+                Harbour Lights · 2021-04-01 19:30 · Ada's kitchen · Seafarers · 75 min
+
+                     Player        Score
+                * 1  Ada Lovelace     10
+                  2  Grace Hopper      8
+                  3  林 美咲           7
+
+                Close to the end.
+                A second line.
+
+                """)
+    }
+
+    @Test func teamsAndRoles() async throws {
+        #expect(
+            try await sheet("000000000002") == """
+                Two Teams · 2021-04-02 19:30 · The old mill
+
+                     Player        Team  Role     Score
+                * 1  Ada Lovelace  1                 21
+                * 1  Grace Hopper  1                 21
+                  2  林 美咲       2                 15
+                  2  Jose\u{301} Nu\u{301}n\u{303}ez    2     Captain     15
+
+                """)
+    }
+
+    @Test func decimalsAndOddScores() async throws {
+        #expect(
+            try await sheet("000000000003") == """
+                Harbour Lights · 2021-04-03 19:30 · Ada's kitchen
+
+                     Player        Score
+                * 1  Ada Lovelace   13.5
+                  2  Cher          10.25
+
+                """)
+        #expect(
+            try await sheet("000000000008") == """
+                Low Tide · 2021-04-08 19:30 · Ada's kitchen
+
+                     Player            Score
+                *    Grace Hopper         -4
+                     林 美咲             DNF
+                     Anonymous player      2
+
+                """)
+    }
+
+    @Test func theLowestWinsWhereTheGameSaysSo() async throws {
+        #expect(
+            try await sheet("00000000000a") == """
+                Low Tide · 2021-04-10 19:30 · The old mill
+
+                     Player        Score
+                * 1  Grace Hopper     38
+                  2  Ada Lovelace     40
+
+                """)
+    }
+
+    @Test func noScoresNoColumn() async throws {
+        #expect(
+            try await sheet("000000000004") == """
+                Lighthouse Keepers · 2021-04-04 19:30 · Ada's kitchen
+
+                     Player
+                *    Ada Lovelace
+                *    Grace Hopper
+
+                """)
+    }
+
+    @Test func roundsHaveColumns() async throws {
+        let scorebook = try Support.scorebook()
+        _ = try await scorebook.addGame(NewGame(name: "Yacht"))
+        let match = try await scorebook.addMatch(
+            NewMatch(
+                game: "Yacht", date: "2024-03-05 19:30",
+                players: [NewPlayer("Ada"), NewPlayer("Bo 🎲"), NewPlayer("Eve")],
+                durationMinutes: 150, createsPersons: true)
+        ).recordName.description
+        for (player, scores) in [
+            ("Ada", ["10", "-2", "30"]), ("Bo 🎲", ["10", "12.5", "30"]), ("Eve", ["1", "2"]),
+        ] {
+            for (index, score) in scores.enumerated() {
+                _ = try await scorebook.addScore(
+                    NewScore(match: match, player: player, value: score, round: index + 1))
+            }
+        }
+        #expect(
+            try await scorebook.matchSheet(match).text == """
+                Yacht · 2024-03-05 19:30 · 2 h 30 min
+
+                     Player   1     2   3  Total
+                * 1  Bo 🎲   10  12.5  30   52.5
+                  2  Ada     10    -2  30     38
+                  3  Eve      1     2          3
+
+                """)
+    }
+
+    @Test func namesCannotCommandTheTerminal() async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.execute(
+            """
+            INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Red' || char(27) || '[31m' || char(8238) || 'x');
+            INSERT INTO SBMatch (recordName, game, notes) VALUES ('SBMatch|~|1', 'SBGame|~|1', 'a' || char(7) || char(10) || 'b');
+            """)
+        #expect(
+            try await scorebook.matchSheet("SBMatch|~|1").text == "Red\u{FFFD}[31m\u{FFFD}x\n\na\u{FFFD}\nb\n"
+        )
+    }
+
+    @Test func theSheetAsJSON() async throws {
+        let scorebook = try Support.scorebook()
+        _ = try await scorebook.importData(Support.earlier())
+        let sheet = try await scorebook.matchSheet("SBMatch|~|0000000d-0000-4000-8000-000000000003")
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: encoder.encode(sheet)) as? [String: Any])
+        #expect(
+            object.keys.sorted() == [
+                "board", "date", "durationMinutes", "game", "location", "notes", "players", "recordName",
+                "rounds",
+            ])
+        let players = try #require(object["players"] as? [[String: Any]])
+        #expect(players.map { $0["person"] as? String } == ["Ada Lovelace", "Cher"])
+        #expect(players.map { $0["rank"] as? Int } == [1, 2])
+        #expect(players.map { $0["winner"] as? Bool } == [true, false])
+        #expect(players.map { $0["total"] as? Double } == [13.5, 10.25])
+    }
+}
