@@ -1,0 +1,77 @@
+import ArgumentParser
+import Foundation
+import PeerSync
+import SecureChannel
+import ServiceLifecycle
+import Synchronization
+
+struct Connect: StoreCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Sync with a machine that listens; pair with it first if a code is given.",
+        discussion: """
+            Stays in live sync, and connects again by itself when the other machine goes away, until Ctrl-C; with \
+            --once it ends as soon as both machines hold the same records.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "The other machine's name or address, with its port if that is not 7431.",
+            valueName: "host[:port]"))
+    var address: HostAddress
+
+    @Option(
+        help: ArgumentHelp("The code that the other machine shows (listen --pair).", valueName: "NNN-NNN"))
+    var code: PairingCode?
+
+    @Flag(help: "End when both machines hold the same records.")
+    var once = false
+
+    @OptionGroup var session: SessionOptions
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(_ store: OpenStore) async throws {
+        let printer = EventPrinter(json: output.json)
+        let isOnce = once
+        let isJSON = output.json
+        let engine = session.engine(store) { event in
+            // Once: the summary is the output; what leads to it is shown for people only.
+            if isOnce, case .inSync = event { return }
+            if isOnce, case .disconnected = event { return }
+            if isOnce, isJSON { return }
+            printer.print(event)
+        }
+        let connector = SyncConnector(engine, host: address.host, port: address.port, code: code)
+        guard once else { return try await session.run(connector) }
+        let sync = OneSync(connector)
+        try await session.run(sync)
+        guard let report = sync.report.withLock({ $0 }) else {
+            throw Failure(
+                .temporaryFailure, "stopped before both machines held the same records; run it again")
+        }
+        if output.json {
+            try Terminal.write(json: SyncFigures(report.statistics, report.digest))
+        } else {
+            Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
+        }
+    }
+}
+
+/// One sync as a service, so that a signal ends it with a goodbye.
+private final class OneSync: Service {
+    let connector: SyncConnector
+    let report = Mutex<SyncReport?>(nil)
+
+    init(_ connector: SyncConnector) {
+        self.connector = connector
+    }
+
+    func run() async throws {
+        do {
+            let result = try await connector.syncOnce()
+            report.withLock { $0 = result }
+        } catch let error as PeerSyncError where error.code == .interrupted && Task.isShuttingDownGracefully {
+            // A signal came first; the command says so.
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import Scorebook
+
+struct GameCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "game",
+        abstract: "Add, list, show, edit or delete games.",
+        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self], defaultSubcommand: List.self)
+
+    /// What can be said of a game besides its name.
+    struct Details: ParsableArguments {
+        @Option(help: "The number at BoardGameGeek.")
+        var bggID: Int?
+
+        @Option(help: "The year of publication.")
+        var year: Int?
+
+        @Option(help: "The least number of players.")
+        var minPlayers: Int?
+
+        @Option(help: "The greatest number of players.")
+        var maxPlayers: Int?
+
+        @Option(help: "Whether the highest score wins: true or false.")
+        var highestWins: Bool?
+
+        @Option(help: "Whether the game is played without points: true or false.")
+        var noPoints: Bool?
+
+        @Option(help: "Whether all play against the game: true or false.")
+        var cooperative: Bool?
+
+        @Option(help: "Whether teams play: true or false.")
+        var usesTeams: Bool?
+    }
+
+    struct Add: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "Add a game.")
+
+        @Argument(help: "The game's name.")
+        var name: String
+
+        @OptionGroup var details: Details
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let game = try await store.scorebook.addGame(
+                NewGame(
+                    name: name, bggID: details.bggID, year: details.year, minPlayers: details.minPlayers,
+                    maxPlayers: details.maxPlayers, highestWins: details.highestWins,
+                    noPoints: details.noPoints,
+                    cooperative: details.cooperative, usesTeams: details.usesTeams))
+            try output.write(game, "added \(game.name ?? name) (\(game.recordName))")
+        }
+    }
+
+    struct List: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "List all games (the default).")
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let games = try await store.scorebook.games()
+            try output.write(
+                games, header: ["NAME", "YEAR", "MATCHES", "RECORD NAME"], none: "there are no games yet"
+            ) {
+                [
+                    $0.game.name ?? "-", $0.game.year.map(String.init) ?? "-", $0.matches.grouped,
+                    "\($0.game.recordName)",
+                ]
+            }
+        }
+    }
+
+    struct Show: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a game.")
+
+        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        var game: String
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let found = try await store.scorebook.game(game)
+            let game = found.game
+            func yes(_ value: Bool?) -> String? { value.map { $0 ? "yes" : "no" } }
+            try output.write(
+                found,
+                fields: [
+                    ("name", game.name), ("year", game.year.map(String.init)),
+                    ("players", Self.range(game.minPlayers, game.maxPlayers)),
+                    ("highest wins", yes(game.highestWins)), ("without points", yes(game.noPoints)),
+                    ("cooperative", yes(game.cooperative)), ("teams", yes(game.usesTeams)),
+                    ("BoardGameGeek", game.bggID.map(String.init)), ("matches", found.matches.grouped),
+                    ("changed", game.modificationDate), ("record name", "\(game.recordName)"),
+                ])
+        }
+
+        private static func range(_ least: Int?, _ greatest: Int?) -> String? {
+            switch (least, greatest) {
+            case (let least?, let greatest?): least == greatest ? "\(least)" : "\(least) to \(greatest)"
+            case (let least?, nil): "\(least) or more"
+            case (nil, let greatest?): "up to \(greatest)"
+            case (nil, nil): nil
+            }
+        }
+    }
+
+    struct Edit: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "Change a game.")
+
+        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        var game: String
+
+        @Option(help: "The new name.")
+        var name: String?
+
+        @OptionGroup var details: Details
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            var edit = GameEdit()
+            edit.name = change(name)
+            edit.bggID = Change(details.bggID)
+            edit.year = Change(details.year)
+            edit.minPlayers = Change(details.minPlayers)
+            edit.maxPlayers = Change(details.maxPlayers)
+            edit.highestWins = Change(details.highestWins)
+            edit.noPoints = Change(details.noPoints)
+            edit.cooperative = Change(details.cooperative)
+            edit.usesTeams = Change(details.usesTeams)
+            let game = try await store.scorebook.editGame(game, edit)
+            try output.write(game, "changed \(game.name ?? "\(game.recordName)")")
+        }
+    }
+
+    struct Delete: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "Delete a game, and all its matches.")
+
+        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        var game: String
+
+        @OptionGroup var deletion: DeletionOptions
+        @OptionGroup var storeOptions: StoreOptions
+
+        func run(_ store: OpenStore) async throws {
+            try await deletion.run(store, .game, game)
+        }
+    }
+}

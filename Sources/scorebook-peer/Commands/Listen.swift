@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+import Logging
+import PeerSync
+import ServiceLifecycle
+import UnixSignals
+
+struct Listen: StoreCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Wait for the other machines, and stay in live sync with those that connect.",
+        discussion: """
+            Prints the address it listens on, and with --pair a code of six digits that pairs one machine. Ends \
+            with Ctrl-C.
+            """)
+
+    @Option(help: "The address to listen on; 0.0.0.0 is every IPv4 address of this machine.")
+    var host = "0.0.0.0"
+
+    @Option(help: "The port to listen on; 0 picks a free one.")
+    var port = SyncEngine.defaultPort
+
+    @Flag(help: "Show a code that pairs one machine.")
+    var pair = false
+
+    @OptionGroup var session: SessionOptions
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("a port is a number from 0 to 65535") }
+    }
+
+    func run(_ store: OpenStore) async throws {
+        let printer = EventPrinter(json: output.json)
+        // The code is worth nothing before the address it can be used at is there.
+        let (listening, isListening) = AsyncStream<Void>.makeStream()
+        let engine = session.engine(store) { event in
+            printer.print(event)
+            if case .listening = event { isListening.yield() }
+        }
+        let listener = SyncListener(engine, host: host, port: port)
+        let showsCode = pair
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in listening.prefix(1) where showsCode {
+                    printer.print(.pairingCode(await engine.pairing.show()))
+                }
+            }
+            try await session.run(listener)
+            isListening.finish()
+        }
+    }
+}
+
+/// What `listen` and `connect` have in common.
+struct SessionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("name"),
+        help: ArgumentHelp(
+            "What this machine is called on the others when they pair (default: its host name)."))
+    var displayName: String?
+
+    @Flag(name: .shortAndLong, help: "Also write to standard error what helps to find a fault.")
+    var verbose = false
+
+    func engine(_ store: OpenStore, onEvent: @escaping @Sendable (SyncEvent) -> Void) -> SyncEngine {
+        SyncEngine(
+            store: store.scorebook.records, identity: store.identity,
+            displayName: displayName ?? ProcessInfo.processInfo.hostName, logger: logger, onEvent: onEvent)
+    }
+
+    /// Runs a service until it ends, or SIGINT or SIGTERM ends it gracefully.
+    func run(_ service: any Service) async throws {
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
+                gracefulShutdownSignals: [.sigint, .sigterm], logger: logger))
+        try await group.run()
+    }
+
+    private var logger: Logger {
+        guard verbose else { return Logger(label: "scorebook-peer") { _ in SwiftLogNoOpLogHandler() } }
+        var logger = Logger(label: "scorebook-peer") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .debug
+        return logger
+    }
+}

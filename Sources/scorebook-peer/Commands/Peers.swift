@@ -1,0 +1,114 @@
+import ArgumentParser
+import RecordStore
+
+struct Peers: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List, rename or forget the machines this one is paired with.",
+        subcommands: [List.self, Forget.self, Rename.self], defaultSubcommand: List.self)
+
+    struct List: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "List the paired machines (the default).")
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let peers = try await store.scorebook.records.peers()
+            if output.json { return try Terminal.write(json: peers.map(PeerFigures.init)) }
+            guard !peers.isEmpty else {
+                return Terminal.write(
+                    "no machine is paired with this one; `scorebook-peer listen --pair` begins")
+            }
+            Terminal.write(aligned([PeerFigures.header] + peers.map { PeerFigures($0).row }))
+        }
+    }
+
+    struct Forget: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End the pairing with a machine; the records stay.",
+            discussion: "The machine is refused from now on. What it has already received stays with it.")
+
+        @Argument(help: "The machine's name here, or the beginning of its key.")
+        var name: String
+
+        @OptionGroup var storeOptions: StoreOptions
+
+        func run(_ store: OpenStore) async throws {
+            let peer = try await store.scorebook.records.forgetPeer(name)
+            Terminal.write("forgot \(peer.name)")
+        }
+    }
+
+    struct Rename: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Call a paired machine something else, here only.")
+
+        @Argument(help: "The machine's name here, or the beginning of its key.")
+        var name: String
+
+        @Argument(help: "The new name.")
+        var newName: String
+
+        @OptionGroup var storeOptions: StoreOptions
+
+        func validate() throws {
+            guard (1...64).contains(newName.utf8.count) else {
+                throw ValidationError("a name has 1 to 64 bytes")
+            }
+        }
+
+        func run(_ store: OpenStore) async throws {
+            try await store.scorebook.records.renamePeer(name, to: newName)
+            Terminal.write("renamed to \(newName)")
+        }
+    }
+}
+
+/// A peer, for programs and tables.
+struct PeerFigures: Encodable {
+    let name: String
+    let key: String
+    let address: String?
+    let connected: Bool
+    let pairedAt: String
+    let lastSync: String?
+    let lastError: String?
+    let behind: Int
+
+    static let header = ["NAME", "KEY", "LAST IN SYNC", "BEHIND", "ADDRESS"]
+
+    init(_ peer: Peer) {
+        name = peer.name
+        key = peer.key
+        address = peer.address
+        connected = peer.isConnected
+        pairedAt = peer.pairedAt
+        lastSync = peer.lastSync
+        lastError = peer.lastError
+        behind = peer.behind
+    }
+
+    var row: [String] {
+        [
+            name, String(key.prefix(16)), connected ? "connected" : lastSync ?? "never", behind.grouped,
+            address ?? "-",
+        ]
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case name, key, address, connected, pairedAt, lastSync, lastError, behind
+    }
+
+    /// Values that are missing are written as null, so that every object has the same keys.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(key, forKey: .key)
+        try container.encode(address, forKey: .address)
+        try container.encode(connected, forKey: .connected)
+        try container.encode(pairedAt, forKey: .pairedAt)
+        try container.encode(lastSync, forKey: .lastSync)
+        try container.encode(lastError, forKey: .lastError)
+        try container.encode(behind, forKey: .behind)
+    }
+}

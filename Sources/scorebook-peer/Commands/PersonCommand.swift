@@ -1,0 +1,109 @@
+import ArgumentParser
+import Scorebook
+
+struct PersonCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "person",
+        abstract: "Add, list, show, edit or delete the people who play.",
+        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self], defaultSubcommand: List.self)
+
+    struct Add: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "Add a person.")
+
+        @Argument(help: "First and last name, as one argument: \"Ada Lovelace\".")
+        var name: String
+
+        @Option(help: "The e-mail address.")
+        var email: String?
+
+        @Option(help: "The user name at BoardGameGeek.")
+        var bgg: String?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let person = try await store.scorebook.addPerson(name, emailAddress: email, bggUsername: bgg)
+            try output.write(person, "added \(person.name) (\(person.recordName))")
+        }
+    }
+
+    struct List: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "List all persons (the default).")
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let persons = try await store.scorebook.persons()
+            try output.write(
+                persons, header: ["NAME", "MATCHES", "RECORD NAME"], none: "there are no persons yet"
+            ) { [$0.person.name, $0.matches.grouped, "\($0.person.recordName)"] }
+        }
+    }
+
+    struct Show: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a person.")
+
+        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        var person: String
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let found = try await store.scorebook.person(person)
+            try output.write(
+                found,
+                fields: [
+                    ("name", found.person.name), ("e-mail", found.person.emailAddress),
+                    ("BoardGameGeek", found.person.bggUsername), ("matches", found.matches.grouped),
+                    ("changed", found.person.modificationDate), ("record name", "\(found.person.recordName)"),
+                ])
+        }
+    }
+
+    struct Edit: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change a person.", discussion: "An empty value takes what was there away.")
+
+        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        var person: String
+
+        @Option(help: "The new name.")
+        var name: String?
+
+        @Option(help: "The new e-mail address.")
+        var email: String?
+
+        @Option(help: "The new user name at BoardGameGeek.")
+        var bgg: String?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            var edit = PersonEdit()
+            edit.name = change(name)
+            edit.emailAddress = change(email)
+            edit.bggUsername = change(bgg)
+            let person = try await store.scorebook.editPerson(person, edit)
+            try output.write(person, "changed \(person.name)")
+        }
+    }
+
+    struct Delete: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a person, and their part in all matches.")
+
+        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        var person: String
+
+        @OptionGroup var deletion: DeletionOptions
+        @OptionGroup var storeOptions: StoreOptions
+
+        func run(_ store: OpenStore) async throws {
+            try await deletion.run(store, .person, person)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import ArgumentParser
+import Scorebook
+
+struct ScoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "score",
+        abstract: "Add, list, show, edit or delete scores.",
+        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self], defaultSubcommand: List.self)
+
+    struct Add: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "Write down a score.")
+
+        @Argument(help: "The match: its record name, or at least 4 characters of its UUID.")
+        var match: String
+
+        @Argument(help: "The player: the person's name, or a record name.")
+        var player: String
+
+        @Argument(help: "The points; anything that is not a plain number is kept as text.")
+        var value: String
+
+        @Option(help: "The round, from 1 on.")
+        var round: Int?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let score = try await store.scorebook.addScore(
+                NewScore(match: match, player: player, value: value, round: round))
+            try output.write(score, "added \(score.recordName)")
+        }
+    }
+
+    struct List: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "List scores (the default).")
+
+        @Option(help: "Only those of this match.")
+        var match: String?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let scores = try await store.scorebook.scores(match: match)
+            try output.write(
+                scores, header: ["PERSON", "ROUND", "SCORE", "RECORD NAME"], none: "there are no scores yet"
+            ) {
+                [
+                    $0.person, $0.score.round.map(String.init) ?? "-", $0.score.display,
+                    "\($0.score.recordName)",
+                ]
+            }
+        }
+    }
+
+    struct Show: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a score.")
+
+        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        var score: String
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let found = try await store.scorebook.score(score)
+            try output.write(
+                found,
+                fields: [
+                    ("person", found.person), ("round", found.score.round.map(String.init)),
+                    ("score", found.score.display), ("match", "\(found.match)"),
+                    ("changed", found.score.modificationDate), ("record name", "\(found.score.recordName)"),
+                ])
+        }
+    }
+
+    struct Edit: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "Change a score.")
+
+        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        var score: String
+
+        @Argument(help: "The new points.")
+        var value: String?
+
+        @Option(help: "The new round.")
+        var round: Int?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let score = try await store.scorebook.editScore(
+                score, ScoreEdit(value: value, round: Change(round)))
+            try output.write(score, "changed \(score.recordName)")
+        }
+    }
+
+    struct Delete: StoreCommand {
+        static let configuration = CommandConfiguration(abstract: "Delete a score.")
+
+        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        var score: String
+
+        @OptionGroup var deletion: DeletionOptions
+        @OptionGroup var storeOptions: StoreOptions
+
+        func run(_ store: OpenStore) async throws {
+            try await deletion.run(store, .score, score)
+        }
+    }
+}
+
+extension Score {
+    /// The score as people write it.
+    fileprivate var display: String {
+        if let text { return text }
+        guard let points else { return "-" }
+        return points == points.rounded() && abs(points) < 1e15 ? String(Int(points)) : String(points)
+    }
+}

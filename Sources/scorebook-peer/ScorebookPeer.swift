@@ -1,0 +1,31 @@
+import ArgumentParser
+
+/// The command line of scorebook-peer.
+@main
+struct ScorebookPeer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scorebook-peer",
+        abstract: "Keeps the scores of your board games, and keeps them the same on all your machines.",
+        discussion: """
+            Every machine has the whole scorebook and works offline. Machines that are paired exchange their \
+            changes directly, encrypted, without any server:
+
+              on one machine:      scorebook-peer listen --pair
+              on the other:        scorebook-peer connect HOST --code NNN-NNN
+
+            From then on `listen` on one and `connect HOST` on the other is enough.
+
+            Exit codes: 0 done; 64 wrong usage; 65 wrong data; 66 no such file; 69 unreachable; 73 the store \
+            cannot be written; 75 try again; 77 not paired or refused; 78 the identity key is not safe.
+            """,
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Syncing", subcommands: [Listen.self, Connect.self, Peers.self, Status.self]),
+            CommandGroup(
+                name: "Keeping score",
+                subcommands: [PersonCommand.self, GameCommand.self, MatchCommand.self, ScoreCommand.self]),
+            CommandGroup(
+                name: "Data", subcommands: [Import.self, Export.self, RecordCommand.self]),
+        ])
+}

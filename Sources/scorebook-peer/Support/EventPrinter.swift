@@ -1,0 +1,154 @@
+import Foundation
+import NIOCore
+import PeerSync
+import SyncModel
+
+/// Writes what happens in the engine as lines for people, or as one JSON object a line for programs.
+struct EventPrinter: Sendable {
+    let json: Bool
+
+    func print(_ event: SyncEvent) {
+        if case .progress(let name, let statistics) = event {
+            guard !json else { return }
+            ProgressLine.shared.show(
+                "\(name): \(statistics.recordsSent.grouped) records sent, "
+                    + "\(statistics.recordsReceived.grouped) received, \(Int(statistics.seconds)) s")
+            return
+        }
+        if json {
+            try? Terminal.write(json: EventLine(event), compact: true)
+        } else if let line = Self.line(event) {
+            Terminal.write(line)
+        }
+    }
+
+    static func line(_ event: SyncEvent) -> String? {
+        switch event {
+        case .listening(let host, let port):
+            "listening on \(address(host, port))" + reachable(host, port)
+        case .pairingCode(let code):
+            "pairing code \(code.formatted) (valid for 5 minutes, 3 attempts, one machine)\n"
+                + "on the other machine run: scorebook-peer connect HOST --code \(code.formatted)"
+        case .pairingFailed(let address, let left):
+            "pairing with \(address) failed: wrong code or cut short; "
+                + (left == 0 ? "the code is used up" : "\(left) attempt\(left == 1 ? "" : "s") left")
+        case .paired(let name):
+            "paired with \(name)"
+        case .refused(let address, let reason):
+            "refused \(address): \(reason)"
+        case .connected(let name, let address):
+            "connected with \(name) (\(address))"
+        case .progress:
+            nil
+        case .inSync(let name, let digest, let statistics):
+            summary(name, digest, statistics)
+        case .disconnected(let name, let reason):
+            reason.map { "lost \(name): \($0)" } ?? "\(name) disconnected"
+        case .retrying(let address, let seconds, let reason):
+            "\(reason); trying \(address) again in \(String(format: "%.1f", seconds)) s"
+        }
+    }
+
+    /// The line that says that two machines hold the same, and what it took.
+    static func summary(_ name: String, _ digest: ZoneDigest, _ statistics: SessionStatistics) -> String {
+        "in sync with \(name): \(Int(digest.count).grouped) records, digest \(digest.hex); "
+            + "sent \(statistics.recordsSent.grouped), received \(statistics.recordsReceived.grouped), "
+            + "\((statistics.bytesSent + statistics.bytesReceived).grouped) bytes, "
+            + String(format: "%.2f s", statistics.seconds)
+    }
+
+    private static func address(_ host: String, _ port: Int) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// Where other machines find one that listens on every address.
+    private static func reachable(_ host: String, _ port: Int) -> String {
+        guard ["0.0.0.0", "::"].contains(host), let devices = try? System.enumerateDevices() else {
+            return ""
+        }
+        let addresses = devices.compactMap { device -> String? in
+            guard let ip = device.address?.ipAddress, ip != "127.0.0.1", !ip.contains(":") else { return nil }
+            return address(ip, port)
+        }
+        return addresses.isEmpty ? "" : " (from other machines: \(addresses.joined(separator: ", ")))"
+    }
+}
+
+/// An event as a JSON object.
+struct EventLine: Encodable {
+    var event: String
+    var host: String?
+    var port: Int?
+    var code: String?
+    var peer: String?
+    var address: String?
+    var reason: String?
+    var attemptsLeft: Int?
+    var seconds: Double?
+    var sync: SyncFigures?
+
+    init(_ event: SyncEvent) {
+        switch event {
+        case .listening(let host, let port):
+            self.init("listening", host: host, port: port)
+        case .pairingCode(let code):
+            self.init("pairingCode", code: code.formatted)
+        case .pairingFailed(let address, let left):
+            self.init("pairingFailed", address: address, attemptsLeft: left)
+        case .paired(let name):
+            self.init("paired", peer: name)
+        case .refused(let address, let reason):
+            self.init("refused", address: address, reason: reason)
+        case .connected(let name, let address):
+            self.init("connected", peer: name, address: address)
+        case .progress(let name, let statistics):
+            self.init("progress", peer: name, sync: SyncFigures(statistics, nil))
+        case .inSync(let name, let digest, let statistics):
+            self.init("inSync", peer: name, sync: SyncFigures(statistics, digest))
+        case .disconnected(let name, let reason):
+            self.init("disconnected", peer: name, reason: reason)
+        case .retrying(let address, let seconds, let reason):
+            self.init("retrying", address: address, reason: reason, seconds: seconds)
+        }
+    }
+
+    private init(
+        _ event: String, host: String? = nil, port: Int? = nil, code: String? = nil, peer: String? = nil,
+        address: String? = nil, reason: String? = nil, attemptsLeft: Int? = nil, seconds: Double? = nil,
+        sync: SyncFigures? = nil
+    ) {
+        self.event = event
+        self.host = host
+        self.port = port
+        self.code = code
+        self.peer = peer
+        self.address = address
+        self.reason = reason
+        self.attemptsLeft = attemptsLeft
+        self.seconds = seconds
+        self.sync = sync
+    }
+}
+
+/// The figures of a sync, for programs.
+struct SyncFigures: Encodable {
+    let sent: Int
+    let received: Int
+    let bytesSent: Int
+    let bytesReceived: Int
+    let bytes: Int
+    let seconds: Double
+    let digest: String?
+    let records: Int?
+
+    init(_ statistics: SessionStatistics, _ digest: ZoneDigest?) {
+        sent = statistics.recordsSent
+        received = statistics.recordsReceived
+        bytesSent = statistics.bytesSent
+        bytesReceived = statistics.bytesReceived
+        bytes = bytesSent + bytesReceived
+        seconds = statistics.seconds
+        self.digest = digest?.hex
+        records = digest.map { Int($0.count) }
+    }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import RecordStore
+import Scorebook
+import SyncModel
+
+extension OutputOptions {
+    /// Writes a value as JSON, or a sentence.
+    func write(_ value: some Encodable, _ sentence: String) throws {
+        if json {
+            try Terminal.write(json: value)
+        } else {
+            Terminal.write(sentence)
+        }
+    }
+
+    /// Writes a list as JSON, or as a table.
+    func write<Element: Encodable>(
+        _ list: [Element], header: [String], none: String, row: (Element) -> [String]
+    ) throws {
+        if json { return try Terminal.write(json: list) }
+        guard !list.isEmpty else { return Terminal.write(none) }
+        Terminal.write(aligned([header] + list.map(row)))
+    }
+
+    /// Writes one record as JSON, or its fields one a line.
+    func write(_ value: some Encodable, fields: [(String, String?)]) throws {
+        if json { return try Terminal.write(json: value) }
+        Terminal.write(aligned(fields.compactMap { name, text in text.map { [name, $0] } }))
+    }
+}
+
+/// What an option's text does to a value: nothing when it is not given, away with it when it is empty.
+func change(_ text: String?) -> Change<String> {
+    guard let text else { return .keep }
+    return text.isEmpty ? .clear : .set(text)
+}
+
+/// How a deletion is asked for.
+struct DeletionOptions: ParsableArguments {
+    @Flag(help: "Delete without asking.")
+    var yes = false
+
+    @Flag(help: "List what would be deleted, and delete nothing.")
+    var dryRun = false
+
+    @OptionGroup var output: OutputOptions
+
+    /// Deletes a record of a kind.
+    func run(_ store: OpenStore, _ kind: RecordKind, _ text: String) async throws {
+        try await run(store, try await store.scorebook.find(kind, text))
+    }
+
+    /// Says what goes with a record, asks on a terminal, and deletes it.
+    func run(_ store: OpenStore, _ name: RecordName) async throws {
+        let records = store.scorebook.records
+        let steps = try await records.database.read { try records.deletionSteps($0, name) }
+        if dryRun { return try report(steps, "would delete") }
+        if !yes {
+            let question = "Delete \(name)\(Self.companions(steps))?"
+            guard let answer = Terminal.confirm(question) else {
+                throw Failure(
+                    ExitCode(64),
+                    "deleting \(name)\(Self.companions(steps)) needs --yes when nobody can be asked")
+            }
+            guard answer else { throw Failure(.temporaryFailure, "nothing was deleted") }
+        }
+        try report(try await records.write { try records.delete($0, name) }, "deleted")
+    }
+
+    private func report(_ steps: [DeletionStep], _ verb: String) throws {
+        if output.json { return try Terminal.write(json: steps.map(StepFigures.init)) }
+        guard dryRun else { return Terminal.write("\(verb) \(steps.last!.name)\(Self.companions(steps))") }
+        for step in steps { Terminal.write("\(step.action == .delete ? verb : "would clear") \(step.name)") }
+    }
+
+    /// “ and 12 records that go with it (3 SBMatch, 9 SBPlayer)”, or nothing.
+    private static func companions(_ steps: [DeletionStep]) -> String {
+        let others = steps.dropLast().filter { $0.action == .delete }
+        guard !others.isEmpty else { return "" }
+        let counts = Dictionary(grouping: others, by: \.name.recordType).mapValues(\.count)
+        let list = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        return " and \(others.count) record\(others.count == 1 ? "" : "s") that go with it (\(list))"
+    }
+
+    private struct StepFigures: Encodable {
+        let recordName: String
+        let action: String
+        let field: String?
+
+        init(_ step: DeletionStep) {
+            recordName = step.name.description
+            action = step.action.rawValue
+            field = step.field
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import PeerSync
+import Scorebook
+
+/// Which store a command works on.
+struct StoreOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The directory of the scorebook (default: $SCOREBOOK_STORE, else ~/.local/share/scorebook-peer).",
+            valueName: "dir"))
+    var store: String?
+
+    /// The directory that was asked for, or the default one.
+    var directory: URL {
+        let environment = ProcessInfo.processInfo.environment
+        if let path = store ?? environment["SCOREBOOK_STORE"], !path.isEmpty {
+            return URL(fileURLWithPath: (path as NSString).expandingTildeInPath, isDirectory: true)
+        }
+        let home = FileManager.default.homeDirectoryForCurrentUser
+        let data = environment["XDG_DATA_HOME"].flatMap {
+            $0.isEmpty ? nil : URL(fileURLWithPath: $0, isDirectory: true)
+        }
+        return (data ?? home.appendingPathComponent(".local/share", isDirectory: true))
+            .appendingPathComponent("scorebook-peer", isDirectory: true)
+    }
+}
+
+/// Whether a command prints for people or for programs.
+struct OutputOptions: ParsableArguments {
+    @Flag(name: .long, help: "Print JSON, for other programs.")
+    var json = false
+}
+
+/// A store that is open.
+struct OpenStore: Sendable {
+    let directory: URL
+    let identity: Identity
+    let scorebook: ScorebookStore
+
+    /// Opens the store in a directory, and makes it if there is none.
+    init(_ directory: URL) throws {
+        self.directory = directory
+        do {
+            try FileManager.default.createDirectory(
+                at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Failure(
+                .cannotCreate,
+                "the store directory \(directory.path) cannot be made; choose another one with --store DIR")
+        }
+        guard FileManager.default.isWritableFile(atPath: directory.path) else {
+            throw Failure(
+                .cannotCreate,
+                "the store directory \(directory.path) is not writable; choose another one with --store DIR")
+        }
+        identity = try Identity.loadOrCreate(at: directory.appendingPathComponent(Identity.fileName))
+        let database = try ScorebookDatabase.open(
+            at: directory.appendingPathComponent("scorebook.sqlite").path)
+        scorebook = try ScorebookStore(database, replica: identity.replicaID)
+    }
+}
+
+/// A command that works on a store, and says in one sentence why it failed.
+protocol StoreCommand: AsyncParsableCommand {
+    var storeOptions: StoreOptions { get }
+
+    func run(_ store: OpenStore) async throws
+}
+
+extension StoreCommand {
+    func run() async throws {
+        do {
+            try await run(OpenStore(storeOptions.directory))
+        } catch let error as ExitCode {
+            throw error
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            let failure = Failure(error)
+            Terminal.writeError("error: \(failure.message)")
+            throw failure.code
+        }
+    }
+}

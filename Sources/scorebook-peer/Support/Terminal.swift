@@ -1,0 +1,111 @@
+import Foundation
+import Synchronization
+
+/// What goes to the terminal, or wherever the output was sent.
+enum Terminal {
+    static let isOutputATerminal = isatty(STDOUT_FILENO) == 1
+    static let isErrorATerminal = isatty(STDERR_FILENO) == 1
+    static let isInputATerminal = isatty(STDIN_FILENO) == 1
+
+    /// Writes a line to standard output at once, so that a program that reads it sees it when it happens.
+    static func write(_ line: String) {
+        ProgressLine.shared.clear()
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+
+    /// Writes a line to standard error.
+    static func writeError(_ line: String) {
+        ProgressLine.shared.clear()
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    /// Writes a value as JSON: readable when it stands alone, one line when it is one of many.
+    static func write(json value: some Encodable, compact: Bool = false) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting =
+            compact
+            ? [.sortedKeys, .withoutEscapingSlashes] : [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        write(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
+    /// Asks a question that is answered with y or n.
+    ///
+    /// - Returns: nil when nobody is there to answer.
+    static func confirm(_ question: String) -> Bool? {
+        guard isInputATerminal else { return nil }
+        FileHandle.standardError.write(Data((question + " [y/N] ").utf8))
+        return ["y", "yes"].contains((readLine() ?? "").lowercased())
+    }
+}
+
+/// One line on a terminal that is written over as work goes on; silent anywhere else, and for work that takes less
+/// than a second.
+final class ProgressLine: Sendable {
+    static let shared = ProgressLine()
+
+    private struct State {
+        var begin: ContinuousClock.Instant?
+        var isShown = false
+        var last: ContinuousClock.Instant?
+    }
+
+    private let state = Mutex(State())
+
+    /// Shows a text, at most ten times a second.
+    func show(_ text: @autoclosure () -> String) {
+        guard Terminal.isErrorATerminal else { return }
+        let isDue = state.withLock { state in
+            let now = ContinuousClock.now
+            let begin = state.begin ?? now
+            state.begin = begin
+            guard now - begin > .seconds(1) else { return false }
+            if let last = state.last, now - last < .milliseconds(100) { return false }
+            state.last = now
+            state.isShown = true
+            return true
+        }
+        if isDue { FileHandle.standardError.write(Data("\r\u{1B}[K\(text())".utf8)) }
+    }
+
+    /// Takes the line away; the work is done, or something else is to be written.
+    func clear() {
+        let wasShown = state.withLock { state in
+            defer {
+                state.isShown = false
+                state.begin = nil
+            }
+            return state.isShown
+        }
+        if wasShown { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+    }
+}
+
+/// Columns of text, aligned for a terminal.
+func aligned(_ rows: [[String]]) -> String {
+    var widths: [Int] = []
+    for row in rows {
+        for (column, cell) in row.enumerated() {
+            if column == widths.count { widths.append(0) }
+            widths[column] = max(widths[column], cell.count)
+        }
+    }
+    return rows.map { row in
+        row.enumerated().map { column, cell in
+            column == row.count - 1
+                ? cell : cell.padding(toLength: widths[column] + 2, withPad: " ", startingAt: 0)
+        }.joined()
+    }.joined(separator: "\n")
+}
+
+extension Int {
+    /// With a separator between thousands, as people read numbers.
+    var grouped: String {
+        var digits = String(magnitude)
+        var groups: [String] = []
+        while digits.count > 3 {
+            groups.insert(String(digits.suffix(3)), at: 0)
+            digits.removeLast(3)
+        }
+        return (self < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
+    }
+}
