@@ -1,0 +1,83 @@
+import SyncModel
+
+/// The merge rules written down a second time, as plainly as they can be: a function from the states that machines
+/// hold together to the records that everybody must see in the end.
+///
+/// It knows nothing of tables, order, or what was looked at when. Protocol/ "Merge rules" is what both follow.
+struct Oracle {
+    /// (referring type, field, target type, rule)
+    private static let references: [(type: String, field: String, target: String, rule: Rule)] = [
+        ("Team", "captain", "Member", .nullify), ("Member", "team", "Team", .cascade),
+        ("Note", "member", "Member", .cascade), ("Fee", "member", "Member", .deny),
+        ("Prize", "member", "Member", .cascade),
+    ]
+
+    private enum Rule { case cascade, deny, nullify }
+
+    /// The joined states after all rules have been applied until none changes anything.
+    let settled: [RecordName: RecordState]
+
+    init(joining machines: [[RecordName: RecordState]], knowingPrizes: Bool) {
+        var states: [RecordName: RecordState] = [:]
+        for machine in machines {
+            for (name, state) in machine {
+                if states[name] == nil { states[name] = state } else { states[name]!.merge(state) }
+            }
+        }
+        var isChanging = true
+        while isChanging {
+            isChanging = false
+            for name in states.keys.sorted() {
+                for reference in Self.references where reference.type == name.recordType {
+                    guard reference.type != "Prize" || knowingPrizes else { continue }
+                    isChanging =
+                        Self.apply(reference.field, reference.target, reference.rule, name, &states)
+                        || isChanging
+                }
+            }
+        }
+        settled = states
+    }
+
+    /// The names of the records that live.
+    var live: Set<RecordName> { Set(settled.values.filter(\.isLive).map(\.name)) }
+
+    private static func apply(
+        _ field: String, _ target: String, _ rule: Rule, _ name: RecordName,
+        _ states: inout [RecordName: RecordState]
+    ) -> Bool {
+        guard case .reference(let parent)? = states[name]!.field(field)?.value, parent.recordType == target,
+            let deletion = states[parent]?.deletion
+        else { return false }
+        let stamp = states[name]!.field(field)!.stamp
+        var changed = false
+        switch rule {
+        case .cascade, .deny:
+            changed = raise(&states[name]!.deletion, deletion)
+            let child = states[name]!
+            let life = (child.fields.map(\.stamp) + [child.revival].compactMap { $0 }).max()!
+            if life > child.deletion!, isDead(states[parent]!) {
+                changed = raise(&states[parent]!.revival, life) || changed
+            }
+        case .nullify:
+            if stamp <= deletion {
+                changed = states[name]!.write(RecordField(name: field, value: .null, stamp: deletion.next))
+            } else if !isDead(states[name]!), isDead(states[parent]!) {
+                changed = raise(&states[parent]!.revival, stamp)
+            }
+        }
+        return changed
+    }
+
+    private static func isDead(_ state: RecordState) -> Bool {
+        guard let deletion = state.deletion else { return false }
+        let life = (state.fields.map(\.stamp) + [state.revival].compactMap { $0 }).max()
+        return life.map { $0 <= deletion } ?? true
+    }
+
+    private static func raise(_ stamp: inout Stamp?, _ other: Stamp) -> Bool {
+        guard stamp.map({ $0 < other }) ?? true else { return false }
+        stamp = other
+        return true
+    }
+}

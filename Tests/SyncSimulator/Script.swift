@@ -1,0 +1,123 @@
+/// What happens in a simulation, step by step: made from a seed, written as text, shortened when it fails.
+public struct Script: Sendable, CustomStringConvertible {
+    /// One step. Everything random in it comes from its own seed, so that it means the same in a shorter script.
+    public struct Step: Sendable, Hashable, CustomStringConvertible {
+        enum Kind: String, CaseIterable {
+            /// The true time goes on.
+            case advance
+            /// A program writes to a machine's tables in one transaction.
+            case write
+            /// A record is deleted through the library.
+            case delete
+            /// A machine's engine looks at what was written.
+            case fold
+            /// Two machines sync.
+            case session
+            /// Two machines sync, and the line is cut.
+            case cutSession
+            case restart
+            case backup
+            case restore
+            case upgrade
+        }
+
+        let kind: Kind
+        let machine: Int
+        let other: Int
+        let seed: UInt64
+
+        public var description: String { "\(kind.rawValue) \(machine) \(other) \(seed)" }
+
+        init(kind: Kind, machine: Int, other: Int, seed: UInt64) {
+            self.kind = kind
+            self.machine = machine
+            self.other = other
+            self.seed = seed
+        }
+
+        /// Reads what ``description`` wrote.
+        init?(_ text: some StringProtocol) {
+            let parts = text.split(separator: " ")
+            guard parts.count == 4, let kind = Kind(rawValue: String(parts[0])), let machine = Int(parts[1]),
+                let other = Int(parts[2]), let seed = UInt64(parts[3])
+            else { return nil }
+            self.init(kind: kind, machine: machine, other: other, seed: seed)
+        }
+    }
+
+    /// How many machines there are, and what each is like.
+    let machines: Int
+    let setup: UInt64
+    var steps: [Step]
+
+    /// The script that a seed stands for.
+    public init(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        // Most with few machines: conflicts then are many, and a failing script is short.
+        machines = [2, 2, 3, 3, 3, 4, 5, 8].randomElement(using: &random)!
+        setup = random.next()
+        let hasBackups = random.oneIn(3)
+        let hasUpgrades = random.oneIn(2)
+        steps = []
+        for _ in 0..<Int.random(in: 6...40, using: &random) {
+            let roll = Int.random(in: 0..<100, using: &random)
+            let kind: Step.Kind =
+                switch roll {
+                case 0..<14: .advance
+                case 14..<52: .write
+                case 52..<58: .delete
+                case 58..<64: .fold
+                case 64..<84: .session
+                case 84..<92: .cutSession
+                case 92..<94: .restart
+                case 94..<96: hasBackups ? .backup : .write
+                case 96..<98: hasBackups ? .restore : .session
+                default: hasUpgrades ? .upgrade : .write
+                }
+            let machine = Int.random(in: 0..<machines, using: &random)
+            let other = (machine + Int.random(in: 1..<machines, using: &random)) % machines
+            steps.append(Step(kind: kind, machine: machine, other: other, seed: random.next()))
+        }
+    }
+
+    /// Reads what ``description`` wrote.
+    public init?(_ text: String) {
+        let lines = text.split(separator: "\n")
+        guard let head = lines.first?.split(separator: " "), head.count == 3, head[0] == "machines",
+            let machines = Int(head[1]), (2...8).contains(machines), let setup = UInt64(head[2])
+        else { return nil }
+        self.machines = machines
+        self.setup = setup
+        steps = []
+        for line in lines.dropFirst() {
+            guard let step = Step(line), step.machine < machines, step.other < machines else { return nil }
+            steps.append(step)
+        }
+    }
+
+    public var description: String {
+        (["machines \(machines) \(setup)"] + steps.map(\.description)).joined(separator: "\n")
+    }
+
+    /// A script with fewer steps that still fails, found by leaving out ever smaller parts.
+    public func shortened(while fails: (Script) -> Bool) -> Script {
+        var best = self
+        var size = max(1, steps.count / 2)
+        while true {
+            var start = 0
+            var didShorten = false
+            while start < best.steps.count {
+                var shorter = best
+                shorter.steps.removeSubrange(start..<min(start + size, best.steps.count))
+                if fails(shorter) {
+                    best = shorter
+                    didShorten = true
+                } else {
+                    start += size
+                }
+            }
+            if size == 1, !didShorten { return best }
+            if !didShorten || size > 1 { size = max(1, size / 2) }
+        }
+    }
+}

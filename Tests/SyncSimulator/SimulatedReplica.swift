@@ -1,0 +1,151 @@
+import GRDB
+import RecordStore
+import SyncModel
+import SyncProtocol
+
+/// One machine of a simulation: a real store in memory, under a clock of the simulation's.
+final class SimulatedReplica {
+    let number: Int
+    var version: Int
+    /// How far this machine's clock is ahead of the true time, in milliseconds.
+    var skew: Int64
+    private(set) var database: DatabaseQueue
+    private(set) var store: RecordStore
+    private var backup: DatabaseQueue?
+    private let clock: SimulatedClock
+
+    init(number: Int, version: Int, skew: Int64, clock: SimulatedClock) throws {
+        self.number = number
+        self.version = version
+        self.skew = skew
+        self.clock = clock
+        database = try Self.open(clock: clock, skew: skew)
+        try database.write { db in
+            try db.execute(sql: SimulatedSchema.sql)
+            if version >= 2 { try db.execute(sql: SimulatedSchema.upgrade) }
+        }
+        store = try Self.store(database, number, version, clock, skew)
+    }
+
+    var key: [UInt8] { [UInt8](repeating: UInt8(number + 1), count: 32) }
+
+    /// A database whose `julianday('now')`, which the capture triggers ask, is the simulation's.
+    private static func open(clock: SimulatedClock, skew: Int64) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            db.add(
+                function: DatabaseFunction("julianday", argumentCount: 1) { _ in
+                    Double(clock.milliseconds + skew) / 86_400_000 + 2_440_587.5
+                })
+        }
+        return try DatabaseQueue(configuration: configuration)
+    }
+
+    private static func store(
+        _ database: DatabaseQueue, _ number: Int, _ version: Int, _ clock: SimulatedClock, _ skew: Int64
+    ) throws -> RecordStore {
+        try RecordStore(
+            database, schema: SimulatedSchema.schema(version: version),
+            replica: ReplicaID(rawValue: UInt64(number + 1)), now: { clock.milliseconds + skew })
+    }
+
+    // MARK: What happens to a machine
+
+    /// Runs statements in one transaction as another program would: without our code, foreign keys off.
+    func shell(_ statements: [String]) throws {
+        try database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.inTransaction {
+                for statement in statements { try db.execute(sql: statement) }
+                return .commit
+            }
+            try db.execute(sql: "PRAGMA foreign_keys = ON")
+        }
+    }
+
+    /// The program ends and starts again; what it had not committed is gone.
+    func restart() throws {
+        store = try Self.store(database, number, version, clock, skew)
+    }
+
+    /// Keeps a copy of the store file.
+    func makeBackup() throws {
+        let copy = try Self.open(clock: clock, skew: skew)
+        try database.backup(to: copy)
+        backup = copy
+    }
+
+    /// Puts the copy in place of the store, if there is one.
+    ///
+    /// - Returns: whether there was.
+    func restoreBackup() throws -> Bool {
+        guard let backup else { return false }
+        try backup.backup(to: database)
+        // The copy may be of before an upgrade of the schema.
+        version = try database.read { try $0.tableExists("Prize") } ? 2 : 1
+        try restart()
+        return true
+    }
+
+    /// A newer version of the program is installed.
+    func upgrade() throws {
+        guard version < 2 else { return }
+        try database.write { try $0.execute(sql: SimulatedSchema.upgrade) }
+        version = 2
+        try restart()
+    }
+
+    // MARK: What can be seen of it
+
+    /// All that the tables show, one line a record, the columns of the first version only.
+    func rows() throws -> [String] {
+        try database.read { db in
+            try SimulatedSchema.types(version: 1).flatMap { type in
+                let columns =
+                    ["recordName", "modificationDate"] + type.columns + [type.reference].compactMap { $0 }
+                let sql = "SELECT \(columns.joined(separator: ", ")) FROM \(type.type) ORDER BY recordName"
+                return try Row.fetchAll(db, sql: sql).map { row in
+                    row.databaseValues.map { "\($0)" }.joined(separator: "|")
+                }
+            }
+        }
+    }
+
+    func names(of type: String) throws -> [String] {
+        try database.read {
+            try String.fetchAll($0, sql: "SELECT recordName FROM \(type) ORDER BY recordName")
+        }
+    }
+
+    /// Everything that the store knows, by name.
+    func states() throws -> [RecordName: RecordState] {
+        try database.write { db in
+            _ = try store.fold(db)
+            let names = try String.fetchAll(db, sql: "SELECT remoteRecordID FROM remoteRecord")
+            var states: [RecordName: RecordState] = [:]
+            for text in names {
+                let name = try RecordName(text)
+                states[name] = try store.state(db, of: name)
+            }
+            return states
+        }
+    }
+
+    /// The ledger of this machine's exchange with another.
+    func ledger(with other: SimulatedReplica) throws -> PeerLedger {
+        let peer = try database.write { db in
+            try store.addPeer(db, key: other.key, name: "machine \(other.number)")
+        }
+        return PeerLedger(store: store, zone: .scorebookData, peer: peer)
+    }
+}
+
+/// The true time of a simulation.
+final class SimulatedClock: @unchecked Sendable {
+    // A simulation runs on one thread; the database calls back on its queue while that thread waits for it.
+    private(set) var milliseconds: Int64 = 1_700_000_000_000
+
+    func advance(_ by: Int64) {
+        milliseconds += by
+    }
+}

@@ -1,0 +1,168 @@
+import GRDB
+import NIOCore
+import RecordStore
+import SyncModel
+import SyncProtocol
+
+/// A session of two machines over a line that a script may cut: the real exchange, the real encoding, one event
+/// after the other.
+///
+/// Which side works next is drawn from the seed, so that reading, applying and acknowledging interleave in all
+/// ways that two programs on a network can bring about.
+struct SimulatedSession {
+    private let sides: [Side]
+    private var lines: [ByteBuffer] = [ByteBuffer(), ByteBuffer()]
+    /// How many bytes may still pass before the line is cut; nil for a line that holds.
+    private var bytesLeft: Int?
+
+    private final class Side {
+        let replica: SimulatedReplica
+        let ledger: PeerLedger
+        var exchange = ZoneExchange(zone: 0)
+
+        init(_ replica: SimulatedReplica, with other: SimulatedReplica) throws {
+            self.replica = replica
+            ledger = try replica.ledger(with: other)
+        }
+
+        func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+            try replica.database.write { db in
+                _ = try replica.store.fold(db)
+                return try body(db)
+            }
+        }
+    }
+
+    /// What came of a session.
+    struct Outcome {
+        var recordsMoved = 0
+        var isConfirmed = false
+        var isCut = false
+        var resyncs = 0
+    }
+
+    init(_ left: SimulatedReplica, _ right: SimulatedReplica, cutAfter bytes: Int?) throws {
+        sides = [try Side(left, with: right), try Side(right, with: left)]
+        bytesLeft = bytes
+    }
+
+    /// Runs until both sides are confirmed, the line is cut, or nothing can happen any more.
+    mutating func run(_ random: inout SeededGenerator) throws -> Outcome {
+        var outcome = Outcome()
+        for (index, side) in sides.enumerated() {
+            let other = sides[1 - index]
+            let held = try other.read { try other.ledger.summary($0).received }
+            let (start, isVoid) = try side.read { db in
+                (
+                    try side.ledger.startingToken(db, for: held),
+                    try held.map { try !side.ledger.gaveOut(db, $0) } ?? false
+                )
+            }
+            send(side.exchange.begin(at: start, isHeldTokenVoid: isVoid), from: index)
+        }
+        var idle = 0
+        while idle < 2 {
+            if bytesLeft == 0 {
+                outcome.isCut = true
+                return outcome
+            }
+            let index = Int.random(in: 0...1, using: &random)
+            let first = Bool.random(using: &random)
+            let didWork =
+                first
+                ? try receive(index, &outcome) || pump(index, &outcome)
+                : try pump(index, &outcome) || receive(index, &outcome)
+            let otherDidWork = didWork ? false : try receive(1 - index, &outcome) || pump(1 - index, &outcome)
+            idle = didWork || otherDidWork ? 0 : idle + 1
+        }
+        outcome.isConfirmed = sides.allSatisfy(\.exchange.isConfirmed)
+        return outcome
+    }
+
+    private mutating func send(_ message: Message, from index: Int) {
+        var bytes = ByteBuffer()
+        MessageCodec.encode(message, into: &bytes)
+        let allowed = min(bytes.readableBytes, bytesLeft ?? .max)
+        if let left = bytesLeft { bytesLeft = left - allowed }
+        var part = bytes.readSlice(length: allowed)!
+        lines[1 - index].writeBuffer(&part)
+    }
+
+    /// Takes one message off the line.
+    private mutating func receive(_ index: Int, _ outcome: inout Outcome) throws -> Bool {
+        guard let message = try MessageCodec.decode(&lines[index], limit: 1 << 24) else { return false }
+        switch message {
+        case .begin(let begin): try perform(sides[index].exchange.received(begin), index, &outcome)
+        case .batch(_, let batch):
+            outcome.recordsMoved += batch.records.count
+            try perform(sides[index].exchange.received(batch), index, &outcome)
+        case .acknowledge(_, let token):
+            try perform(sides[index].exchange.receivedAcknowledgement(token), index, &outcome)
+        case .digest(_, let summary): try perform(sides[index].exchange.received(summary), index, &outcome)
+        case .resync(_, let round):
+            let start = try wholeCopy(index)
+            try perform(sides[index].exchange.receivedResync(round: round, from: start), index, &outcome)
+        default: throw SimulationFailure("an unexpected message")
+        }
+        return true
+    }
+
+    /// Does one thing that the sending half asks for.
+    private mutating func pump(_ index: Int, _ outcome: inout Outcome) throws -> Bool {
+        let side = sides[index]
+        guard let request = side.exchange.nextRequest() else { return false }
+        switch request {
+        case .read(let token, let includingEcho):
+            // Small parts of whole copies, so that cuts and interleavings fall between them.
+            let limit = token.cursor == nil ? .changes : BatchLimit(records: 3, bytes: 4096)
+            let batch = try side.read {
+                try side.ledger.nextBatch($0, after: token, includingEcho: includingEcho, limit: limit)
+            }
+            if let message = side.exchange.batchRead(batch) { send(message, from: index) }
+        case .summarize:
+            let summary = try side.read { try side.ledger.summary($0) }
+            try perform(side.exchange.summarized(summary), index, &outcome)
+        }
+        return true
+    }
+
+    private mutating func perform(
+        _ actions: [ZoneExchange.Action], _ index: Int, _ outcome: inout Outcome
+    ) throws {
+        let side = sides[index]
+        for action in actions {
+            switch action {
+            case .send(let message):
+                send(message, from: index)
+            case .apply(let batch):
+                _ = try side.replica.database.write { try side.ledger.apply($0, batch) }
+                try perform(side.exchange.applied(batch), index, &outcome)
+            case .acknowledged(let token):
+                try side.replica.database.write { try side.ledger.acknowledge($0, token) }
+            case .voidReceived:
+                try side.replica.database.write { try side.ledger.voidReceived($0) }
+            case .compare(let theirs):
+                let ours = try side.read { try side.ledger.summary($0) }
+                if side.exchange.compare(ours, with: theirs) == .different {
+                    outcome.resyncs += 1
+                    try perform(side.exchange.resync(from: wholeCopy(index)), index, &outcome)
+                }
+            case .wake:
+                break
+            }
+        }
+    }
+
+    private func wholeCopy(_ index: Int) throws -> ChangeToken {
+        try sides[index].read { try sides[index].ledger.startingToken($0, for: nil) }
+    }
+}
+
+/// Something that must never happen, and did.
+struct SimulationFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

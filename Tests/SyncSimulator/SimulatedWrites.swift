@@ -1,0 +1,99 @@
+import RecordStore
+
+/// What other programs do to a machine's tables: statements drawn from a seed.
+///
+/// Names come from a small pool, so that machines write to the same records, insert the same names, and refer to
+/// what others are deleting.
+enum SimulatedWrites {
+    private static let poolSize = 4
+
+    /// The statements of one transaction.
+    static func statements(_ replica: SimulatedReplica, _ random: inout SeededGenerator) throws -> [String] {
+        var statements: [String] = []
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            let type = SimulatedSchema.types(version: replica.version).randomElement(using: &random)!
+            statements += try self.statements(type, replica, &random)
+        }
+        return statements
+    }
+
+    private typealias SimulatedType = (type: String, columns: [String], reference: String?, target: String?)
+
+    private static func statements(
+        _ type: SimulatedType, _ replica: SimulatedReplica, _ random: inout SeededGenerator
+    ) throws -> [String] {
+        let present = try replica.names(of: type.type)
+        guard let name = present.randomElement(using: &random), !random.oneIn(3) else {
+            let new = "\(type.type)|~|\(Int.random(in: 0..<poolSize, using: &random))"
+            return [try insert(type, new, replica, orIgnore: true, &random)]
+        }
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<5:
+            let column = type.columns.randomElement(using: &random)!
+            return [
+                "UPDATE \(type.type) SET \(column) = \(value(column, &random)) WHERE recordName = '\(name)'"
+            ]
+        case 5:
+            guard let reference = type.reference, let target = type.target else { return [] }
+            let parent = try self.parent(
+                target, replica, isRequired: target != "Member" || type.type != "Team", &random)
+            return ["UPDATE \(type.type) SET \(reference) = \(parent) WHERE recordName = '\(name)'"]
+        case 6, 7:
+            return ["DELETE FROM \(type.type) WHERE recordName = '\(name)'"]
+        case 8:
+            return [
+                "DELETE FROM \(type.type) WHERE recordName = '\(name)'",
+                try insert(type, name, replica, orIgnore: false, &random),
+            ]
+        default:
+            return [
+                try insert(type, name, replica, orIgnore: false, &random).replacingFirst("INSERT", "REPLACE")
+            ]
+        }
+    }
+
+    private static func insert(
+        _ type: SimulatedType, _ name: String, _ replica: SimulatedReplica, orIgnore: Bool,
+        _ random: inout SeededGenerator
+    ) throws -> String {
+        var columns = ["recordName"]
+        var values = ["'\(name)'"]
+        for column in type.columns where column == "mood" || !random.oneIn(3) {
+            columns.append(column)
+            values.append(value(column, &random))
+        }
+        if let reference = type.reference, let target = type.target {
+            columns.append(reference)
+            values.append(try parent(target, replica, isRequired: type.type != "Team", &random))
+        }
+        let verb = orIgnore ? "INSERT OR IGNORE" : "INSERT"
+        return
+            "\(verb) INTO \(type.type) (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+    }
+
+    /// Mostly a record that is there; now and then one that is not, as programs without foreign keys may write.
+    private static func parent(
+        _ target: String, _ replica: SimulatedReplica, isRequired: Bool, _ random: inout SeededGenerator
+    ) throws -> String {
+        if !isRequired, random.oneIn(3) { return "NULL" }
+        if !random.oneIn(8), let present = try replica.names(of: target).randomElement(using: &random) {
+            return "'\(present)'"
+        }
+        return "'\(target)|~|\(Int.random(in: 0..<poolSize, using: &random))'"
+    }
+
+    private static func value(_ column: String, _ random: inout SeededGenerator) -> String {
+        switch column {
+        case "age": "\(Int.random(in: 0...99, using: &random))"
+        case "amount": "\(Double(Int.random(in: 0...999, using: &random)) / 8)"
+        case "mood": "'\(["glad", "sad"].randomElement(using: &random)!)'"
+        default: random.oneIn(6) ? "NULL" : "'\(Int.random(in: 0...9999, using: &random))'"
+        }
+    }
+}
+
+extension String {
+    fileprivate func replacingFirst(_ text: String, _ other: String) -> String {
+        hasPrefix(text) ? other + dropFirst(text.count) : self
+    }
+}

@@ -1,0 +1,248 @@
+import GRDB
+import RecordStore
+import SyncModel
+
+/// What simulations went through, so that one that exercised nothing is seen.
+public struct SimulationCounts: Sendable {
+    public var runs = 0
+    public var writes = 0
+    public var sessions = 0
+    public var cuts = 0
+    public var recordsMoved = 0
+    public var deletions = 0
+    public var revivals = 0
+    public var holds = 0
+    public var restores = 0
+    public var upgrades = 0
+    public var resyncs = 0
+
+    public init() {}
+
+    public static func += (left: inout SimulationCounts, right: SimulationCounts) {
+        left.runs += right.runs
+        left.writes += right.writes
+        left.sessions += right.sessions
+        left.cuts += right.cuts
+        left.recordsMoved += right.recordsMoved
+        left.deletions += right.deletions
+        left.revivals += right.revivals
+        left.holds += right.holds
+        left.restores += right.restores
+        left.upgrades += right.upgrades
+        left.resyncs += right.resyncs
+    }
+}
+
+/// Runs a script, and checks after it, and after every complete session, what must always hold.
+public struct Simulation {
+    private let clock = SimulatedClock()
+    private let replicas: [SimulatedReplica]
+    private let script: Script
+    private var counts = SimulationCounts()
+
+    private init(_ script: Script) throws {
+        self.script = script
+        var random = SeededGenerator(seed: script.setup)
+        let clock = clock
+        replicas = try (0..<script.machines).map { number in
+            let skew = random.oneIn(2) ? Int64.random(in: -5000...5000, using: &random) : 0
+            return try SimulatedReplica(
+                number: number, version: random.oneIn(3) ? 2 : 1, skew: skew, clock: clock)
+        }
+    }
+
+    /// Runs a script to its end.
+    ///
+    /// - Throws: a sentence that says what did not hold.
+    public static func run(_ script: Script) throws -> SimulationCounts {
+        var simulation = try Simulation(script)
+        for step in script.steps { try simulation.perform(step) }
+        try simulation.quiesce()
+        try simulation.checkEnd()
+        simulation.counts.runs = 1
+        return simulation.counts
+    }
+
+    // MARK: Steps
+
+    private mutating func perform(_ step: Script.Step) throws {
+        var random = SeededGenerator(seed: step.seed)
+        let replica = replicas[step.machine]
+        switch step.kind {
+        case .advance:
+            clock.advance(Int64.random(in: 0...2000, using: &random))
+        case .write:
+            clock.advance(Int64.random(in: 0...2, using: &random))
+            let statements = try SimulatedWrites.statements(replica, &random)
+            try replica.shell(statements)
+            counts.writes += statements.count
+        case .delete:
+            try delete(replica, &random)
+        case .fold:
+            _ = try replica.states()
+        case .session:
+            try session(step.machine, step.other, cutAfter: nil, &random)
+        case .cutSession:
+            try session(step.machine, step.other, cutAfter: Int.random(in: 1...1500, using: &random), &random)
+        case .restart:
+            try replica.restart()
+        case .backup:
+            try replica.makeBackup()
+        case .restore:
+            if try replica.restoreBackup() { counts.restores += 1 }
+        case .upgrade:
+            if replica.version < 2 { counts.upgrades += 1 }
+            try replica.upgrade()
+        }
+    }
+
+    private mutating func delete(_ replica: SimulatedReplica, _ random: inout SeededGenerator) throws {
+        let type = ["Team", "Member", "Note"].randomElement(using: &random)!
+        guard let text = try replica.names(of: type).randomElement(using: &random) else { return }
+        let name = try RecordName(text)
+        do {
+            _ = try replica.database.write { try replica.store.delete($0, name) }
+            counts.deletions += 1
+        } catch let error as RecordStoreError
+            where error.code == .deletionDenied || error.code == .noSuchRecord
+        {
+            // Denied; or the fold before it held the record back.
+        }
+    }
+
+    private mutating func session(
+        _ left: Int, _ right: Int, cutAfter bytes: Int?, _ random: inout SeededGenerator
+    ) throws {
+        let pair = [replicas[left], replicas[right]]
+        let before = try pair.map { try $0.states() }
+        var session = try SimulatedSession(pair[0], pair[1], cutAfter: bytes)
+        let outcome = try session.run(&random)
+        counts.sessions += 1
+        counts.recordsMoved += outcome.recordsMoved
+        counts.resyncs += outcome.resyncs
+        if outcome.isCut {
+            counts.cuts += 1
+            return
+        }
+        guard outcome.isConfirmed else {
+            throw SimulationFailure(
+                "machines \(left) and \(right) did not end up equal, and nothing was left to do")
+        }
+        try checkPair(pair, before)
+    }
+
+    /// Syncs all machines, in lines and rings, until nothing moves any more.
+    private mutating func quiesce() throws {
+        var random = SeededGenerator(seed: script.setup &+ 1)
+        for _ in 0..<(4 * script.machines + 4) {
+            let movedBefore = counts.recordsMoved
+            for index in 0..<script.machines {
+                try session(index, (index + 1) % script.machines, cutAfter: nil, &random)
+            }
+            if counts.recordsMoved == movedBefore { return }
+        }
+        throw SimulationFailure("records keep moving although nobody writes")
+    }
+
+    // MARK: What must hold
+
+    /// After a complete session both machines show what the rules make of what they knew together.
+    private mutating func checkPair(_ pair: [SimulatedReplica], _ before: [[RecordName: RecordState]]) throws
+    {
+        let after = try pair.map { try $0.states() }
+        let lives = after.map { $0.values.filter(\.isLive).sorted { $0.name < $1.name } }
+        let fields = lives.map { $0.map { ($0.name, $0.fields) } }
+        guard fields[0].elementsEqual(fields[1], by: { $0 == $1 }) else {
+            throw SimulationFailure("machines \(pair.map(\.number)) hold different fields")
+        }
+        // A machine that does not know a type does not apply its references.
+        guard pair[0].version == pair[1].version else { return }
+        let oracle = Oracle(joining: before, knowingPrizes: pair[0].version >= 2)
+        let expected = oracle.settled.values.filter(\.isLive).sorted { $0.name < $1.name }
+        guard expected.map(\.name) == lives[0].map(\.name) else {
+            let difference = oracle.live.symmetricDifference(lives[0].map(\.name)).sorted()
+            let details = difference.map { name in
+                "\(name): before \(before.map { $0[name].map(Self.text) ?? "unknown" }), "
+                    + "after \(after.map { $0[name].map(Self.text) ?? "unknown" }), "
+                    + "by the rules \(oracle.settled[name].map(Self.text) ?? "unknown")"
+            }
+            let all = Set(before.flatMap(\.keys)).sorted().map { name in
+                "\(name): \(before.map { $0[name].map(Self.text) ?? "unknown" })"
+            }
+            throw SimulationFailure(
+                "machines \(pair.map(\.number)), whether these live:\n\(details.joined(separator: "\n"))\n"
+                    + "they knew before:\n\(all.joined(separator: "\n"))")
+        }
+        for (rule, state) in zip(expected, lives[0]) where rule.fields != state.fields {
+            throw SimulationFailure("a write was lost: \(state.name) is \(state.fields), not \(rule.fields)")
+        }
+    }
+
+    private static func text(_ state: RecordState) -> String {
+        let fields = state.fields.map { "\($0.name)=\($0.value)@\($0.stamp)" }.joined(separator: " ")
+        return
+            "[\(fields) deletion \(state.deletion?.description ?? "-") revival \(state.revival?.description ?? "-")]"
+    }
+
+    private mutating func checkEnd() throws {
+        let states = try replicas.map { try $0.states() }
+        let statuses = try replicas.map { replica in
+            try replica.database.read { try replica.store.status($0) }
+        }
+        for (replica, status) in zip(replicas, statuses) {
+            guard status.digest == statuses[0].digest else {
+                throw SimulationFailure("machine \(replica.number) has another digest than machine 0")
+            }
+            try check(replica, states[replica.number], status)
+        }
+        let newest = replicas.filter { $0.version >= 2 }
+        for group in [replicas.filter { $0.version < 2 }, newest] {
+            guard let first = try group.first?.rows() else { continue }
+            for replica in group {
+                let difference = try Set(replica.rows()).symmetricDifference(first)
+                guard difference.isEmpty else {
+                    let rows = difference.sorted().joined(separator: "\n")
+                    throw SimulationFailure(
+                        "machines \(group[0].number) and \(replica.number) differ in rows:\n\(rows)")
+                }
+            }
+        }
+        counts.holds += statuses.map(\.held).reduce(0, +)
+        counts.deletions += statuses[0].tombstones
+        counts.revivals += states[0].values.filter { $0.revival != nil && $0.isLive }.count
+    }
+
+    private func check(
+        _ replica: SimulatedReplica, _ states: [RecordName: RecordState], _ status: StoreStatus
+    ) throws {
+        var digest = ZoneDigest()
+        for state in states.values where state.isLive { digest.insert(RecordID(state)) }
+        guard digest == status.digest else {
+            throw SimulationFailure(
+                "machine \(replica.number) keeps a digest that is not that of its records")
+        }
+        try replica.database.read { db in
+            guard try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").isEmpty else {
+                throw SimulationFailure("machine \(replica.number) breaks a foreign key")
+            }
+            guard try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok" else {
+                throw SimulationFailure("the database of machine \(replica.number) is damaged")
+            }
+            for table in ["pendingChange", "capturePause"] {
+                guard try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(table)") == 0 else {
+                    throw SimulationFailure("something is left in \(table) of machine \(replica.number)")
+                }
+            }
+        }
+        let shown = try Set(
+            SimulatedSchema.types(version: replica.version).flatMap { try replica.names(of: $0.type) })
+        let live = Set(states.values.filter(\.isLive).map(\.name.description))
+        guard shown.isSubset(of: live),
+            live.count - shown.count == status.held || status.held > live.count - shown.count
+        else {
+            throw SimulationFailure(
+                "machine \(replica.number) shows \(shown.subtracting(live)) that are not there, or hides live records"
+            )
+        }
+    }
+}
