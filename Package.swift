@@ -57,11 +57,41 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
+        // The simulator is a library, so that the tests run a bounded number of seeds and the command any number.
+        .target(
+            name: "SyncSimulator",
+            dependencies: [
+                "SyncModel", "SyncProtocol", "RecordStore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/SyncSimulator"
+        ),
+        .executableTarget(
+            name: "simulate",
+            dependencies: [
+                "SyncSimulator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/simulate"
+        ),
+        .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"]),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"]),
         .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),
-        .testTarget(name: "SyncProtocolTests", dependencies: ["SyncProtocol"]),
-        .testTarget(name: "RecordStoreTests", dependencies: ["RecordStore"]),
-        .testTarget(name: "ScorebookTests", dependencies: ["Scorebook"]),
+        .testTarget(
+            name: "SyncProtocolTests",
+            dependencies: ["SyncProtocol", .product(name: "NIOCore", package: "swift-nio")]
+        ),
+        .testTarget(
+            name: "RecordStoreTests",
+            dependencies: ["RecordStore", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
+        .testTarget(name: "PeerSyncTests", dependencies: ["PeerSync"]),
+        .testTarget(
+            name: "ScorebookTests",
+            dependencies: ["Scorebook", .product(name: "GRDB", package: "GRDB.swift")],
+            // Read by their path beside the tests, not bundled.
+            exclude: ["Data"]
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["scorebook-peer", .product(name: "GRDB", package: "GRDB.swift")]
