@@ -9,7 +9,7 @@ import Synchronization
 
 /// One connection with one machine, from the handshake to the goodbye.
 final class PeerSession: Sendable {
-    /// How long each of the steps before the exchange may take.
+    /// How long pairing and greeting may take, all together.
     private static let greetingDeadline: Duration = .seconds(20)
     /// A ping goes out this often, so that a live peer is never silent for longer.
     private static let pingInterval: Duration = .seconds(15)
@@ -22,8 +22,8 @@ final class PeerSession: Sendable {
     enum Purpose: Sendable {
         /// Somebody connected to us.
         case answer
-        /// We connected; the code pairs, if the other side is not paired yet.
-        case call(code: PairingCode?, once: Bool)
+        /// We connected.
+        case call(pairing: CallPairing, once: Bool)
 
         var role: NoiseHandshake.Role {
             if case .answer = self { .responder } else { .initiator }
@@ -31,6 +31,23 @@ final class PeerSession: Sendable {
 
         var isOnce: Bool {
             if case .call(_, once: true) = self { true } else { false }
+        }
+    }
+
+    /// What a caller does about pairing.
+    enum CallPairing: Sendable {
+        case no
+        /// Pairs when this side does not know the other.
+        case ifUnknown(PairingCode)
+        /// Pairs also with a machine that this side knows: it has forgotten us.
+        case again(PairingCode)
+
+        func code(isKnown: Bool) -> PairingCode? {
+            switch self {
+            case .no: nil
+            case .ifUnknown(let code): isKnown ? nil : code
+            case .again(let code): code
+            }
         }
     }
 
@@ -93,8 +110,13 @@ final class PeerSession: Sendable {
                 ? timeout
                 : PeerSyncError(.protocolViolation, "the encrypted connection broke: \(error.message)")
         } catch let error as RecordStoreError {
-            let refusals: [RecordStoreError.Code] = [.clockSkew, .noSuchPeer]
-            throw PeerSyncError(refusals.contains(error.code) ? .refused : .storeUnusable, error.message)
+            let code: PeerSyncError.Code =
+                switch error.code {
+                case .clockSkew: .refused
+                case .noSuchPeer: .notPaired
+                default: .storeUnusable
+                }
+            throw PeerSyncError(code, error.message)
         } catch is CancellationError {
             throw CancellationError()
         } catch let error as IOError {
@@ -189,7 +211,7 @@ final class PeerSession: Sendable {
         var peer = try await engine.store.peer(key: ciphers.remoteStatic.bytes)
         var didPair = false
         let pairing = PairingConversation(engine: engine, address: address, ciphers: ciphers)
-        if case .call(let code?, _) = purpose, peer == nil {
+        if case .call(let callPairing, _) = purpose, let code = callPairing.code(isKnown: peer != nil) {
             peer = try await pairing.call(code, outbox) { try await self.nextMessage(&reader) }
             didPair = true
         } else if case .pairingShare(let share)? = first {
@@ -267,7 +289,7 @@ final class PeerSession: Sendable {
             for zone in zones {
                 group.addTask {
                     do {
-                        try await zone.pump()
+                        try await zone.pump { await self.stopIfDone(zones) }
                     } catch is CancellationError {
                         return
                     } catch {
@@ -303,7 +325,11 @@ final class PeerSession: Sendable {
     private func read(_ zones: [ZoneSession], _ reader: inout MessageReader) async throws {
         while true {
             if !isStopping.withLock({ $0 }) { watchdog.expect(within: Self.silenceLimit) }
-            guard let message = try await reader.next() else {
+            let message = try await reader.next {
+                // A long message on a slow line is no silence.
+                if !self.isStopping.withLock({ $0 }) { self.watchdog.expect(within: Self.silenceLimit) }
+            }
+            guard let message else {
                 if isStopping.withLock({ $0 }) { return }
                 throw watchdog.hasFired
                     ? timeout : PeerSyncError(.interrupted, "the connection to \(address) was cut")
@@ -316,15 +342,17 @@ final class PeerSession: Sendable {
             // However long our own disk takes, it is not the peer that is silent.
             if !isStopping.withLock({ $0 }) { watchdog.expect(within: .seconds(3600)) }
             try await handle(message, zones)
-            if purpose.isOnce, await Self.areConfirmed(zones) { stop() }
+            await stopIfDone(zones)
         }
     }
 
-    private static func areConfirmed(_ zones: [ZoneSession]) async -> Bool {
+    /// Ends a session that was asked for once, when both sides know that they hold the same.
+    private func stopIfDone(_ zones: [ZoneSession]) async {
+        guard purpose.isOnce else { return }
         for zone in zones {
-            guard await zone.isConfirmed else { return false }
+            guard await zone.isConfirmed else { return }
         }
-        return true
+        stop()
     }
 
     private func handle(_ message: Message, _ zones: [ZoneSession]) async throws {

@@ -10,7 +10,9 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let unreachable = Code(description: "unreachable")
         /// The address or port cannot be listened on.
         public static let cannotListen = Code(description: "cannotListen")
-        /// The two machines are not paired, or the other side refused.
+        /// The two machines are not paired, or one of them has ended the pairing.
+        public static let notPaired = Code(description: "notPaired")
+        /// The other side, or this one, refused for a reason that the message gives.
         public static let refused = Code(description: "refused")
         /// The pairing did not succeed.
         public static let pairingFailed = Code(description: "pairingFailed")
@@ -48,7 +50,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
     init(_ error: ProtocolError) {
         let code: Code =
             switch error.code {
-            case .notPaired, .sameIdentity, .noCommonZone, .clockSkew: .refused
+            case .notPaired: .notPaired
+            case .sameIdentity, .noCommonZone, .clockSkew: .refused
             case .pairingUnavailable, .pairingFailed, .pairingBusy: .pairingFailed
             case .unsupportedVersion: .incompatible
             case .timeout, .tooBusy: .timeout

@@ -152,10 +152,13 @@ struct MessageReader {
     }
 
     /// The next message; nil at the end of the stream, which is abnormal unless a goodbye came before.
-    mutating func next() async throws -> Message? {
+    ///
+    /// - Parameter onFrame: called for each frame that has come, of which a long message takes many.
+    mutating func next(onFrame: @Sendable () -> Void = {}) async throws -> Message? {
         while true {
             if let message = try MessageCodec.decode(&plain, limit: limit) { return message }
             guard let frame = try await frames.next() else { return nil }
+            onFrame()
             plain.discardReadBytes()
             try plain.writeWithUnsafeMutableBytes(minimumWritableBytes: frame.readableBytes) { target in
                 try frame.withUnsafeReadableBytes { try cipher.open($0, into: target) }

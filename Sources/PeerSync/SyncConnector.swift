@@ -78,10 +78,21 @@ public struct SyncConnector: Service {
         }
     }
 
+    /// Connects, and pairs if that is needed and there is a code: also when only the other side has ended an earlier
+    /// pairing.
     private func session(once: Bool) async throws -> SyncReport? {
+        guard let code else { return try await session(.no, once: once) }
+        do {
+            return try await session(.ifUnknown(code), once: once)
+        } catch let error as PeerSyncError where error.code == .notPaired {
+            return try await session(.again(code), once: once)
+        }
+    }
+
+    private func session(_ pairing: PeerSession.CallPairing, once: Bool) async throws -> SyncReport? {
         let connection = try await connect()
         let session = PeerSession(
-            engine, connection, purpose: .call(code: code, once: once), address: address)
+            engine, connection, purpose: .call(pairing: pairing, once: once), address: address)
         return try await withGracefulShutdownHandler {
             try await withTaskCancellationHandler {
                 try await session.run()

@@ -55,10 +55,13 @@ actor ZoneSession {
     }
 
     /// Sends what there is to send, whenever there is something, until cancelled.
-    func pump() async throws {
+    ///
+    /// - Parameter onStep: called after each thing that was sent.
+    func pump(onStep: @Sendable () async -> Void) async throws {
         for await _ in wakes {
             while let request = exchange.nextRequest() {
                 try await answer(request)
+                await onStep()
             }
         }
     }

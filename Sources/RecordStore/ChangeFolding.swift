@@ -50,6 +50,7 @@ struct ChangeFolding {
 
         let set = try WorkingSet(db, tables)
         var captured: [String: [String]] = [:]
+        var emptied: [EmptiedReference] = []
         for text in names {
             // The tables refuse names that are none; what another schema's table let through cannot be synced.
             guard let name = try? RecordName(text), let entry = entries[text] else { continue }
@@ -58,8 +59,9 @@ struct ChangeFolding {
                     try SyncState.text(db, .captured(name.recordType))?.split(separator: " ").map(String.init)
                     ?? []
             }
-            try fold(entry, name, capturedFields: captured[name.recordType]!, into: set)
+            try fold(entry, name, capturedFields: captured[name.recordType]!, into: set, &emptied)
         }
+        for reference in emptied { try fold(reference, in: set) }
         try StoredClock.save(db, clock)
         try db.execute(sql: "DELETE FROM pendingChange WHERE id <= ?", arguments: [lastID])
         return try set.save(generation: generation)
@@ -78,7 +80,8 @@ struct ChangeFolding {
     }
 
     private func fold(
-        _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet
+        _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet,
+        _ emptied: inout [EmptiedReference]
     ) throws {
         guard let table = tables[name.recordType] else { return }
         guard let values = try table.values(set.db, name.description) else {
@@ -94,7 +97,15 @@ struct ChangeFolding {
             let bit = capturedFields.firstIndex(of: field.name)
             let stamp = bit.flatMap { entry.stampsByBit[$0] } ?? entry.allFields ?? (isNew ? entry.last : nil)
             guard let stamp else { continue }
-            record.state.write(RecordField(name: field.name, value: value, stamp: stamp))
+            let written = RecordField(name: field.name, value: value, stamp: stamp)
+            if field.isNullified, value == .null, let before = record.state.field(field.name),
+                case .reference(let target) = before.value
+            {
+                emptied.append(
+                    EmptiedReference(record: record, target: target, before: before.stamp, written: written))
+            } else {
+                record.state.write(written)
+            }
         }
         // A row that is there although its last entry is a deletion was put back without the triggers' knowing.
         if record.state.isDeleted {
@@ -102,6 +113,33 @@ struct ChangeFolding {
                 record.state.write(RecordField(name: field.name, value: value, stamp: entry.last))
             }
         }
+    }
+}
+
+/// A reference with the rule nullify that a row does not have any more.
+private struct EmptiedReference {
+    let record: WorkingRecord
+    let target: RecordName
+    let before: Stamp
+    let written: RecordField
+}
+
+extension ChangeFolding {
+    /// Takes in that a reference was emptied, once all deletions of the journal are known: when its target was
+    /// deleted, that was the foreign key's action, and the merge rules do the same without calling it a write.
+    fileprivate func fold(_ reference: EmptiedReference, in set: WorkingSet) throws {
+        if let deletion = try set.known(reference.target)?.state.deletion, reference.before <= deletion {
+            return
+        }
+        reference.record.state.write(reference.written)
+    }
+}
+
+extension FieldDefinition {
+    /// Whether the deletion of what the field refers to empties it.
+    fileprivate var isNullified: Bool {
+        guard case .reference(_, .nullify, _) = kind else { return false }
+        return true
     }
 }
 

@@ -3,8 +3,8 @@ import SyncModel
 /// Applies the rules that connect records, until nothing changes any more: deletions go down the references, and
 /// newer children bring their parents back. Which tables show the result is for ``Placement``.
 ///
-/// Each rule only raises a stamp, or writes a null under a stamp that follows from the states alone. So the order
-/// in which records are looked at does not matter, and replicas that hold the same states settle them alike.
+/// Each rule only raises a stamp, or makes a reference null under the stamp it has. So the order in which records
+/// are looked at does not matter, and replicas that hold the same states settle them alike.
 /// Protocol/ "Merge rules" is the normative text.
 struct Settlement {
     private let working: WorkingSet
@@ -75,9 +75,10 @@ struct Settlement {
                 revive(parent, life)
             }
         case .nullify:
-            // Whether the parent lives again does not matter: the deletion would have to be undone in every order.
+            // Under the stamp that it has: nobody wrote it, so it must not keep a record alive. Whether the parent
+            // lives again does not matter: the deletion would have to be undone in every order.
             if field.stamp <= deletion {
-                record.state.write(RecordField(name: field.name, value: .null, stamp: deletion.next))
+                record.state.write(RecordField(name: field.name, value: .null, stamp: field.stamp))
             } else if !record.state.isDeleted, parent.state.isDeleted {
                 revive(parent, field.stamp)
             }

@@ -10,11 +10,13 @@ public struct RecordField: Hashable, Sendable {
         self.stamp = stamp
     }
 
-    /// Whether this write beats another one of the same field: the greater stamp, and under equal stamps (a
-    /// faulty peer) the greater canonical encoding, so that even then every replica chooses the same value.
+    /// Whether this write beats another one of the same field: the greater stamp; under equal stamps null, which
+    /// is what remains of a reference whose target was deleted; and between other values (a faulty peer) the one
+    /// with the greater canonical encoding, so that even then every replica chooses the same.
     package func beats(_ other: RecordField) -> Bool {
         if stamp != other.stamp { return stamp > other.stamp }
         if value == other.value { return false }
+        if value == .null || other.value == .null { return value == .null }
         // Different values have different bytes, so one of them is greater.
         return other.value.canonicalBytes.lexicographicallyPrecedes(value.canonicalBytes)
     }

@@ -67,11 +67,6 @@ public struct Stamp: Hashable, Sendable, Comparable, CustomStringConvertible {
         left.time == right.time ? left.replica < right.replica : left.time < right.time
     }
 
-    /// The stamp that follows at once, of the same replica: of what a write brings about by rule.
-    package var next: Stamp {
-        Stamp(time: HybridTime(rawValue: time.rawValue == .max ? .max : time.rawValue + 1), replica: replica)
-    }
-
     /// Milliseconds, counter and replica, as `1700000000000.3@0123456789abcdef`.
     public var description: String { "\(time.milliseconds).\(time.counter)@\(replica)" }
 }

@@ -42,6 +42,31 @@ struct Oracle {
     /// The names of the records that live.
     var live: Set<RecordName> { Set(settled.values.filter(\.isLive).map(\.name)) }
 
+    /// The records that a machine of a version shows: of those that live and whose type it knows, the most that can
+    /// be shown together so that each shows all that it refers to.
+    static func shown(_ states: [RecordName: RecordState], version: Int) -> Set<RecordName> {
+        let known = Set(SimulatedSchema.types(version: version).map(\.type))
+        var shown = Set(states.values.filter { $0.isLive && known.contains($0.name.recordType) }.map(\.name))
+        while true {
+            let incomplete = shown.filter { name in
+                references.contains { $0.type == name.recordType && !isMet($0, of: states[name]!, shown) }
+            }
+            if incomplete.isEmpty { return shown }
+            shown.subtract(incomplete)
+        }
+    }
+
+    private static func isMet(
+        _ reference: (type: String, field: String, target: String, rule: Rule), of state: RecordState,
+        _ shown: Set<RecordName>
+    ) -> Bool {
+        switch state.field(reference.field)?.value {
+        case .reference(let target): target.recordType == reference.target && shown.contains(target)
+        case .null, nil: reference.rule == .nullify
+        default: false
+        }
+    }
+
     private static func apply(
         _ field: String, _ target: String, _ rule: Rule, _ name: RecordName,
         _ states: inout [RecordName: RecordState]
@@ -61,7 +86,7 @@ struct Oracle {
             }
         case .nullify:
             if stamp <= deletion {
-                changed = states[name]!.write(RecordField(name: field, value: .null, stamp: deletion.next))
+                changed = states[name]!.write(RecordField(name: field, value: .null, stamp: stamp))
             } else if !isDead(states[name]!), isDead(states[parent]!) {
                 changed = raise(&states[parent]!.revival, stamp)
             }

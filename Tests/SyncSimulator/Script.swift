@@ -56,25 +56,27 @@ public struct Script: Sendable, CustomStringConvertible {
         // Most with few machines: conflicts then are many, and a failing script is short.
         machines = [2, 2, 3, 3, 3, 4, 5, 8].randomElement(using: &random)!
         setup = random.next()
-        let hasBackups = random.oneIn(3)
+        let hasBackups = random.oneIn(2)
         let hasUpgrades = random.oneIn(2)
         steps = []
         for _ in 0..<Int.random(in: 6...40, using: &random) {
             let roll = Int.random(in: 0..<100, using: &random)
             let kind: Step.Kind =
                 switch roll {
-                case 0..<14: .advance
-                case 14..<52: .write
-                case 52..<58: .delete
-                case 58..<64: .fold
-                case 64..<84: .session
-                case 84..<92: .cutSession
-                case 92..<94: .restart
-                case 94..<96: hasBackups ? .backup : .write
-                case 96..<98: hasBackups ? .restore : .session
+                case 0..<12: .advance
+                case 12..<46: .write
+                case 46..<52: .delete
+                case 52..<56: .fold
+                case 56..<76: .session
+                case 76..<85: .cutSession
+                case 85..<88: .restart
+                case 88..<92: hasBackups ? .backup : .write
+                case 92..<96: hasBackups ? .restore : .session
                 default: hasUpgrades ? .upgrade : .write
                 }
-            let machine = Int.random(in: 0..<machines, using: &random)
+            // A backup is of use only to the machine that it is of.
+            let machine =
+                kind == .backup || kind == .restore ? 0 : Int.random(in: 0..<machines, using: &random)
             let other = (machine + Int.random(in: 1..<machines, using: &random)) % machines
             steps.append(Step(kind: kind, machine: machine, other: other, seed: random.next()))
         }

@@ -17,9 +17,9 @@ struct Import: StoreCommand {
     @OptionGroup var output: OutputOptions
 
     func run(_ store: OpenStore) async throws {
-        ProgressLine.shared.show("importing \(file)")
-        let report = try await store.scorebook.importFile(at: file)
-        ProgressLine.shared.clear()
+        let report = try await ProgressLine.shared.during("importing \(file)") { [file] in
+            try await store.scorebook.importFile(at: file)
+        }
         try output.write(report, report.text)
     }
 }
@@ -43,7 +43,9 @@ struct Export: StoreCommand {
             FileHandle.standardOutput.write(try await store.scorebook.exportData())
             return
         }
-        let count = try await store.scorebook.exportFile(at: file)
+        let count = try await ProgressLine.shared.during("exporting to \(file)") { [file] in
+            try await store.scorebook.exportFile(at: file)
+        }
         try output.write(["records": count], "exported \(count.grouped) records to \(file)")
     }
 }

@@ -77,7 +77,7 @@ struct Failure: Error {
         switch code {
         case .unreachable, .cannotListen: .unavailable
         case .interrupted, .timeout: .temporaryFailure
-        case .refused, .pairingFailed: .refused
+        case .notPaired, .refused, .pairingFailed: .refused
         case .unsafeIdentity: .configuration
         case .storeUnusable: .cannotCreate
         default: .dataError

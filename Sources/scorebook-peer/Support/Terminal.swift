@@ -67,6 +67,28 @@ final class ProgressLine: Sendable {
         if isDue { FileHandle.standardError.write(Data("\r\u{1B}[K\(text())".utf8)) }
     }
 
+    /// Shows what is being done, and for how many seconds, while `work` goes on.
+    func during<Value: Sendable>(_ text: String, _ work: @escaping @Sendable () async throws -> Value)
+        async throws
+        -> Value
+    {
+        guard Terminal.isErrorATerminal else { return try await work() }
+        let begin = ContinuousClock.now
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while !Task.isCancelled {
+                    self.show("\(text), \((ContinuousClock.now - begin).components.seconds) s")
+                    try? await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            defer {
+                group.cancelAll()
+                clear()
+            }
+            return try await work()
+        }
+    }
+
     /// Takes the line away; the work is done, or something else is to be written.
     func clear() {
         let wasShown = state.withLock { state in
