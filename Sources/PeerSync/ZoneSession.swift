@@ -104,8 +104,7 @@ actor ZoneSession {
     }
 
     func receivedResync(round: Int) async throws {
-        let start = try await wholeCopy()
-        try await perform(exchange.receivedResync(round: round, from: start))
+        try await perform(exchange.receivedResync(round: round))
     }
 
     private func perform(_ actions: [ZoneExchange.Action]) async throws {
@@ -138,8 +137,7 @@ actor ZoneSession {
             try await reportInSync(ours.digest)
             wake.yield()
         case .different:
-            let start = try await wholeCopy()
-            try await perform(try exchange.resync(from: start))
+            try await perform(try exchange.resync())
         }
     }
 
@@ -147,11 +145,6 @@ actor ZoneSession {
     private func summary() async throws -> ZoneSummary {
         try await ledger.store.foldPendingChanges()
         return try await database.read { [ledger] db in try ledger.summary(db) }
-    }
-
-    /// The token at which a whole copy begins.
-    private func wholeCopy() async throws -> ChangeToken {
-        try await database.read { [ledger] db in try ledger.startingToken(db, for: nil) }
     }
 
     private func reportInSync(_ digest: ZoneDigest) async throws {

@@ -2,24 +2,31 @@ import GRDB
 import SyncModel
 
 /// How much one batch may hold. A batch is applied in one transaction at the other side.
+///
+/// A batch goes on until it is large enough and the group that it is in is complete: records that were changed
+/// together arrive together. Only a group that is itself larger than the greatest batch is taken apart.
 package struct BatchLimit: Sendable {
-    /// At most this many records.
+    /// A batch of this many records is large enough.
     package var records: Int
-    /// At most about this many bytes: the record that passes the limit is the batch's last.
+    /// A batch of about this many bytes is large enough.
     package var bytes: Int
+    /// No batch holds more records.
+    package var groupRecords: Int
+    /// No batch holds more bytes, but for the record that passes the limit.
+    package var groupBytes: Int
 
-    package init(records: Int, bytes: Int) {
+    package init(records: Int, bytes: Int, groupRecords: Int, groupBytes: Int) {
         self.records = records
         self.bytes = bytes
+        self.groupRecords = groupRecords
+        self.groupBytes = groupBytes
     }
 
-    /// The most bytes that one record may take; together with ``bytes`` it stays below the greatest message.
+    /// The most bytes that one record may take; together with ``groupBytes`` it stays below the greatest message.
     package static let maximumRecord = 8 << 20
 
-    /// Changes that are newer than a peer's token: what was written together arrives together, up to this size.
-    package static let changes = BatchLimit(records: 10_000, bytes: 4 << 20)
-    /// Part of a whole copy.
-    package static let bulk = BatchLimit(records: 5_000, bytes: 1 << 20)
+    package static let standard = BatchLimit(
+        records: 5_000, bytes: 1 << 20, groupRecords: 10_000, groupBytes: 6 << 20)
 }
 
 struct ChangeLog {
@@ -43,95 +50,76 @@ struct ChangeLog {
     func changes(
         _ db: Database, zone: Int64, after token: ChangeToken, excluding peer: Int64?, limit: BatchLimit
     ) throws -> ChangeBatch {
-        let sql = """
-            SELECT remoteRecordID, status, remoteRecord, changeSequence FROM remoteRecord
-            WHERE zone = ? AND changeSequence > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
-            ORDER BY changeSequence
-            """
-        let current = try Self.current(db)
-        let arguments: StatementArguments = [zone, token.sequence, peer]
-        let (records, sequence) = try collect(db, sql, arguments, limit) { $0[3] as Int64 }
-        guard let sequence else {
-            return ChangeBatch(records: records, token: current, isLast: true)
-        }
-        let reached = ChangeToken(
-            generation: try Generations.covering(db, sequence), sequence: sequence)
-        return ChangeBatch(records: records, token: reached, isLast: false)
-    }
-
-    /// The next batch of a whole copy: first what is not deleted, then the deletions. It is never the last batch:
-    /// what was changed while the copy was under way comes after it.
-    ///
-    /// - Parameters:
-    ///   - token: the sequence at which the copy began, and how far it has come.
-    ///   - peer: leave out what this peer itself sent. Not to be given to a peer that may have lost it.
-    func copy(
-        _ db: Database, zone: Int64, from token: ChangeToken, excluding peer: Int64?, limit: BatchLimit
-    ) throws -> ChangeBatch {
-        var cursor = token.cursor ?? .beforeAll
-        var batch = ChangeBatch(records: [], token: token, isLast: false)
-        if !cursor.isAtDeletions {
-            let (records, name) = try collect(db, Self.liveSQL, [zone, cursor.name, peer], limit) {
-                $0[0] as String
-            }
-            batch.records = records
-            cursor = ChangeToken.Cursor(isAtDeletions: name == nil, name: name ?? "") ?? .beforeAll
-        }
-        if cursor.isAtDeletions, batch.records.count < limit.records {
-            let rest = BatchLimit(records: limit.records - batch.records.count, bytes: limit.bytes)
-            let (records, name) = try collect(db, Self.deletedSQL, [zone, cursor.name, peer], rest) {
-                $0[0] as String
-            }
-            batch.records += records
-            batch.token.cursor = name.flatMap { ChangeToken.Cursor(isAtDeletions: true, name: $0) }
-        } else {
-            batch.token.cursor = cursor
-        }
-        return batch
-    }
-
-    private static let liveSQL = """
-        SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
-        WHERE zone = ? AND status <> 1 AND remoteRecordID > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
-        ORDER BY remoteRecordID
-        """
-    private static let deletedSQL = """
-        SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
-        WHERE zone = ? AND status = 1 AND status <> 0 AND remoteRecordID > ?
-            AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
-        ORDER BY remoteRecordID
-        """
-
-    /// Reads states until the limit is reached.
-    ///
-    /// - Returns: the states, and the position of the last one if there was more.
-    private func collect<Position>(
-        _ db: Database, _ sql: String, _ arguments: StatementArguments, _ limit: BatchLimit,
-        position: (Row) throws -> Position
-    ) throws -> ([RecordState], Position?) {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT remoteRecordID, status, remoteRecord, changeSequence, changeGroup FROM remoteRecord
+                WHERE zone = ? AND changeSequence > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
+                ORDER BY changeSequence
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [zone, token.sequence, peer])
         let shapes = try ShapeTable(db)
-        var records: [RecordState] = []
-        var bytes = 0
-        var last: Position?
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        var filling = FillingBatch(limit: limit)
         while let row = try rows.next() {
-            if records.count >= limit.records || bytes >= limit.bytes { return (records, last) }
+            guard filling.hasRoom(forGroup: row[4]) else {
+                let sequence = filling.lastSequence
+                let reached = ChangeToken(
+                    generation: try Generations.covering(db, sequence), sequence: sequence)
+                return ChangeBatch(records: filling.records, token: reached, isLast: false)
+            }
             let name = try RecordName(row[0] as String)
-            let stored = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes)
-            let state = stored.state.transferred
-            last = try position(row)
-            // A row that vanished behind the triggers' back has nothing to say.
-            guard !state.fields.isEmpty || state.deletion != nil || state.revival != nil else { continue }
+            let state = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes).state.transferred
             guard state.greatestSize <= BatchLimit.maximumRecord else {
                 throw RecordStoreError(
                     .invalidRecord,
                     "\(name) is too large to be synced (about \(state.greatestSize) bytes; at most "
                         + "\(BatchLimit.maximumRecord) are allowed); make it smaller")
             }
-            records.append(state)
-            bytes += state.greatestSize
+            filling.append(state, sequence: row[3])
         }
-        return (records, nil)
+        return ChangeBatch(records: filling.records, token: try Self.current(db), isLast: true)
+    }
+}
+
+/// A batch while it is being read.
+private struct FillingBatch {
+    let limit: BatchLimit
+    private(set) var records: [RecordState] = []
+    private(set) var lastSequence: Int64 = 0
+    private var bytes = 0
+    private var group: Int64?
+    /// What the batch was before the group that is being read, if anything.
+    private var complete: (records: Int, lastSequence: Int64)?
+
+    init(limit: BatchLimit) {
+        self.limit = limit
+    }
+
+    /// Whether another record of a group fits. If not, and the group fits into a batch of its own, then what was
+    /// read of it is given back.
+    mutating func hasRoom(forGroup next: Int64) -> Bool {
+        guard let group else {
+            group = next
+            return true
+        }
+        if next != group {
+            guard records.count < limit.records, bytes < limit.bytes else { return false }
+            if !records.isEmpty { complete = (records.count, lastSequence) }
+            self.group = next
+        }
+        if records.count < limit.groupRecords, bytes < limit.groupBytes { return true }
+        if let complete {
+            records.removeSubrange(complete.records...)
+            lastSequence = complete.lastSequence
+        }
+        return false
+    }
+
+    mutating func append(_ state: RecordState, sequence: Int64) {
+        lastSequence = sequence
+        // A row that vanished behind the triggers' back has nothing to say.
+        guard !state.fields.isEmpty || state.deletion != nil || state.revival != nil else { return }
+        records.append(state)
+        bytes += state.greatestSize
     }
 }
 

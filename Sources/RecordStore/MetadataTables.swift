@@ -25,12 +25,14 @@ enum MetadataTables {
         INSERT INTO recordZone (id, name) VALUES (1, 'ScorebookData');
 
         -- One row for each record that sync knows, tombstones included. A record without a row is new and local.
-        -- status: 0 in its table, 1 deleted, 2 held. sourcePeer: the peer that sent exactly this state, if any.
+        -- status: 0 in its table, 1 deleted, 2 held. changeGroup: the first changeSequence of the records that were
+        -- changed together with this one. sourcePeer: the peer that sent exactly this state, if any.
         CREATE TABLE remoteRecord (
             remoteRecordID TEXT PRIMARY KEY,
             zone INTEGER NOT NULL REFERENCES recordZone (id),
             status INTEGER NOT NULL,
             changeSequence INTEGER NOT NULL,
+            changeGroup INTEGER NOT NULL,
             sourcePeer INTEGER,
             remoteRecord BLOB NOT NULL
         ) WITHOUT ROWID;
@@ -100,8 +102,6 @@ enum MetadataTables {
             acknowledgedSequence INTEGER NOT NULL DEFAULT 0,
             receivedGeneration BLOB,
             receivedSequence INTEGER NOT NULL DEFAULT 0,
-            receivedCursor TEXT,
-            receivedCursorAtDeletions INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (peer, zone)
         ) WITHOUT ROWID;
         """

@@ -29,29 +29,21 @@ package struct PeerLedger: Sendable {
         try ChangeLog.isValid(db, token)
     }
 
-    /// Where to begin sending: at the token that the peer holds, if this store gave it out; otherwise with a whole
-    /// copy from the first name on.
+    /// Where to begin sending: at the token that the peer holds, if this store gave it out; otherwise at the start.
     package func startingToken(_ db: Database, for held: ChangeToken?) throws -> ChangeToken {
-        if let held, try ChangeLog.isValid(db, held) { return held }
-        var token = try ChangeLog.current(db)
-        token.cursor = .beforeAll
-        return token
+        guard let held, try ChangeLog.isValid(db, held) else { return .start }
+        return held
     }
 
     /// The next batch after `token`. The batch's token is the one to go on from. Fold first.
     ///
     /// - Parameter isEcho: also what the peer itself sent; for a peer that may have lost it.
     package func nextBatch(
-        _ db: Database, after token: ChangeToken, includingEcho isEcho: Bool, limit: BatchLimit? = nil
+        _ db: Database, after token: ChangeToken, includingEcho isEcho: Bool, limit: BatchLimit = .standard
     ) throws -> ChangeBatch {
         try checkPaired(db)
-        let zoneID = try zoneID(db)
-        let log = ChangeLog(tables: store.tables)
-        let excluded = isEcho ? nil : peer.id
-        guard token.cursor == nil else {
-            return try log.copy(db, zone: zoneID, from: token, excluding: excluded, limit: limit ?? .bulk)
-        }
-        return try log.changes(db, zone: zoneID, after: token, excluding: excluded, limit: limit ?? .changes)
+        return try ChangeLog(tables: store.tables).changes(
+            db, zone: zoneID(db), after: token, excluding: isEcho ? nil : peer.id, limit: limit)
     }
 
     // MARK: Writing
@@ -67,10 +59,8 @@ package struct PeerLedger: Sendable {
         return changes
     }
 
-    /// Keeps that the peer has made everything up to `token` durable. A token in the middle of a whole copy says
-    /// nothing yet about the sequence.
+    /// Keeps that the peer has made everything up to `token` durable.
     package func acknowledge(_ db: Database, _ token: ChangeToken) throws {
-        guard token.cursor == nil else { return }
         try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID(db), token.sequence)
     }
 

@@ -94,7 +94,7 @@ enum PeerTable {
     static func progress(_ db: Database, peer: Int64, zone: Int64) throws -> PeerProgress {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT acknowledgedSequence, receivedGeneration, receivedSequence, receivedCursor, receivedCursorAtDeletions
+                SELECT acknowledgedSequence, receivedGeneration, receivedSequence
                 FROM peerZone WHERE peer = ? AND zone = ?
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [peer, zone]) else {
@@ -102,8 +102,7 @@ enum PeerTable {
         }
         var received: ChangeToken?
         if let generation = row[1] as Data? {
-            let cursor = (row[3] as String?).flatMap { ChangeToken.Cursor(isAtDeletions: row[4], name: $0) }
-            received = ChangeToken(generation: Array(generation), sequence: row[2], cursor: cursor)
+            received = ChangeToken(generation: Array(generation), sequence: row[2])
         }
         return PeerProgress(acknowledgedSequence: row[0], received: received)
     }
@@ -111,19 +110,12 @@ enum PeerTable {
     static func setReceived(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken?) throws {
         try db.cachedStatement(
             sql: """
-                INSERT INTO peerZone (peer, zone, receivedGeneration, receivedSequence, receivedCursor,
-                    receivedCursorAtDeletions)
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO peerZone (peer, zone, receivedGeneration, receivedSequence) VALUES (?, ?, ?, ?)
                 ON CONFLICT (peer, zone) DO UPDATE SET
                     receivedGeneration = excluded.receivedGeneration,
-                    receivedSequence = excluded.receivedSequence,
-                    receivedCursor = excluded.receivedCursor,
-                    receivedCursorAtDeletions = excluded.receivedCursorAtDeletions
+                    receivedSequence = excluded.receivedSequence
                 """
-        ).execute(arguments: [
-            peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.cursor?.name,
-            token?.cursor?.isAtDeletions ?? false,
-        ])
+        ).execute(arguments: [peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0])
     }
 
     static func setAcknowledged(_ db: Database, peer: Int64, zone: Int64, _ sequence: Int64) throws {

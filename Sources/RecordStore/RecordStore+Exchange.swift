@@ -108,16 +108,19 @@ extension RecordStore {
     public func forEachLiveState(
         _ db: Database, zone: ZoneName = .scorebookData, _ body: (RecordState) throws -> Void
     ) throws {
-        let log = ChangeLog(tables: tables)
         guard let zoneID = try Zones.id(db, zone) else {
             throw RecordStoreError(.invalidRecord, "this store has no zone “\(zone)”")
         }
-        var token = ChangeToken(generation: [], sequence: 0, cursor: .beforeAll)
-        while true {
-            let batch = try log.copy(db, zone: zoneID, from: token, excluding: nil, limit: .bulk)
-            for state in batch.records where state.isLive { try body(state) }
-            guard batch.token.cursor != nil else { return }
-            token = batch.token
+        let shapes = try ShapeTable(db)
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
+                WHERE zone = ? AND status <> 1 ORDER BY remoteRecordID
+                """, arguments: [zoneID])
+        while let row = try rows.next() {
+            let stored = try StoredRecord(RecordName(row[0]), row, db: db, tables: tables, shapes: shapes)
+            if stored.state.isLive { try body(stored.state) }
         }
     }
 }

@@ -88,7 +88,7 @@ extension WorkingSet {
                 if placement == .deleted, record.original?.status != .deleted { changes.deleted += 1 }
             }
             if placement == .held, record.original?.status != .held { changes.held += 1 }
-            try save(record, placement, sequence: sequence, &digests)
+            try save(record, placement, sequence: sequence, group: firstSequence, &digests)
         }
         guard sequence >= firstSequence || !digests.isEmpty else { return changes }
         for (zone, digest) in digests { try Zones.setDigest(db, zone, digest) }
@@ -99,7 +99,7 @@ extension WorkingSet {
     }
 
     private func save(
-        _ record: WorkingRecord, _ placement: RecordStatus, sequence: Int64,
+        _ record: WorkingRecord, _ placement: RecordStatus, sequence: Int64, group: Int64,
         _ digests: inout [Int64: ZoneDigest]
     ) throws {
         let table = tables[record.name.recordType]
@@ -114,15 +114,18 @@ extension WorkingSet {
         let blob = metadata.encoded(shapeID: try shapes.id(metadata.fieldNames, db))
         try db.cachedStatement(
             sql: """
-                INSERT INTO remoteRecord (remoteRecordID, zone, status, changeSequence, sourcePeer, remoteRecord)
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO remoteRecord (
+                    remoteRecordID, zone, status, changeSequence, changeGroup, sourcePeer, remoteRecord)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (remoteRecordID) DO UPDATE SET
                     status = excluded.status, changeSequence = excluded.changeSequence,
-                    sourcePeer = excluded.sourcePeer, remoteRecord = excluded.remoteRecord
+                    changeGroup = excluded.changeGroup, sourcePeer = excluded.sourcePeer,
+                    remoteRecord = excluded.remoteRecord
                 """
         ).execute(arguments: [
             record.name.description, record.zone, placement.rawValue,
             record.isStateChanged ? sequence : record.original?.changeSequence ?? sequence,
+            record.isStateChanged ? group : record.original?.changeGroup ?? group,
             source(of: record), Data(blob),
         ])
         try saveHeldReferences(record, placement)

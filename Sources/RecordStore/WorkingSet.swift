@@ -54,6 +54,7 @@ final class WorkingRecord {
         let countedID: RecordID?
         let sourcePeer: Int64?
         let changeSequence: Int64
+        let changeGroup: Int64
     }
 
     init(name: RecordName, zone: Int64, original: Original?, state: RecordState, isRowPresent: Bool) {
@@ -152,7 +153,10 @@ final class WorkingSet {
     private func load(_ name: RecordName) throws -> WorkingRecord? {
         let statement = try db.cachedStatement(
             sql:
-                "SELECT zone, status, sourcePeer, changeSequence, remoteRecord FROM remoteRecord WHERE remoteRecordID = ?"
+                """
+                SELECT zone, status, sourcePeer, changeSequence, changeGroup, remoteRecord
+                FROM remoteRecord WHERE remoteRecordID = ?
+                """
         )
         guard let row = try Row.fetchOne(statement, arguments: [name.description]) else { return nil }
         let stored = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes)
@@ -166,7 +170,8 @@ final class WorkingSet {
                     status: stored.status,
                     countedID: countsInDigest ? stored.metadata.recordID(name) : nil,
                     sourcePeer: row[2],
-                    changeSequence: row[3]),
+                    changeSequence: row[3],
+                    changeGroup: row[4]),
                 state: stored.state,
                 isRowPresent: stored.isRowPresent))
     }

@@ -39,8 +39,6 @@ enum Zones {
 enum Generations {
     /// How many are remembered; a peer's token of a forgotten one is void, and the exchange starts over.
     private static let remembered = 1000
-    /// Bytes of a generation's random id.
-    static let idLength = 8
 
     /// Notes that a run numbered a change, if it is its first.
     static func record(_ db: Database, _ generation: [UInt8], firstSequence: Int64) throws {
@@ -55,9 +53,6 @@ enum Generations {
                 """, arguments: [remembered])
     }
 
-    /// The generation of a store in which nothing was ever numbered.
-    static let none = [UInt8](repeating: 0, count: idLength)
-
     /// The generation that a sequence number belongs to: the last that began at or before it.
     static func covering(_ db: Database, _ sequence: Int64) throws -> [UInt8] {
         let statement = try db.cachedStatement(
@@ -65,6 +60,7 @@ enum Generations {
                 SELECT id FROM storeGeneration WHERE firstSequence <= ?
                 ORDER BY firstSequence DESC, id DESC LIMIT 1
                 """)
-        return try Data.fetchOne(statement, arguments: [sequence]).map(Array.init) ?? none
+        return try Data.fetchOne(statement, arguments: [sequence]).map(Array.init)
+            ?? ChangeToken.start.generation
     }
 }

@@ -5,42 +5,22 @@ public struct ChangeToken: Sendable, Hashable {
     public var generation: [UInt8]
     /// Every change up to this number is covered.
     public var sequence: Int64
-    /// Set while a whole copy is under way that began at `sequence`: how far it has come.
-    public var cursor: Cursor?
+    /// Before every change of every store: what comes after it is a whole copy.
+    package static let start = ChangeToken(
+        generation: [UInt8](repeating: 0, count: generationLength), sequence: 0)
 
-    /// A place in a whole copy: first every record that is not deleted, in order of name, then the deletions, in
-    /// order of name.
-    ///
-    /// Deletions come last, so that a record that was moved away from its parent before the parent was deleted
-    /// arrives before that deletion could take it along.
-    public struct Cursor: Sendable, Hashable {
-        /// Whether the deletions have been reached.
-        public var isAtDeletions: Bool
-        /// The last name that is covered; the empty text comes before all names.
-        public var name: String
-
-        /// Nothing is covered yet.
-        public static let beforeAll = Cursor(isAtDeletions: false, name: "")!
-
-        /// - Returns: nil when the text is neither empty nor a record name.
-        public init?(isAtDeletions: Bool, name: String) {
-            guard name.isEmpty || (try? RecordName(name)) != nil else { return nil }
-            self.isAtDeletions = isAtDeletions
-            self.name = name
-        }
-    }
-
+    /// Bytes of the id of a generation of this program's.
+    package static let generationLength = 8
     /// Bytes of a generation's id, at most.
     package static let maximumGenerationLength = 32
 
-    public init(generation: [UInt8], sequence: Int64, cursor: Cursor? = nil) {
+    public init(generation: [UInt8], sequence: Int64) {
         self.generation = generation
         self.sequence = sequence
-        self.cursor = cursor
     }
 }
 
-/// Some records of a zone, in the order of the store's changes or of their names, and the token that covers them.
+/// Some records of a zone, in the order of the store's changes, and the token that covers them.
 package struct ChangeBatch: Sendable, Equatable {
     package var records: [RecordState]
     package var token: ChangeToken

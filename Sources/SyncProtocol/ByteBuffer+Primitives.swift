@@ -77,27 +77,13 @@ extension ByteBuffer {
         writeCount(token.generation.count)
         writeBytes(token.generation)
         writeVarint(UInt64(token.sequence))
-        guard let cursor = token.cursor else {
-            writeInteger(0 as UInt8)
-            return
-        }
-        writeInteger(cursor.isAtDeletions ? 2 : 1 as UInt8)
-        writeText(cursor.name)
     }
 
     mutating func readToken() throws(ProtocolError) -> ChangeToken {
         let length = try readCount(
             below: ChangeToken.maximumGenerationLength + 1, of: "the length of a token")
         let generation = try readFixed(length)
-        let sequence = Int64(try readVarint())
-        let phase = try readByte()
-        guard phase > 0 else { return ChangeToken(generation: generation, sequence: sequence) }
-        guard phase <= 2 else { throw .malformed("an unknown kind of cursor") }
-        let text = try readText(limit: RecordName.maximumLength, of: "a cursor")
-        guard let cursor = ChangeToken.Cursor(isAtDeletions: phase == 2, name: text) else {
-            throw .malformed("a cursor that is no record name")
-        }
-        return ChangeToken(generation: generation, sequence: sequence, cursor: cursor)
+        return ChangeToken(generation: generation, sequence: Int64(try readVarint()))
     }
 
     mutating func writeOptionalToken(_ token: ChangeToken?) {

@@ -202,7 +202,9 @@ package struct ZoneExchange: Sendable {
     ///
     /// - Returns: the verdict; `different` when nothing is on its way and the digests differ all the same.
     package mutating func compare(_ own: ZoneSummary, with peer: ZoneSummary) -> Verdict {
-        guard peer.received == own.current, own.received == peer.current else { return .notYet }
+        guard (peer.received ?? .start) == own.current, (own.received ?? .start) == peer.current else {
+            return .notYet
+        }
         guard own.digest == peer.digest else { return .different }
         confirmed = own
         if told != own { isDigestDue = true }
@@ -213,30 +215,29 @@ package struct ZoneExchange: Sendable {
 
     /// The digests differ although nothing is on its way: both sides send whole copies.
     ///
-    /// - Parameter start: the token of a whole copy.
     /// - Throws: `digestMismatch` when that has been done in this session already.
-    package mutating func resync(from start: ChangeToken) throws(ProtocolError) -> [Action] {
+    package mutating func resync() throws(ProtocolError) -> [Action] {
         guard resyncRound == 0 else {
             throw ProtocolError(
                 .digestMismatch,
                 "the two scorebooks still differ after a whole copy both ways; please report this")
         }
         resyncRound += 1
-        startOver(from: start)
+        startOver()
         return [.send(.resync(zone: zone, round: resyncRound)), .voidReceived, .wake]
     }
 
     /// The peer has found that the digests differ.
-    package mutating func receivedResync(round: Int, from start: ChangeToken) -> [Action] {
+    package mutating func receivedResync(round: Int) -> [Action] {
         // Both sides may find it at the same time; the round says that they mean the same.
         guard round > resyncRound else { return [] }
         resyncRound = round
-        startOver(from: start)
+        startOver()
         return [.voidReceived, .wake]
     }
 
-    private mutating func startOver(from start: ChangeToken) {
-        outgoing.position = start
+    private mutating func startOver() {
+        outgoing.position = .start
         outgoing.includesEcho = true
         outgoing.mayHaveMore = true
         outgoing.isReadStale = outgoing.isReading

@@ -142,12 +142,10 @@ struct ZoneExchangeTests {
     }
 
     @Test func aWholeCopyIsFollowedByTheChangesMadeMeanwhile() throws {
-        var start = token(20)
-        start.cursor = .beforeAll
         var exchange = ZoneExchange(zone: 0)
-        _ = exchange.begin(at: start, isHeldTokenVoid: false)
+        _ = exchange.begin(at: .start, isHeldTokenVoid: false)
         _ = try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: false))
-        #expect(exchange.nextRequest() == .read(after: start, includingEcho: false))
+        #expect(exchange.nextRequest() == .read(after: .start, includingEcho: false))
         #expect(exchange.batchRead(batch(20, isLast: false)) != nil)
         #expect(exchange.nextRequest() == .read(after: token(20), includingEcho: false))
         // Even with nothing more to say, the other side is told that this was all.
@@ -157,12 +155,10 @@ struct ZoneExchangeTests {
 
     @Test func bothSidesStartOverOnceAndGiveUpAfterThat() throws {
         var exchange = try idle()
-        var start = token(10)
-        start.cursor = .beforeAll
-        let actions = try exchange.resync(from: start)
+        let actions = try exchange.resync()
         #expect(actions == [.send(.resync(zone: 0, round: 1)), .voidReceived, .wake])
-        #expect(exchange.receivedResync(round: 1, from: start) == [])
-        #expect(exchange.nextRequest() == .read(after: start, includingEcho: true))
-        #expect(throws: ProtocolError.self) { try exchange.resync(from: start) }
+        #expect(exchange.receivedResync(round: 1) == [])
+        #expect(exchange.nextRequest() == .read(after: .start, includingEcho: true))
+        #expect(throws: ProtocolError.self) { try exchange.resync() }
     }
 }

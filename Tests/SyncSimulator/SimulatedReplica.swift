@@ -113,16 +113,16 @@ final class SimulatedReplica {
 
     /// What the table of a type shows: by record, the synced columns as `quote` writes them.
     func values(of type: String) throws -> [RecordName: [String: String]] {
-        let columns = try store.schema.types.first { $0.name == type }?.fields.map(\.name) ?? []
+        let columns = store.schema.types.first { $0.name == type }?.fields.map(\.name) ?? []
         let quoted = columns.map { "quote(\($0))" }.joined(separator: ", ")
         return try database.read { db in
-            let rows = try Row.fetchAll(db, sql: "SELECT recordName, \(quoted) FROM \(type)")
-            return try Dictionary(
-                uniqueKeysWithValues: rows.map { row in
-                    let values = columns.indices.map { row[$0 + 1] as String }
-                    let name = try RecordName(row[0] as String)
-                    return (name, Dictionary(uniqueKeysWithValues: zip(columns, values)))
-                })
+            var values: [RecordName: [String: String]] = [:]
+            for row in try Row.fetchAll(db, sql: "SELECT recordName, \(quoted) FROM \(type)") {
+                let texts = columns.indices.map { row[$0 + 1] as String }
+                values[try RecordName(row[0] as String)] = Dictionary(
+                    uniqueKeysWithValues: zip(columns, texts))
+            }
+            return values
         }
     }
 

@@ -10,6 +10,8 @@ import SyncProtocol
 /// Which side works next is drawn from the seed, so that reading, applying and acknowledging interleave in all
 /// ways that two programs on a network can bring about.
 struct SimulatedSession {
+    private static let batchLimit = BatchLimit(records: 3, bytes: 4096, groupRecords: 6, groupBytes: 8192)
+
     private let sides: [Side]
     private var lines: [ByteBuffer] = [ByteBuffer(), ByteBuffer()]
     /// How many bytes may still pass before the line is cut; nil for a line that holds.
@@ -100,8 +102,7 @@ struct SimulatedSession {
             try perform(sides[index].exchange.receivedAcknowledgement(token), index, &outcome)
         case .digest(_, let summary): try perform(sides[index].exchange.received(summary), index, &outcome)
         case .resync(_, let round):
-            let start = try wholeCopy(index)
-            try perform(sides[index].exchange.receivedResync(round: round, from: start), index, &outcome)
+            try perform(sides[index].exchange.receivedResync(round: round), index, &outcome)
         default: throw SimulationFailure("an unexpected message")
         }
         return true
@@ -113,10 +114,10 @@ struct SimulatedSession {
         guard let request = side.exchange.nextRequest() else { return false }
         switch request {
         case .read(let token, let includingEcho):
-            // Small parts of whole copies, so that cuts and interleavings fall between them.
-            let limit = token.cursor == nil ? .changes : BatchLimit(records: 3, bytes: 4096)
+            // Small batches, so that cuts and interleavings fall between them.
             let batch = try side.read {
-                try side.ledger.nextBatch($0, after: token, includingEcho: includingEcho, limit: limit)
+                try side.ledger.nextBatch(
+                    $0, after: token, includingEcho: includingEcho, limit: Self.batchLimit)
             }
             if let message = side.exchange.batchRead(batch) { send(message, from: index) }
         case .summarize:
@@ -145,16 +146,12 @@ struct SimulatedSession {
                 let ours = try side.read { try side.ledger.summary($0) }
                 if side.exchange.compare(ours, with: theirs) == .different {
                     outcome.resyncs += 1
-                    try perform(side.exchange.resync(from: wholeCopy(index)), index, &outcome)
+                    try perform(side.exchange.resync(), index, &outcome)
                 }
             case .wake:
                 break
             }
         }
-    }
-
-    private func wholeCopy(_ index: Int) throws -> ChangeToken {
-        try sides[index].read { try sides[index].ledger.startingToken($0, for: nil) }
     }
 }
 
