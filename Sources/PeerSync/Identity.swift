@@ -49,6 +49,21 @@ public struct Identity: Sendable {
         return Identity(keyPair: keyPair)
     }
 
+    /// Puts a new identity in the place of the one in a file. The store beside it becomes a replica of its own, which
+    /// is paired with nobody.
+    ///
+    /// - Throws: ``PeerSyncError`` (`storeUnusable`) when the file cannot be written; the old identity stays then.
+    public static func renew(at url: URL) throws -> Identity {
+        let new = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).key")
+        let identity = try create(at: new)
+        guard rename(new.path, url.path) == 0 else {
+            let reason = String(cString: strerror(errno))
+            try? FileManager.default.removeItem(at: new)
+            throw PeerSyncError(.storeUnusable, "cannot write \(url.path): \(reason)")
+        }
+        return identity
+    }
+
     private static func create(at url: URL) throws -> Identity {
         let identity = generate()
         let hex = identity.keyPair.secretKey.withUnsafeBytes { bytes in

@@ -205,7 +205,8 @@ final class PeerSession: Sendable {
         guard ciphers.remoteStatic != engine.identity.publicKey else {
             throw ProtocolError(
                 .sameIdentity,
-                "both sides have the same identity key: this is one machine, or a copy of its store")
+                "both sides have the same identity key: one store is a copy of the other, or they are one; run "
+                    + "`scorebook-peer identity renew` on the copy to make it a replica of its own")
         }
         var first = purpose.role == .responder ? try await nextMessage(&reader) : nil
         var peer = try await engine.store.peer(key: ciphers.remoteStatic.bytes)
@@ -248,7 +249,7 @@ final class PeerSession: Sendable {
         }
         let zones = common.enumerated().map { number, zone in
             ZoneSession(
-                zone: zone, number: number, store: engine.store, peer: peer, outbox: outbox,
+                engine.ledger(zone, peer), number: number, outbox: outbox,
                 statistics: statistics,
                 onEvent: engine.onEvent)
         }
@@ -273,7 +274,7 @@ final class PeerSession: Sendable {
     private func hello(for peer: Peer) async throws -> Message.Hello {
         var zones: [ZoneName: ChangeToken?] = [:]
         for zone in try await engine.store.zones() {
-            let ledger = PeerLedger(store: engine.store, zone: zone, peer: peer)
+            let ledger = engine.ledger(zone, peer)
             zones[zone] = .some(try await engine.store.database.read { try ledger.summary($0).received })
         }
         return Message.Hello(

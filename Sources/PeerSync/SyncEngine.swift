@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import RecordStore
+import SyncModel
 import SyncProtocol
 
 /// Syncs a store with the machines it is paired with.
@@ -26,23 +27,34 @@ public final class SyncEngine: Sendable {
     /// Shows pairing codes.
     public let pairing = PairingDesk()
 
+    /// How far the stamps of a peer may lie in the future, in milliseconds.
+    let allowedSkew: Int64
     let logger: Logger
     let onEvent: @Sendable (SyncEvent) -> Void
     let watch = StoreWatch()
 
     /// - Parameters:
+    ///   - allowedSkew: how far the stamps of a peer may lie in the future; a peer that goes beyond is refused, and
+    ///     nothing of what it sent is taken over.
     ///   - logger: what is written to it helps to find a fault; what a user should see comes as events.
     ///   - onEvent: called from the engine's tasks, in order for one peer; it should return soon.
     public init(
         store: RecordStore, identity: Identity, displayName: String,
+        allowedSkew: Duration = .milliseconds(RecordStore.defaultAllowedSkew),
         logger: Logger = Logger(label: "scorebook-peer", factory: { _ in SwiftLogNoOpLogHandler() }),
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
     ) {
         self.store = store
         self.identity = identity
         self.displayName = displayName
+        self.allowedSkew = Int64(allowedSkew / .milliseconds(1))
         self.logger = logger
         self.onEvent = onEvent
+    }
+
+    /// What the exchange of a zone with a peer asks of the store.
+    func ledger(_ zone: ZoneName, _ peer: Peer) -> PeerLedger {
+        PeerLedger(store: store, zone: zone, peer: peer, allowedSkew: allowedSkew)
     }
 
     /// Milliseconds since 1970.

@@ -21,11 +21,11 @@ actor ZoneSession {
     private(set) var agreedDigest: ZoneDigest?
 
     init(
-        zone: ZoneName, number: Int, store: RecordStore, peer: Peer, outbox: Outbox,
+        _ ledger: PeerLedger, number: Int, outbox: Outbox,
         statistics: StatisticsCounter,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) {
-        ledger = PeerLedger(store: store, zone: zone, peer: peer)
+        self.ledger = ledger
         self.outbox = outbox
         self.statistics = statistics
         self.onEvent = onEvent

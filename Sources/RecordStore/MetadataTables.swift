@@ -9,7 +9,7 @@ enum MetadataTables {
 
     /// Names nobody else uses, so that the tables can live beside an app's own.
     static let createVersion1 = """
-        -- One value per name: formatVersion, clock, lastSequence, and captured:<type>.
+        -- One value per name: formatVersion, replica, clock, lastSequence, and captured:<type>.
         CREATE TABLE syncState (
             name TEXT PRIMARY KEY,
             value
@@ -140,6 +140,8 @@ struct SyncState {
     let name: String
 
     static let formatVersion = SyncState(name: "formatVersion")
+    /// The id under which writes were stamped here last, as 16 hexadecimal digits.
+    static let replica = SyncState(name: "replica")
     /// The last time that the hybrid logical clock issued or saw.
     static let clock = SyncState(name: "clock")
     /// The number of the last change to a record's state.

@@ -6,11 +6,16 @@ package struct PeerLedger: Sendable {
     package let store: RecordStore
     package let zone: ZoneName
     package let peer: Peer
+    /// How far the peer's stamps may lie in the future, in milliseconds.
+    private let allowedSkew: Int64
 
-    package init(store: RecordStore, zone: ZoneName, peer: Peer) {
+    package init(
+        store: RecordStore, zone: ZoneName, peer: Peer, allowedSkew: Int64 = RecordStore.defaultAllowedSkew
+    ) {
         self.store = store
         self.zone = zone
         self.peer = peer
+        self.allowedSkew = allowedSkew
     }
 
     // MARK: Reading
@@ -76,11 +81,11 @@ package struct PeerLedger: Sendable {
         }
     }
 
-    /// Refuses a batch with stamps further in the future than ``RecordStore/allowedSkew``: they would beat every
-    /// write made here until that time has come.
+    /// Refuses a batch with stamps further in the future than allowed: they would beat every write made here
+    /// until that time has come.
     private func checkClock(_ batch: ChangeBatch) throws {
         let now = store.now()
-        let limit = now + RecordStore.allowedSkew
+        let limit = now + allowedSkew
         for record in batch.records {
             let newest = latest(latest(record.newestWrite, record.revival), record.deletion)
             guard let newest, newest.time.milliseconds > limit else { continue }
@@ -90,8 +95,9 @@ package struct PeerLedger: Sendable {
             let ours = ISO8601.text(milliseconds: now, fraction: .ifNeeded) ?? "an impossible date"
             throw RecordStoreError(
                 .clockSkew,
-                "\(record.name) was written at \(theirs) by the clock of its machine, but it is \(ours) here; "
-                    + "set the clock that is wrong, then sync again (nothing was taken over)")
+                "\(record.name) was written at \(theirs) by the clock of its machine, but the machine that received "
+                    + "it has \(ours); set the clock that is wrong, and if it was the writer's, run "
+                    + "`scorebook-peer clock repair` there (nothing was taken over)")
         }
     }
 

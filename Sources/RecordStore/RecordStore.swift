@@ -26,9 +26,6 @@ public final class RecordStore: Sendable {
     let tables: RecordTables
     /// The id of this run among those that number changes.
     let generation: [UInt8]
-    /// How far the stamps of a peer may lie in the future, in milliseconds: five minutes.
-    public static let allowedSkew: Int64 = 300_000
-
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
 
@@ -54,8 +51,21 @@ public final class RecordStore: Sendable {
         generation = withUnsafeBytes(of: UInt64.random(in: 1...UInt64.max)) { Array($0) }
         try database.write { db in
             try MetadataTables.migrate(db)
+            try noteReplica(db)
             try installTriggers(db)
         }
+    }
+
+    /// A store that comes under another identity is a copy, or its key was renewed: the machines that were paired with
+    /// the old one do not know the new one.
+    private func noteReplica(_ db: Database) throws {
+        let last = try SyncState.text(db, .replica)
+        guard last != replica.description else { return }
+        if last != nil {
+            try db.execute(sql: "DELETE FROM peer")
+            try db.execute(sql: "DELETE FROM unsettledRecord")
+        }
+        try SyncState.set(db, .replica, replica.description)
     }
 
     private func installTriggers(_ db: Database) throws {
@@ -205,6 +215,6 @@ public final class RecordStore: Sendable {
 
     /// What the store holds, in numbers. Fold first, so that the digest covers what was written just now.
     public func status(_ db: Database) throws -> StoreStatus {
-        try StoreStatus(db, schema: schema)
+        try StoreStatus(db, schema: schema, now: now())
     }
 }

@@ -14,8 +14,10 @@ public struct StoreStatus: Sendable {
     /// The digest of the default zone's live records.
     public let digest: ZoneDigest
     public let peers: [Peer]
+    /// How far the newest stamp lies in the future, in milliseconds; 0 when it does not.
+    public let clockAhead: Int64
 
-    init(_ db: Database, schema: RecordSchema) throws {
+    init(_ db: Database, schema: RecordSchema, now: Int64) throws {
         var records: [String: Int] = [:]
         for type in schema.types {
             records[type.name] = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(type.name)") ?? 0
@@ -29,6 +31,7 @@ public struct StoreStatus: Sendable {
         held = try count(.held)
         digest = try Zones.digest(db, Zones.defaultID)
         peers = try PeerTable.all(db)
+        clockAhead = max(0, try StoredClock.load(db).last.milliseconds - now)
         let journal = try Int.fetchOne(db, sql: "SELECT COUNT(DISTINCT recordName) FROM pendingChange") ?? 0
         pending = journal + (peers.map(\.behind).max() ?? 0)
     }

@@ -27,5 +27,6 @@ struct ScorebookPeer: AsyncParsableCommand {
                 subcommands: [PersonCommand.self, GameCommand.self, MatchCommand.self, ScoreCommand.self]),
             CommandGroup(
                 name: "Data", subcommands: [Import.self, Export.self, RecordCommand.self]),
+            CommandGroup(name: "Upkeep", subcommands: [ClockCommand.self, IdentityCommand.self]),
         ])
 }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import RecordStore
 import SyncModel
+import Synchronization
 
 /// A small schema of the tests' own: authors, their books, and reviews that may outlive a book's shelf.
 enum Library {
@@ -47,7 +48,7 @@ enum Library {
 }
 
 /// One machine of the tests: a store in memory, known to the others by its key.
-final class Machine {
+final class Machine: Sendable {
     let name: String
     let store: RecordStore
     private let database: DatabaseQueue
@@ -57,6 +58,24 @@ final class Machine {
         database = try DatabaseQueue()
         try database.write { try $0.execute(sql: Library.sql) }
         store = try RecordStore(database, schema: Library.schema(), replica: ReplicaID(rawValue: number))
+    }
+
+    /// A machine whose clock the test sets.
+    init(_ name: String, number: UInt64, clock: SetClock) throws {
+        self.name = name
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            // What the triggers ask for the time.
+            db.add(
+                function: DatabaseFunction("julianday", argumentCount: 1) { _ in
+                    Double(clock.milliseconds) / 86_400_000 + 2_440_587.5
+                })
+        }
+        database = try DatabaseQueue(configuration: configuration)
+        try database.write { try $0.execute(sql: Library.sql) }
+        store = try RecordStore(
+            database, schema: Library.schema(), replica: ReplicaID(rawValue: number),
+            now: { clock.milliseconds })
     }
 
     var key: [UInt8] { Array(name.utf8) + [UInt8](repeating: 0, count: 32 - name.utf8.count) }
@@ -126,4 +145,18 @@ final class Machine {
     }
 
     struct NeverQuiet: Error {}
+}
+
+/// A wall clock that stands where the test has put it.
+final class SetClock: Sendable {
+    private let time: Mutex<Int64>
+
+    init(_ milliseconds: Int64) {
+        time = Mutex(milliseconds)
+    }
+
+    var milliseconds: Int64 {
+        get { time.withLock { $0 } }
+        set { time.withLock { $0 = newValue } }
+    }
 }

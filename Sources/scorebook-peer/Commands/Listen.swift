@@ -60,13 +60,26 @@ struct SessionOptions: ParsableArguments {
             "What this machine is called on the others when they pair (default: its host name)."))
     var displayName: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How far another machine's clock may be ahead of this one's before it is refused.",
+            valueName: "seconds"))
+    var allowedSkew = 300
+
     @Flag(name: .shortAndLong, help: "Also write to standard error what helps to find a fault.")
     var verbose = false
+
+    func validate() throws {
+        guard (0...31_536_000).contains(allowedSkew) else {
+            throw ValidationError("--allowed-skew is a number of seconds from 0 to 31536000")
+        }
+    }
 
     func engine(_ store: OpenStore, onEvent: @escaping @Sendable (SyncEvent) -> Void) -> SyncEngine {
         SyncEngine(
             store: store.scorebook.records, identity: store.identity,
-            displayName: displayName ?? ProcessInfo.processInfo.hostName, logger: logger, onEvent: onEvent)
+            displayName: displayName ?? ProcessInfo.processInfo.hostName,
+            allowedSkew: .seconds(allowedSkew), logger: logger, onEvent: onEvent)
     }
 
     /// Runs a service until it ends, or SIGINT or SIGTERM ends it gracefully.

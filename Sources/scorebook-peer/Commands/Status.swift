@@ -51,6 +51,12 @@ struct Status: StoreCommand {
         rows.append([
             "pending", status.pending == 0 ? "nothing" : "\(status.pending.grouped) not on every machine yet",
         ])
+        if status.clockAhead > RecordStore.defaultAllowedSkew {
+            rows.append([
+                "clock",
+                "wrote \(Duration.milliseconds(status.clockAhead).formatted()) in the future; see scorebook-peer clock",
+            ])
+        }
         rows.append(["digest", "\(status.digest.hex) over \(Int(status.digest.count).grouped) records"])
         Terminal.write(aligned(rows))
         guard !status.peers.isEmpty else { return }

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import RecordStore
+import SyncModel
+
+struct ClockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clock",
+        abstract: "Find, and repair, writes that a wrong clock dated into the future.",
+        discussion: """
+            Whose write of a field is the later one is decided by the time of the write. A machine whose clock is \
+            ahead would always win, so the others refuse what it wrote more than five minutes into their future, \
+            until its clock is set and its writes are repaired:
+
+              1. set the clock of that machine (most systems can do it by themselves, over the network);
+              2. run `scorebook-peer clock repair` there;
+              3. sync again.
+            """,
+        subcommands: [Show.self, Repair.self], defaultSubcommand: Show.self)
+
+    struct Show: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Hold the newest write against the clock (the default).")
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let records = store.scorebook.records
+            try await records.foldPendingChanges()
+            let report = try await records.database.read { try records.clockReport($0) }
+            try output.write(ClockFigures(report), report.text)
+        }
+    }
+
+    struct Repair: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Date what was written too far in the future as written now.",
+            discussion: """
+                Set the clock first. The order of the writes stays as it was; nothing is lost. Another machine whose \
+                clock was wrong, too, and that has taken these writes over, needs the same repair.
+                """)
+
+        @Flag(help: "Repair without asking.")
+        var yes = false
+
+        @Flag(help: "Say what would be repaired, and repair nothing.")
+        var dryRun = false
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let records = store.scorebook.records
+            try await records.foldPendingChanges()
+            let found = try await records.database.read { try records.clockReport($0) }
+            guard found.needsRepair, !dryRun else { return try output.write(ClockFigures(found), found.text) }
+            if !yes {
+                let question =
+                    "It is \(ClockFigures.text(found.now)) by this machine's clock. Is that right, and shall "
+                    + "\(found.records.grouped) records be dated so?"
+                guard let answer = Terminal.confirm(question) else {
+                    throw Failure(
+                        ExitCode(64),
+                        "repairing \(found.records.grouped) records needs --yes when nobody can be asked")
+                }
+                guard answer else { throw Failure(.temporaryFailure, "nothing was repaired") }
+            }
+            let report = try await records.database.write { try records.repairClock($0) }
+            try output.write(
+                ClockFigures(report),
+                "repaired: \(report.records.grouped) records are dated as written now; sync again")
+        }
+    }
+}
+
+private struct ClockFigures: Encodable {
+    let now: String
+    let newest: String
+    let records: Int
+    let needsRepair: Bool
+
+    init(_ report: ClockReport) {
+        now = Self.text(report.now)
+        newest = Self.text(report.newest)
+        records = report.records
+        needsRepair = report.needsRepair
+    }
+
+    static func text(_ milliseconds: Int64) -> String {
+        ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? "a year beyond 9999"
+    }
+}
+
+extension ClockReport {
+    fileprivate var text: String {
+        guard needsRepair else {
+            return "nothing lies in the future; the clock says \(ClockFigures.text(now))"
+        }
+        return
+            "the newest write is of \(ClockFigures.text(newest)), but the clock says \(ClockFigures.text(now)): "
+            + "\(records.grouped) records are dated into the future\n"
+            + "set the clock if it is wrong; if it is right, run `scorebook-peer clock repair`"
+    }
+}

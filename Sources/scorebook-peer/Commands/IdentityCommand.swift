@@ -1,0 +1,74 @@
+import ArgumentParser
+import Foundation
+import PeerSync
+import RecordStore
+
+struct IdentityCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "identity",
+        abstract: "Show this machine's key, or give a copied store one of its own.",
+        discussion: """
+            The key in the file identity.key is who this machine is to the others. A store directory that was copied \
+            to a second machine, key included, would be the same machine twice; the two refuse each other.
+            """,
+        subcommands: [Show.self, Renew.self], defaultSubcommand: Show.self)
+
+    struct Show: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show this machine's public key (the default).")
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            try output.write(Figures(store.identity), store.identity.publicKey.hex)
+        }
+    }
+
+    struct Renew: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make this store a replica of its own: a new key, and no pairings.",
+            discussion: """
+                For a store directory that was copied from another machine. The records stay; the machines that the \
+                original is paired with have to be paired anew with this one. End a running listen or connect first.
+                """)
+
+        @Flag(help: "Renew without asking.")
+        var yes = false
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let peers = try await store.scorebook.records.peers()
+            if !yes {
+                let pairings =
+                    peers.isEmpty
+                    ? "" : " and end the pairing with " + peers.map(\.name).joined(separator: ", ")
+                guard let answer = Terminal.confirm("Give \(store.directory.path) a new key\(pairings)?")
+                else {
+                    throw Failure(ExitCode(64), "renewing the key needs --yes when nobody can be asked")
+                }
+                guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }
+            }
+            let identity = try Identity.renew(
+                at: store.directory.appendingPathComponent(Identity.fileName))
+            // Opening the store under its new identity ends the old pairings.
+            _ = try OpenStore(store.directory)
+            try output.write(
+                Figures(identity),
+                "this store has a key of its own now, \(identity.publicKey.hex.prefix(16))…; pair it with "
+                    + "`scorebook-peer listen --pair` or `connect HOST --code NNN-NNN`")
+        }
+    }
+
+    private struct Figures: Encodable {
+        let key: String
+        let replica: String
+
+        init(_ identity: Identity) {
+            key = identity.publicKey.hex
+            replica = identity.replicaID.description
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import RecordStore
+import SyncModel
+import Testing
+
+/// A clock that is ahead must not decide what the later write is, and what it has dated can be mended.
+struct ClockTests {
+    private static let now: Int64 = 1_700_000_000_000
+    private static let hour: Int64 = 3_600_000
+
+    private let clock = SetClock(Self.now)
+    private let a: Machine
+    private let b: Machine
+
+    init() throws {
+        a = try Machine("a", number: 1, clock: clock)
+        b = try Machine("b", number: 2, clock: SetClock(Self.now))
+    }
+
+    private func insert(_ number: Int, _ machine: Machine, ahead: Int64 = 0) async throws {
+        clock.milliseconds = Self.now + ahead
+        try machine.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|\(number)', 'x')")
+        _ = try await machine.store.foldPendingChanges()
+        clock.milliseconds = Self.now
+    }
+
+    private func expectRefusal(_ number: Int) async {
+        await #expect {
+            try await a.send(to: b)
+        } throws: { error in
+            let error = error as? RecordStoreError
+            return error?.code == .clockSkew && error?.message.contains("Author|~|\(number)") == true
+                && error?.message.contains("2023-11-14T23:13:20Z") == true
+                && error?.message.contains("2023-11-14T22:13:20Z") == true
+        }
+    }
+
+    private func report() async throws -> ClockReport {
+        try await a.store.database.read { [a] in try a.store.clockReport($0) }
+    }
+
+    @Test(arguments: [(0, true), (300_000, true), (300_001, false)])
+    func fiveMinutesAreAllowed(ahead: Int64, isAllowed: Bool) async throws {
+        try await insert(1, a, ahead: ahead)
+        if isAllowed {
+            try await a.send(to: b)
+            #expect(try b.rows("SELECT name FROM Author") == ["x"])
+        } else {
+            await #expect(throws: RecordStoreError.self) { try await a.send(to: b) }
+        }
+    }
+
+    @Test func nothingOfARefusedBatchIsApplied() async throws {
+        try await insert(1, a)
+        try await insert(2, a, ahead: Self.hour)
+        await expectRefusal(2)
+        #expect(try b.rows("SELECT * FROM Author").isEmpty)
+        #expect(try b.rows("SELECT * FROM remoteRecord").isEmpty)
+    }
+
+    @Test func aRepairedStoreIsTakenAndKeepsTheOrderOfItsWrites() async throws {
+        try await insert(1, a)
+        try await insert(2, a, ahead: Self.hour)
+        try a.shell("UPDATE Author SET name = 'after the clock was set' WHERE recordName = 'Author|~|1'")
+        try await insert(3, a, ahead: 2 * Self.hour)
+        let before = try await a.state("Author|~|3")
+        #expect(before?.newestWrite?.time.milliseconds == Self.now + 2 * Self.hour)
+        let found = try await report()
+        #expect(found.newest == Self.now + 2 * Self.hour)
+        #expect(found.records == 3)
+        #expect(found.needsRepair)
+
+        let store = a.store
+        try await store.database.write { _ = try store.repairClock($0) }
+
+        #expect(try await !report().needsRepair)
+        #expect(try await report().records == 0)
+        var stamps: [Stamp] = []
+        for number in [2, 1, 3] {
+            stamps.append(try #require(try await a.state("Author|~|\(number)")?.newestWrite))
+        }
+        #expect(stamps == stamps.sorted())
+        #expect(Set(stamps).count == 3)
+        #expect(stamps.allSatisfy { $0.time.milliseconds == Self.now })
+        // What was not in the future keeps its stamp.
+        #expect(try await a.state("Author|~|1")?.field("born")?.stamp.time.counter == 0)
+        try await a.sync(with: b)
+        #expect(try await a.digest() == b.digest())
+        let names = try b.rows("SELECT name FROM Author ORDER BY recordName")
+        #expect(names == ["after the clock was set", "x", "x"])
+    }
+
+    @Test func deletionsAreRepairedToo() async throws {
+        try await insert(1, a)
+        try await a.sync(with: b)
+        clock.milliseconds = Self.now + Self.hour
+        try a.shell("DELETE FROM Author")
+        _ = try await a.store.foldPendingChanges()
+        clock.milliseconds = Self.now
+        await expectRefusal(1)
+        let store = a.store
+        try await store.database.write { _ = try store.repairClock($0) }
+        try await a.sync(with: b)
+        #expect(try b.rows("SELECT * FROM Author").isEmpty)
+        #expect(try await b.status().tombstones == 1)
+    }
+
+    @Test func aHealthyStoreIsLeftAsItIs() async throws {
+        try await insert(1, a)
+        let before = try await a.state("Author|~|1")
+        let store = a.store
+        let report = try await store.database.write { try store.repairClock($0) }
+        #expect(!report.needsRepair)
+        #expect(try await a.state("Author|~|1") == before)
+    }
+}
