@@ -7,6 +7,18 @@ import SyncModel
 import SyncProtocol
 import Synchronization
 
+/// Permission to do something once, however many sessions it takes.
+final class OneTime: Sendable {
+    private let isLeft = Mutex(true)
+
+    func take() -> Bool {
+        isLeft.withLock { isLeft in
+            defer { isLeft = false }
+            return isLeft
+        }
+    }
+}
+
 /// One connection with one machine, from the handshake to the goodbye.
 final class PeerSession: Sendable {
     /// How long pairing and greeting may take, all together.
@@ -23,14 +35,14 @@ final class PeerSession: Sendable {
         /// Somebody connected to us.
         case answer
         /// We connected.
-        case call(pairing: CallPairing, once: Bool)
+        case call(pairing: CallPairing, once: Bool, startOver: OneTime?)
 
         var role: NoiseHandshake.Role {
             if case .answer = self { .responder } else { .initiator }
         }
 
         var isOnce: Bool {
-            if case .call(_, once: true) = self { true } else { false }
+            if case .call(_, once: true, _) = self { true } else { false }
         }
     }
 
@@ -114,6 +126,7 @@ final class PeerSession: Sendable {
                 switch error.code {
                 case .clockSkew: .refused
                 case .noSuchPeer: .notPaired
+                case .changeTokenExpired: .changeTokenExpired
                 default: .storeUnusable
                 }
             throw PeerSyncError(code, error.message)
@@ -192,6 +205,8 @@ final class PeerSession: Sendable {
             ProtocolError(.clockSkew, error.message)
         case let error as RecordStoreError where error.code == .noSuchPeer:
             ProtocolError(.notPaired, error.message)
+        case let error as RecordStoreError where error.code == .changeTokenExpired:
+            ProtocolError(.changeTokenExpired, error.message)
         case let error as RecordStoreError: ProtocolError(.storeFailure, error.message)
         default: ProtocolError(.storeFailure, "the other machine's store cannot go on at this moment")
         }
@@ -212,7 +227,7 @@ final class PeerSession: Sendable {
         var peer = try await engine.store.peer(key: ciphers.remoteStatic.bytes)
         var didPair = false
         let pairing = PairingConversation(engine: engine, address: address, ciphers: ciphers)
-        if case .call(let callPairing, _) = purpose, let code = callPairing.code(isKnown: peer != nil) {
+        if case .call(let callPairing, _, _) = purpose, let code = callPairing.code(isKnown: peer != nil) {
             peer = try await pairing.call(code, outbox) { try await self.nextMessage(&reader) }
             didPair = true
         } else if case .pairingShare(let share)? = first {
@@ -236,6 +251,10 @@ final class PeerSession: Sendable {
         async throws
         -> SyncReport?
     {
+        if case .call(_, _, let startOver?) = purpose, startOver.take() {
+            try await engine.store.database.write { [engine] in _ = try engine.store.startOver($0, with: peer)
+            }
+        }
         try outbox.send(.hello(try await hello(for: peer)))
         let answer: Message = if let first { first } else { try await nextMessage(&reader) }
         guard case .hello(let hello) = answer else {
@@ -253,11 +272,11 @@ final class PeerSession: Sendable {
                 statistics: statistics,
                 onEvent: engine.onEvent)
         }
-        for (name, zone) in zip(common, zones) {
-            try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })
-        }
         do {
             try await engine.store.noteConnected(true, with: peer)
+            for (name, zone) in zip(common, zones) {
+                try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })
+            }
             try await exchange(zones, &reader)
             try await engine.store.noteConnected(false, with: peer)
         } catch {

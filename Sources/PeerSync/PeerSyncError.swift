@@ -12,6 +12,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let cannotListen = Code(description: "cannotListen")
         /// The two machines are not paired, or one of them has ended the pairing.
         public static let notPaired = Code(description: "notPaired")
+        /// One of the machines was away for so long that it has to start over.
+        public static let changeTokenExpired = Code(description: "changeTokenExpired")
         /// The other side, or this one, refused for a reason that the message gives.
         public static let refused = Code(description: "refused")
         /// The pairing did not succeed.
@@ -51,6 +53,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         let code: Code =
             switch error.code {
             case .notPaired: .notPaired
+            case .changeTokenExpired: .changeTokenExpired
             case .sameIdentity, .noCommonZone, .clockSkew: .refused
             case .pairingUnavailable, .pairingFailed, .pairingBusy: .pairingFailed
             case .unsupportedVersion: .incompatible

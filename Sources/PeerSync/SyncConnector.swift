@@ -19,15 +19,21 @@ public struct SyncConnector: Service {
     private let host: String
     private let port: Int
     private let code: PairingCode?
+    private let startOver: OneTime?
 
-    /// - Parameter code: pairs with the machine if it is not paired yet.
+    /// - Parameters:
+    ///   - code: pairs with the machine if it is not paired yet.
+    ///   - startsOver: for a machine that was away too long: the first session forgets what the other machine has
+    ///     acknowledged, keeps what was changed here since then, and takes over what the other machine holds.
     public init(
-        _ engine: SyncEngine, host: String, port: Int = SyncEngine.defaultPort, code: PairingCode? = nil
+        _ engine: SyncEngine, host: String, port: Int = SyncEngine.defaultPort, code: PairingCode? = nil,
+        startsOver: Bool = false
     ) {
         self.engine = engine
         self.host = host
         self.port = port
         self.code = code
+        startOver = startsOver ? OneTime() : nil
     }
 
     private var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
@@ -92,7 +98,8 @@ public struct SyncConnector: Service {
     private func session(_ pairing: PeerSession.CallPairing, once: Bool) async throws -> SyncReport? {
         let connection = try await connect()
         let session = PeerSession(
-            engine, connection, purpose: .call(pairing: pairing, once: once), address: address)
+            engine, connection, purpose: .call(pairing: pairing, once: once, startOver: startOver),
+            address: address)
         return try await withGracefulShutdownHandler {
             try await withTaskCancellationHandler {
                 try await session.run()

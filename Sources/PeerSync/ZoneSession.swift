@@ -41,7 +41,10 @@ actor ZoneSession {
     /// Begins to send, from the token that the peer holds if that is one of ours.
     func begin(heldByPeer held: ChangeToken?) async throws {
         let (start, isVoid) = try await database.read { [ledger] db in
-            (try ledger.startingToken(db, for: held), try held.map { try !ledger.gaveOut(db, $0) } ?? false)
+            try ledger.checkToken(db, held)
+            return (
+                try ledger.startingToken(db, for: held), try held.map { try !ledger.gaveOut(db, $0) } ?? false
+            )
         }
         try outbox.send(exchange.begin(at: start, isHeldTokenVoid: isVoid))
     }

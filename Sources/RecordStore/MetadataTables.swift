@@ -9,18 +9,20 @@ enum MetadataTables {
 
     /// Names nobody else uses, so that the tables can live beside an app's own.
     static let createVersion1 = """
-        -- One value per name: formatVersion, replica, clock, lastSequence, and captured:<type>.
+        -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, and captured:<type>.
         CREATE TABLE syncState (
             name TEXT PRIMARY KEY,
             value
         ) WITHOUT ROWID;
 
-        -- The zones of this store, each with the digest of its live records.
+        -- The zones of this store, each with the digest of its live records. purgedSequence: the greatest
+        -- changeSequence of a deletion that was forgotten.
         CREATE TABLE recordZone (
             id INTEGER PRIMARY KEY,
             name TEXT NOT NULL UNIQUE,
             recordCount INTEGER NOT NULL DEFAULT 0,
-            digestSum BLOB NOT NULL DEFAULT (zeroblob(32))
+            digestSum BLOB NOT NULL DEFAULT (zeroblob(32)),
+            purgedSequence INTEGER NOT NULL DEFAULT 0
         );
         INSERT INTO recordZone (id, name) VALUES (1, 'ScorebookData');
 
@@ -104,6 +106,14 @@ enum MetadataTables {
             receivedSequence INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (peer, zone)
         ) WITHOUT ROWID;
+
+        -- How far machines had come that this one is no longer paired with, should they be paired again.
+        CREATE TABLE formerPeer (
+            publicKey BLOB NOT NULL,
+            zone INTEGER NOT NULL REFERENCES recordZone (id),
+            acknowledgedSequence INTEGER NOT NULL,
+            PRIMARY KEY (publicKey, zone)
+        ) WITHOUT ROWID;
         """
 
     /// Creates the tables, or brings those of an older format up to date.
@@ -146,6 +156,8 @@ struct SyncState {
     static let clock = SyncState(name: "clock")
     /// The number of the last change to a record's state.
     static let lastSequence = SyncState(name: "lastSequence")
+    /// When deletions were purged last, in milliseconds since 1970.
+    static let lastPurge = SyncState(name: "lastPurge")
     /// The fields, in order, that the capture triggers of a type know.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
 

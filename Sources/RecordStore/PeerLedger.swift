@@ -34,6 +34,24 @@ package struct PeerLedger: Sendable {
         try ChangeLog.isValid(db, token)
     }
 
+    /// Refuses a peer that may hold records whose deletion this store has forgotten, as its token tells.
+    ///
+    /// - Throws: `changeTokenExpired`.
+    package func checkToken(_ db: Database, _ held: ChangeToken?) throws {
+        // A peer that says that it begins anew holds nothing old.
+        guard held != .start else { return }
+        let zoneID = try zoneID(db)
+        let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zoneID).acknowledgedSequence
+        guard held != nil || acknowledged > 0 else { return }
+        let reached = try held.flatMap { try ChangeLog.isValid(db, $0) ? $0.sequence : nil } ?? acknowledged
+        guard reached < (try Zones.purgedSequence(db, zoneID)) else { return }
+        throw RecordStoreError(
+            .changeTokenExpired,
+            "“\(peer.name)” was away for so long that deletions it has not seen are forgotten; run "
+                + "`scorebook-peer connect HOST --start-over` on it, which takes the other scorebook over and keeps "
+                + "what was written on it since the last sync")
+    }
+
     /// Where to begin sending: at the token that the peer holds, if this store gave it out; otherwise at the start.
     package func startingToken(_ db: Database, for held: ChangeToken?) throws -> ChangeToken {
         guard let held, try ChangeLog.isValid(db, held) else { return .start }

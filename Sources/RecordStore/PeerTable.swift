@@ -88,7 +88,27 @@ enum PeerTable {
         try db.execute(
             sql: "INSERT INTO peer (publicKey, name, pairedAt) VALUES (?, ?, ?)",
             arguments: [Data(key), unique, pairedAt])
-        return try find(db, key: key)!
+        let peer = try find(db, key: key)!
+        try db.execute(
+            sql: """
+                INSERT INTO peerZone (peer, zone, acknowledgedSequence)
+                SELECT ?, zone, acknowledgedSequence FROM formerPeer WHERE publicKey = ?
+                """, arguments: [peer.id, Data(key)])
+        try db.execute(sql: "DELETE FROM formerPeer WHERE publicKey = ?", arguments: [Data(key)])
+        return peer
+    }
+
+    /// Ends a pairing, and remembers how far the peer had come.
+    static func remove(_ db: Database, _ peer: Peer) throws {
+        try db.execute(
+            sql: "UPDATE remoteRecord SET sourcePeer = NULL WHERE sourcePeer = ?", arguments: [peer.id])
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO formerPeer (publicKey, zone, acknowledgedSequence)
+                SELECT ?, zone, acknowledgedSequence FROM peerZone WHERE peer = ?
+                """, arguments: [Data(peer.publicKey), peer.id])
+        try db.execute(sql: "DELETE FROM peerZone WHERE peer = ?", arguments: [peer.id])
+        try db.execute(sql: "DELETE FROM peer WHERE id = ?", arguments: [peer.id])
     }
 
     static func progress(_ db: Database, peer: Int64, zone: Int64) throws -> PeerProgress {

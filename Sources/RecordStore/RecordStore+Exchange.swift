@@ -12,10 +12,11 @@ extension RecordStore {
     /// Keeps that both sides found their digests equal just now.
     package func noteInSync(with peer: Peer) async throws {
         let time = ISO8601.text(milliseconds: now(), fraction: .ifNeeded)
-        try await database.write { db in
+        try await database.write { [self] db in
             try db.execute(
                 sql: "UPDATE peer SET lastSync = ?, lastError = NULL WHERE id = ?",
                 arguments: [time, peer.id])
+            try purgeIfDue(db)
         }
     }
 
@@ -69,15 +70,16 @@ extension RecordStore {
     /// - Throws: `noSuchPeer`, `ambiguous`.
     @discardableResult
     public func forgetPeer(_ nameOrKey: String) async throws -> Peer {
-        try await database.write { db in
+        try await database.write { [self] db in
             let peer = try PeerTable.find(db, nameOrKey: nameOrKey)
-            try db.execute(
-                sql: "UPDATE remoteRecord SET sourcePeer = NULL WHERE sourcePeer = ?", arguments: [peer.id])
-            try db.execute(sql: "DELETE FROM peerZone WHERE peer = ?", arguments: [peer.id])
-            try endStream(db, of: peer)
-            try db.execute(sql: "DELETE FROM peer WHERE id = ?", arguments: [peer.id])
+            try endPairing(db, with: peer)
             return peer
         }
+    }
+
+    func endPairing(_ db: Database, with peer: Peer) throws {
+        try endStream(db, of: peer)
+        try PeerTable.remove(db, peer)
     }
 
     /// Settles what a peer that will not send any more has left unsettled.

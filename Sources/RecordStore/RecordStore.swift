@@ -51,8 +51,8 @@ public final class RecordStore: Sendable {
         generation = withUnsafeBytes(of: UInt64.random(in: 1...UInt64.max)) { Array($0) }
         try database.write { db in
             try MetadataTables.migrate(db)
-            try noteReplica(db)
             try installTriggers(db)
+            try noteReplica(db)
         }
     }
 
@@ -62,8 +62,7 @@ public final class RecordStore: Sendable {
         let last = try SyncState.text(db, .replica)
         guard last != replica.description else { return }
         if last != nil {
-            try db.execute(sql: "DELETE FROM peer")
-            try db.execute(sql: "DELETE FROM unsettledRecord")
+            for peer in try PeerTable.all(db) { try endPairing(db, with: peer) }
         }
         try SyncState.set(db, .replica, replica.description)
     }

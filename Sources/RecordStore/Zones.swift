@@ -29,6 +29,19 @@ enum Zones {
         return digest
     }
 
+    /// The greatest number of a deletion that was forgotten; 0 before the first.
+    static func purgedSequence(_ db: Database, _ id: Int64) throws -> Int64 {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT purgedSequence FROM recordZone WHERE id = ?"), arguments: [id])
+            ?? 0
+    }
+
+    static func raisePurgedSequence(_ db: Database, _ id: Int64, to sequence: Int64) throws {
+        try db.execute(
+            sql: "UPDATE recordZone SET purgedSequence = ? WHERE id = ? AND purgedSequence < ?",
+            arguments: [sequence, id, sequence])
+    }
+
     static func setDigest(_ db: Database, _ id: Int64, _ digest: ZoneDigest) throws {
         try db.cachedStatement(sql: "UPDATE recordZone SET recordCount = ?, digestSum = ? WHERE id = ?")
             .execute(arguments: [Int64(bitPattern: digest.count), Data(digest.sumBytes), id])

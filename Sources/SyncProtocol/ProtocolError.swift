@@ -36,6 +36,8 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let tooBusy = Code(rawValue: 13)
         /// A machine connected to itself, or to a copy of itself.
         public static let sameIdentity = Code(rawValue: 14)
+        /// The receiver has missed deletions that the sender has forgotten, and has to start over.
+        public static let changeTokenExpired = Code(rawValue: 15)
     }
 
     public let code: Code

@@ -19,6 +19,8 @@ public struct Script: Sendable, CustomStringConvertible {
             case backup
             case restore
             case upgrade
+            /// A machine forgets deletions that are old and that its peers know.
+            case purge
         }
 
         let kind: Kind
@@ -69,8 +71,9 @@ public struct Script: Sendable, CustomStringConvertible {
                 case 52..<56: .fold
                 case 56..<76: .session
                 case 76..<85: .cutSession
-                case 85..<88: .restart
-                case 88..<92: hasBackups ? .backup : .write
+                case 85..<87: .restart
+                case 87..<89: .purge
+                case 89..<92: hasBackups ? .backup : .write
                 case 92..<96: hasBackups ? .restore : .session
                 default: hasUpgrades ? .upgrade : .write
                 }

@@ -95,6 +95,17 @@ final class SimulatedReplica {
         try restart()
     }
 
+    /// Forgets old deletions.
+    func purge(retention: Int64) throws -> Int {
+        try database.write { try store.purgeTombstones($0, retention: retention) }
+    }
+
+    /// Forgets what another machine has, because it was away for too long.
+    func startOver(with other: SimulatedReplica) throws {
+        let ledger = try ledger(with: other)
+        _ = try database.write { try store.startOver($0, with: ledger.peer) }
+    }
+
     // MARK: What can be seen of it
 
     /// All that the tables show, one line a record, the columns of the first version only.

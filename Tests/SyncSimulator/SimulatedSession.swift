@@ -41,6 +41,8 @@ struct SimulatedSession {
         var isConfirmed = false
         var isCut = false
         var resyncs = 0
+        /// The side that was refused because it has missed deletions that the other has forgotten.
+        var expired: Int?
     }
 
     init(_ left: SimulatedReplica, _ right: SimulatedReplica, cutAfter bytes: Int?) throws {
@@ -54,6 +56,12 @@ struct SimulatedSession {
         for (index, side) in sides.enumerated() {
             let other = sides[1 - index]
             let held = try other.read { try other.ledger.summary($0).received }
+            do {
+                try side.read { try side.ledger.checkToken($0, held) }
+            } catch let error as RecordStoreError where error.code == .changeTokenExpired {
+                outcome.expired = 1 - index
+                return outcome
+            }
             let (start, isVoid) = try side.read { db in
                 (
                     try side.ledger.startingToken(db, for: held),

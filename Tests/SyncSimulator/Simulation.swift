@@ -15,6 +15,8 @@ public struct SimulationCounts: Sendable {
     public var restores = 0
     public var upgrades = 0
     public var resyncs = 0
+    public var purged = 0
+    public var startOvers = 0
 
     public init() {}
 
@@ -30,6 +32,8 @@ public struct SimulationCounts: Sendable {
         left.restores += right.restores
         left.upgrades += right.upgrades
         left.resyncs += right.resyncs
+        left.purged += right.purged
+        left.startOvers += right.startOvers
     }
 }
 
@@ -39,6 +43,8 @@ public struct Simulation {
     private let replicas: [SimulatedReplica]
     private let script: Script
     private var counts = SimulationCounts()
+    /// The join of all states that machines had before a session.
+    private var everKnown: [RecordName: RecordState] = [:]
 
     private init(_ script: Script) throws {
         self.script = script
@@ -58,6 +64,7 @@ public struct Simulation {
         var simulation = try Simulation(script)
         for step in script.steps { try simulation.perform(step) }
         try simulation.quiesce()
+        try simulation.goBack()
         try simulation.checkEnd()
         simulation.counts.runs = 1
         return simulation.counts
@@ -86,6 +93,8 @@ public struct Simulation {
             try session(step.machine, step.other, cutAfter: Int.random(in: 1...1000, using: &random), &random)
         case .restart:
             try replica.restart()
+        case .purge:
+            try purge(retention: random.oneIn(2) ? 0 : Int64.random(in: 0...3000, using: &random))
         case .backup:
             try replica.makeBackup()
         case .restore:
@@ -94,6 +103,10 @@ public struct Simulation {
             if replica.version < 2 { counts.upgrades += 1 }
             try replica.upgrade()
         }
+    }
+
+    private mutating func purge(retention: Int64) throws {
+        for replica in replicas { counts.purged += try replica.purge(retention: retention) }
     }
 
     private mutating func delete(_ replica: SimulatedReplica, _ random: inout SeededGenerator) throws {
@@ -114,9 +127,19 @@ public struct Simulation {
         _ left: Int, _ right: Int, cutAfter bytes: Int?, _ random: inout SeededGenerator
     ) throws {
         let pair = [replicas[left], replicas[right]]
-        let before = try pair.map { try $0.states() }
+        var before = try pair.map { try $0.states() }
         var session = try SimulatedSession(pair[0], pair[1], cutAfter: bytes)
-        let outcome = try session.run(&random)
+        var outcome = try session.run(&random)
+        if let expired = outcome.expired {
+            try pair[expired].startOver(with: pair[1 - expired])
+            counts.startOvers += 1
+            before = try pair.map { try $0.states() }
+            session = try SimulatedSession(pair[0], pair[1], cutAfter: bytes)
+            outcome = try session.run(&random)
+            guard outcome.expired == nil else {
+                throw SimulationFailure("machine \(pair[expired].number) cannot start over")
+            }
+        }
         counts.sessions += 1
         counts.recordsMoved += outcome.recordsMoved
         counts.resyncs += outcome.resyncs
@@ -129,6 +152,14 @@ public struct Simulation {
                 "machines \(left) and \(right) did not end up equal, and nothing was left to do")
         }
         try checkPair(pair, before)
+        for states in before { remember(states) }
+    }
+
+    /// Adds to what anybody ever knew.
+    private mutating func remember(_ states: [RecordName: RecordState]) {
+        for (name, state) in states {
+            if everKnown[name] == nil { everKnown[name] = state } else { everKnown[name]!.merge(state) }
+        }
     }
 
     /// Syncs all machines, in lines and rings, until nothing moves any more.
@@ -142,6 +173,19 @@ public struct Simulation {
             if counts.recordsMoved == movedBefore { return }
         }
         throw SimulationFailure("records keep moving although nobody writes")
+    }
+
+    /// In some runs, all forget what is deleted everywhere, and then a machine comes that was away since its backup.
+    private mutating func goBack() throws {
+        var random = SeededGenerator(seed: script.setup &+ 2)
+        guard random.oneIn(2) else { return }
+        clock.advance(1)
+        try purge(retention: 0)
+        if random.oneIn(2), try replicas[0].restoreBackup() {
+            counts.restores += 1
+            if random.oneIn(2) { try replicas[0].shell(SimulatedWrites.statements(replicas[0], &random)) }
+        }
+        try quiesce()
     }
 
     // MARK: What must hold
@@ -195,6 +239,7 @@ public struct Simulation {
             }
             try check(replica, states[replica.number], status)
         }
+        try checkNothingLost(states)
         let newest = replicas.filter { $0.version >= 2 }
         for group in [replicas.filter { $0.version < 2 }, newest] {
             guard let first = try group.first?.rows() else { continue }
@@ -210,6 +255,25 @@ public struct Simulation {
         counts.holds += statuses.map(\.held).reduce(0, +)
         counts.deletions += statuses[0].tombstones
         counts.revivals += states[0].values.filter { $0.revival != nil && $0.isLive }.count
+    }
+
+    /// What anybody ever wrote has its effect in the end, however it travelled, and whoever has forgotten what.
+    private func checkNothingLost(_ states: [[RecordName: RecordState]]) throws {
+        // A restored backup loses what was written after it and not synced; and where versions differ, the older
+        // ones settle less.
+        guard counts.restores == 0, Set(replicas.map(\.version)).count == 1 else { return }
+        let oracle = Oracle(joining: [everKnown], knowingPrizes: replicas[0].version >= 2)
+        let live = Set(states[0].values.filter(\.isLive).map(\.name))
+        let difference = live.symmetricDifference(oracle.live).sorted()
+        guard difference.isEmpty else {
+            let details = difference.map { name in
+                "\(name) is \(states[0][name].map(Self.text) ?? "unknown"), "
+                    + "by the rules \(oracle.settled[name].map(Self.text) ?? "unknown")"
+            }
+            throw SimulationFailure(
+                "after all that was ever written, these should live or not:\n\(details.joined(separator: "\n"))"
+            )
+        }
     }
 
     private func check(

@@ -58,18 +58,18 @@ struct ClockCommand: AsyncParsableCommand {
             if !yes {
                 let question =
                     "It is \(ClockFigures.text(found.now)) by this machine's clock. Is that right, and shall "
-                    + "\(found.records.grouped) records be dated so?"
+                    + "\(found.records.counted("record")) be dated so?"
                 guard let answer = Terminal.confirm(question) else {
                     throw Failure(
                         ExitCode(64),
-                        "repairing \(found.records.grouped) records needs --yes when nobody can be asked")
+                        "repairing \(found.records.counted("record")) needs --yes when nobody can be asked")
                 }
                 guard answer else { throw Failure(.temporaryFailure, "nothing was repaired") }
             }
             let report = try await records.database.write { try records.repairClock($0) }
             try output.write(
                 ClockFigures(report),
-                "repaired: \(report.records.grouped) records are dated as written now; sync again")
+                "repaired: \(report.records.counted("record")) dated as written now; sync again")
         }
     }
 }
@@ -99,7 +99,7 @@ extension ClockReport {
         }
         return
             "the newest write is of \(ClockFigures.text(newest)), but the clock says \(ClockFigures.text(now)): "
-            + "\(records.grouped) records are dated into the future\n"
+            + "\(records.counted("record")) dated into the future\n"
             + "set the clock if it is wrong; if it is right, run `scorebook-peer clock repair`"
     }
 }

@@ -26,6 +26,13 @@ struct Connect: StoreCommand {
     @Flag(help: "End when both machines hold the same records.")
     var once = false
 
+    @Flag(
+        help: """
+            For a machine that was away so long that it is refused: take the other scorebook over, and keep what was \
+            written here since the last sync with it.
+            """)
+    var startOver = false
+
     @OptionGroup var session: SessionOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
@@ -41,7 +48,8 @@ struct Connect: StoreCommand {
             if isOnce, isJSON { return }
             printer.print(event)
         }
-        let connector = SyncConnector(engine, host: address.host, port: address.port, code: code)
+        let connector = SyncConnector(
+            engine, host: address.host, port: address.port, code: code, startsOver: startOver)
         guard once else { return try await session.run(connector) }
         let sync = OneSync(connector)
         try await session.run(sync)

@@ -46,7 +46,7 @@ struct Export: StoreCommand {
         let count = try await ProgressLine.shared.during("exporting to \(file)") { [file] in
             try await store.scorebook.exportFile(at: file)
         }
-        try output.write(["records": count], "exported \(count.grouped) records to \(file)")
+        try output.write(["records": count], "exported \(count.counted("record")) to \(file)")
     }
 }
 
@@ -61,7 +61,7 @@ extension ImportReport {
                     + [counts.new, counts.changed, counts.unchanged, counts.deleted].map(\.grouped))
         }
         let changes = total.new + total.changed + total.deleted
-        let verdict = changes == 0 ? "nothing new" : "\(changes.grouped) records changed"
+        let verdict = changes == 0 ? "nothing new" : "\(changes.counted("record")) changed"
         return "imported a \(format.rawValue): \(verdict)\n" + aligned(rows)
     }
 }

@@ -57,7 +57,7 @@ struct Status: StoreCommand {
                 "wrote \(Duration.milliseconds(status.clockAhead).formatted()) in the future; see scorebook-peer clock",
             ])
         }
-        rows.append(["digest", "\(status.digest.hex) over \(Int(status.digest.count).grouped) records"])
+        rows.append(["digest", "\(status.digest.hex) over \(Int(status.digest.count).counted("record"))"])
         Terminal.write(aligned(rows))
         guard !status.peers.isEmpty else { return }
         Terminal.write("\n" + aligned([PeerFigures.header] + status.peers.map { PeerFigures($0).row }))

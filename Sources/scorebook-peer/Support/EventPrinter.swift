@@ -51,7 +51,7 @@ struct EventPrinter: Sendable {
 
     /// The line that says that two machines hold the same, and what it took.
     static func summary(_ name: String, _ digest: ZoneDigest, _ statistics: SessionStatistics) -> String {
-        "in sync with \(name): \(Int(digest.count).grouped) records, digest \(digest.hex); "
+        "in sync with \(name): \(Int(digest.count).counted("record")), digest \(digest.hex); "
             + "sent \(statistics.recordsSent.grouped), received \(statistics.recordsReceived.grouped), "
             + "\((statistics.bytesSent + statistics.bytesReceived).grouped) bytes, "
             + String(format: "%.2f s", statistics.seconds)

@@ -77,7 +77,7 @@ struct Failure: Error {
         switch code {
         case .unreachable, .cannotListen: .unavailable
         case .interrupted, .timeout: .temporaryFailure
-        case .notPaired, .refused, .pairingFailed: .refused
+        case .notPaired, .changeTokenExpired, .refused, .pairingFailed: .refused
         case .unsafeIdentity: .configuration
         case .storeUnusable: .cannotCreate
         default: .dataError

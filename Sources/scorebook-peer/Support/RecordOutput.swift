@@ -79,7 +79,7 @@ struct DeletionOptions: ParsableArguments {
         guard !others.isEmpty else { return "" }
         let counts = Dictionary(grouping: others, by: \.name.recordType).mapValues(\.count)
         let list = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        return " and \(others.count) record\(others.count == 1 ? "" : "s") that go with it (\(list))"
+        return " and \(others.count.counted("record")) that go with it (\(list))"
     }
 
     private struct StepFigures: Encodable {

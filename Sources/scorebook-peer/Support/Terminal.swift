@@ -120,6 +120,9 @@ func aligned(_ rows: [[String]]) -> String {
 }
 
 extension Int {
+    /// As in “1 record” and “1,200 records”.
+    func counted(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
+
     /// With a separator between thousands, as people read numbers.
     var grouped: String {
         var digits = String(magnitude)

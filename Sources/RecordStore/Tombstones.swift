@@ -1,0 +1,137 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// Deletions are remembered as long as a machine may come that does not know of them.
+extension RecordStore {
+    /// How long a deletion is remembered at least, in milliseconds: 180 days.
+    public static let defaultRetention: Int64 = 180 * 86_400_000
+
+    private static let purgeInterval: Int64 = 86_400_000
+
+    /// Forgets the deletions that every paired machine has acknowledged and that are older than the retention time.
+    /// Part of the transaction that is open.
+    ///
+    /// A machine that comes with an older token later, because its store was restored from a backup or its pairing
+    /// had been ended, is refused with `changeTokenExpired`: it may hold records whose deletion nobody remembers.
+    ///
+    /// - Parameter retention: in milliseconds.
+    /// - Returns: how many deletions were forgotten.
+    @discardableResult
+    public func purgeTombstones(_ db: Database, retention: Int64 = RecordStore.defaultRetention) throws -> Int
+    {
+        let limit = now() - retention
+        let shapes = try ShapeTable(db)
+        var count = 0
+        for zone in try Int64.fetchAll(db, sql: "SELECT id FROM recordZone") {
+            let acknowledged = try Self.acknowledgedByAll(db, zone: zone)
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT remoteRecordID, changeSequence, remoteRecord FROM remoteRecord
+                    WHERE zone = ? AND status = 1 AND status <> 0 AND changeSequence <= ?
+                    """, arguments: [zone, acknowledged])
+            var last: Int64 = 0
+            for row in rows {
+                let name: String = row[0]
+                let metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name)
+                guard let deletion = metadata.deletion, deletion.time.milliseconds <= limit else { continue }
+                try db.cachedStatement(sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?")
+                    .execute(arguments: [name])
+                last = max(last, row[1])
+                count += 1
+            }
+            try Zones.raisePurgedSequence(db, zone, to: last)
+        }
+        return count
+    }
+
+    /// Purges once a day.
+    func purgeIfDue(_ db: Database) throws {
+        let last = try SyncState.integer(db, .lastPurge) ?? 0
+        guard now() - last >= Self.purgeInterval || now() < last else { return }
+        try purgeTombstones(db)
+        try SyncState.set(db, .lastPurge, now())
+    }
+
+    /// The number up to which every paired machine has acknowledged the changes of a zone.
+    private static func acknowledgedByAll(_ db: Database, zone: Int64) throws -> Int64 {
+        let least = try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT MIN(COALESCE(acknowledgedSequence, 0))
+                FROM peer LEFT JOIN peerZone ON peerZone.peer = peer.id AND peerZone.zone = ?
+                """, arguments: [zone])
+        return try least ?? SyncState.integer(db, .lastSequence) ?? 0
+    }
+}
+
+/// What a machine does that was away for too long.
+extension RecordStore {
+    /// Forgets what a peer has acknowledged, so that the next session takes the peer's records over; what was changed
+    /// here since then stays, with the records it refers to. Part of the transaction that is open.
+    ///
+    /// Nothing is deleted by this for other machines: the records just are not known here any more.
+    ///
+    /// - Returns: how many records were forgotten.
+    @discardableResult
+    package func startOver(_ db: Database, with peer: Peer) throws -> Int {
+        _ = try fold(db)
+        var count = 0
+        for zone in try Int64.fetchAll(db, sql: "SELECT id FROM recordZone") {
+            let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zone).acknowledgedSequence
+            let kept = try namesKept(db, zone: zone, after: acknowledged)
+            let names = try String.fetchAll(
+                db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND changeSequence <= ?",
+                arguments: [zone, acknowledged])
+            let forgotten = try names.map { try RecordName($0) }.filter { !kept.contains($0) }
+            try forget(db, forgotten, zone: zone)
+            count += forgotten.count
+            try PeerTable.setReceived(db, peer: peer.id, zone: zone, .start)
+        }
+        // The tokens that others hold of this store cover records that are gone.
+        try db.execute(sql: "DELETE FROM storeGeneration")
+        try Generations.record(
+            db, generation, firstSequence: SyncState.integer(db, .lastSequence) ?? 0)
+        return count
+    }
+
+    /// The records that changed after a number, and what they need.
+    private func namesKept(_ db: Database, zone: Int64, after sequence: Int64) throws -> Set<RecordName> {
+        let working = try WorkingSet(db, tables)
+        var queue = try String.fetchAll(
+            db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND changeSequence > ?",
+            arguments: [zone, sequence]
+        ).map { try RecordName($0) }
+        var kept = Set(queue)
+        while let name = queue.popLast() {
+            for field in try working.known(name)?.state.fields ?? [] {
+                guard case .reference(let target) = field.value, kept.insert(target).inserted else {
+                    continue
+                }
+                queue.append(target)
+            }
+        }
+        return kept
+    }
+
+    private func forget(_ db: Database, _ names: [RecordName], zone: Int64) throws {
+        let working = try WorkingSet(db, tables)
+        var digest = try Zones.digest(db, zone)
+        try CaptureTriggers.paused(db) {
+            try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+            for name in names {
+                if let id = try working.known(name)?.original?.countedID { digest.remove(id) }
+                try tables[name.recordType]?.delete(db, name.description)
+                for sql in [
+                    "DELETE FROM remoteRecord WHERE remoteRecordID = ?",
+                    "DELETE FROM heldReference WHERE recordName = ?",
+                    "DELETE FROM unsettledRecord WHERE recordName = ?",
+                ] {
+                    try db.cachedStatement(sql: sql).execute(arguments: [name.description])
+                }
+            }
+        }
+        try Zones.setDigest(db, zone, digest)
+    }
+}

@@ -1,0 +1,121 @@
+import RecordStore
+import SyncModel
+import Testing
+
+/// Deletions are forgotten when everybody knows them and some time has passed; who comes later starts over.
+struct TombstoneTests {
+    private let clock = SetClock(1_700_000_000_000)
+    private let a: Machine
+    private let b: Machine
+
+    /// Two machines, equal, with two authors; the clock of `a` then goes on by a second.
+    init() async throws {
+        a = try Machine("a", number: 1, clock: clock)
+        b = try Machine("b", number: 2, clock: clock)
+        try a.shell(
+            """
+            INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen'), ('Author|~|2', 'Brontë');
+            INSERT INTO Book (recordName, title, author) VALUES ('Book|~|1', 'Emma', 'Author|~|1');
+            """)
+        try await a.sync(with: b)
+        clock.milliseconds += 1000
+    }
+
+    private func purge(_ machine: Machine, retention: Int64) async throws -> Int {
+        let store = machine.store
+        return try await store.database.write { try store.purgeTombstones($0, retention: retention) }
+    }
+
+    private func ledger(of machine: Machine, for other: Machine) async throws -> PeerLedger {
+        let peer = try await machine.store.addPeer(key: other.key, name: other.name)
+        return PeerLedger(store: machine.store, zone: .scorebookData, peer: peer)
+    }
+
+    /// Whether `machine` lets `other` go on from what it holds.
+    private func isWelcome(_ other: Machine, at machine: Machine) async throws -> Bool {
+        let ours = try await ledger(of: machine, for: other)
+        let theirs = try await ledger(of: other, for: machine)
+        let held = try await other.store.database.read { try theirs.summary($0).received }
+        do {
+            try await machine.store.database.read { try ours.checkToken($0, held) }
+            return true
+        } catch let error as RecordStoreError where error.code == .changeTokenExpired {
+            return false
+        }
+    }
+
+    private func startOver(_ machine: Machine, with other: Machine) async throws -> Int {
+        let ledger = try await ledger(of: machine, for: other)
+        return try await machine.store.database.write { try ledger.store.startOver($0, with: ledger.peer) }
+    }
+
+    @Test func aDeletionIsKeptUntilEveryPeerKnowsIt() async throws {
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
+        _ = try await a.status()
+        #expect(try await purge(a, retention: 0) == 0)
+        try await a.sync(with: b)
+        #expect(try await purge(a, retention: 0) == 1)
+        #expect(try await purge(b, retention: 0) == 1)
+        #expect(try await a.status().tombstones == 0)
+        #expect(try await a.digest() == b.digest())
+        #expect(try await a.send(to: b) + b.send(to: a) == 0)
+    }
+
+    @Test func aDeletionIsKeptForTheRetentionTime() async throws {
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
+        try await a.sync(with: b)
+        clock.milliseconds += 10_000
+        #expect(try await purge(a, retention: 10_001) == 0)
+        #expect(try await purge(a, retention: 10_000) == 1)
+    }
+
+    @Test func withoutPeersOnlyTimeCounts() async throws {
+        let alone = try Machine("alone", number: 3, clock: clock)
+        try alone.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'x')")
+        _ = try await alone.status()
+        try alone.shell("DELETE FROM Author")
+        _ = try await alone.status()
+        #expect(try await purge(alone, retention: 0) == 1)
+    }
+
+    @Test func aPeerThatWasThereAllTheTimeIsWelcome() async throws {
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
+        try await a.sync(with: b)
+        _ = try await purge(a, retention: 0)
+        #expect(try await isWelcome(b, at: a))
+        #expect(try await isWelcome(a, at: b))
+    }
+
+    @Test func aPeerThatWasForgottenAndComesBackOldIsRefusedAndStartsOver() async throws {
+        // What b wrote and nobody has seen.
+        try b.shell(
+            "INSERT INTO Book (recordName, title, author) VALUES ('Book|~|2', 'Persuasion', 'Author|~|1')")
+        _ = try await b.status()
+        try await a.store.forgetPeer("b")
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
+        _ = try await a.status()
+        #expect(try await purge(a, retention: 0) == 1)
+
+        #expect(try await !isWelcome(b, at: a))
+        // Author 2 and book 1 go; book 2 is b's own, and needs author 1.
+        #expect(try await startOver(b, with: a) == 2)
+        #expect(try b.rows("SELECT title FROM Book") == ["Persuasion"])
+        #expect(try b.rows("SELECT recordName FROM Author") == ["Author|~|1"])
+        #expect(try await isWelcome(b, at: a))
+
+        try await a.sync(with: b)
+        for machine in [a, b] {
+            #expect(try machine.rows("SELECT title FROM Book ORDER BY 1") == ["Emma", "Persuasion"])
+            #expect(try machine.rows("SELECT recordName FROM Author") == ["Author|~|1"])
+            #expect(try machine.rows("PRAGMA foreign_key_check").isEmpty)
+        }
+        #expect(try await a.digest() == b.digest())
+    }
+
+    @Test func startingOverIsNoDeletion() async throws {
+        #expect(try await startOver(b, with: a) == 3)
+        #expect(try await b.status().tombstones == 0)
+        #expect(try b.rows("SELECT * FROM Author").isEmpty)
+        #expect(try await b.digest() == Machine("c", number: 9).digest())
+    }
+}
