@@ -23,13 +23,13 @@ struct MergeTests {
         return result
     }
 
-    /// Every state that few stamps, values and fields can make: 720 of them.
+    /// Every state that few stamps, values and fields can make.
     static let states: [RecordState] = {
         var result: [RecordState] = []
         let stamps: [Stamp?] = [nil, stamp(1, 1), stamp(1, 2), stamp(2, 1)]
         for title in stamps {
             for body in stamps {
-                for value in title == nil ? [FieldValue.null] : [.integer(1), .text("x")] {
+                for value in title == nil ? [FieldValue.null] : [.integer(1), .text("x"), .null] {
                     for deletion in stamps {
                         for revival in [nil, stamp(2, 2)] {
                             var fields: [(String, FieldValue, Stamp)] = []
@@ -43,6 +43,16 @@ struct MergeTests {
         }
         return result
     }()
+
+    @Test func theStatesAreManyAndDifferent() {
+        #expect(Set(Self.states).count == 320)
+        var merged: Set<RecordState> = []
+        for left in Self.states {
+            for right in Self.states { merged.insert(Self.merged(left, right)) }
+        }
+        // Merging leads to no state that is not among them.
+        #expect(merged == Set(Self.states))
+    }
 
     @Test func mergeIsCommutativeAndIdempotent() {
         for left in Self.states {
@@ -88,6 +98,13 @@ struct MergeTests {
         let one = Self.state([("title", .text("a"), Self.stamp(1))])
         let other = Self.state([("title", .text("b"), Self.stamp(1))])
         #expect(Self.merged(one, other).field("title")?.value == .text("b"))
+    }
+
+    @Test func underOneStampNullWins() {
+        let name = Self.state([("title", .reference(Self.name), Self.stamp(1))])
+        let null = Self.state([("title", .null, Self.stamp(1))])
+        #expect(Self.merged(name, null).field("title")?.value == .null)
+        #expect(Self.merged(null, name).field("title")?.value == .null)
     }
 
     @Test func anEditAfterADeletionKeepsTheRecord() {

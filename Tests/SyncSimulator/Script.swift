@@ -13,7 +13,7 @@ public struct Script: Sendable, CustomStringConvertible {
             case fold
             /// Two machines sync.
             case session
-            /// Two machines sync, and the line is cut.
+            /// Two machines sync, and the line is cut, or one of them crashes.
             case cutSession
             case restart
             case backup

@@ -16,6 +16,8 @@ struct SimulatedSession {
     private var lines: [ByteBuffer] = [ByteBuffer(), ByteBuffer()]
     /// How many bytes may still pass before the line is cut; nil for a line that holds.
     private var bytesLeft: Int?
+    /// How many batches are applied before a machine crashes, just short of the commit; nil for machines that run on.
+    private var appliesLeft: Int?
 
     private final class Side {
         let replica: SimulatedReplica
@@ -45,9 +47,22 @@ struct SimulatedSession {
         var expired: Int?
     }
 
-    init(_ left: SimulatedReplica, _ right: SimulatedReplica, cutAfter bytes: Int?) throws {
+    /// How a session comes to an end before its time.
+    enum End {
+        case never
+        /// The line is cut after this many bytes.
+        case cut(afterBytes: Int)
+        /// A machine crashes while it applies a batch, after this many were applied.
+        case crash(afterBatches: Int)
+    }
+
+    init(_ left: SimulatedReplica, _ right: SimulatedReplica, end: End) throws {
         sides = [try Side(left, with: right), try Side(right, with: left)]
-        bytesLeft = bytes
+        switch end {
+        case .never: break
+        case .cut(let bytes): bytesLeft = bytes
+        case .crash(let batches): appliesLeft = batches
+        }
     }
 
     /// Runs until both sides are confirmed, the line is cut, or nothing can happen any more.
@@ -144,8 +159,12 @@ struct SimulatedSession {
             case .send(let message):
                 send(message, from: index)
             case .apply(let batch):
-                _ = try side.replica.database.write { try side.ledger.apply($0, batch) }
-                try perform(side.exchange.applied(batch), index, &outcome)
+                if try apply(batch, side) {
+                    try perform(side.exchange.applied(batch), index, &outcome)
+                } else {
+                    bytesLeft = 0
+                    return
+                }
             case .acknowledged(let token):
                 try side.replica.database.write { try side.ledger.acknowledge($0, token) }
             case .voidReceived:
@@ -160,6 +179,26 @@ struct SimulatedSession {
                 break
             }
         }
+    }
+}
+
+extension SimulatedSession {
+    /// Applies a batch.
+    ///
+    /// - Returns: false when the machine crashed before it was durable.
+    private mutating func apply(_ batch: ChangeBatch, _ side: Side) throws -> Bool {
+        struct Crash: Error {}
+        do {
+            try side.replica.database.write { db in
+                _ = try side.ledger.apply(db, batch)
+                if appliesLeft == 0 { throw Crash() }
+            }
+        } catch is Crash {
+            try side.replica.restart()
+            return false
+        }
+        appliesLeft = appliesLeft.map { $0 - 1 }
+        return true
     }
 }
 

@@ -88,9 +88,13 @@ public struct Simulation {
         case .fold:
             _ = try replica.states()
         case .session:
-            try session(step.machine, step.other, cutAfter: nil, &random)
+            try session(step.machine, step.other, end: .never, &random)
         case .cutSession:
-            try session(step.machine, step.other, cutAfter: Int.random(in: 1...1000, using: &random), &random)
+            let end: SimulatedSession.End =
+                random.oneIn(3)
+                ? .crash(afterBatches: Int.random(in: 0...3, using: &random))
+                : .cut(afterBytes: Int.random(in: 1...1000, using: &random))
+            try session(step.machine, step.other, end: end, &random)
         case .restart:
             try replica.restart()
         case .purge:
@@ -124,17 +128,17 @@ public struct Simulation {
     }
 
     private mutating func session(
-        _ left: Int, _ right: Int, cutAfter bytes: Int?, _ random: inout SeededGenerator
+        _ left: Int, _ right: Int, end: SimulatedSession.End, _ random: inout SeededGenerator
     ) throws {
         let pair = [replicas[left], replicas[right]]
         var before = try pair.map { try $0.states() }
-        var session = try SimulatedSession(pair[0], pair[1], cutAfter: bytes)
+        var session = try SimulatedSession(pair[0], pair[1], end: end)
         var outcome = try session.run(&random)
         if let expired = outcome.expired {
             try pair[expired].startOver(with: pair[1 - expired])
             counts.startOvers += 1
             before = try pair.map { try $0.states() }
-            session = try SimulatedSession(pair[0], pair[1], cutAfter: bytes)
+            session = try SimulatedSession(pair[0], pair[1], end: end)
             outcome = try session.run(&random)
             guard outcome.expired == nil else {
                 throw SimulationFailure("machine \(pair[expired].number) cannot start over")
@@ -143,6 +147,11 @@ public struct Simulation {
         counts.sessions += 1
         counts.recordsMoved += outcome.recordsMoved
         counts.resyncs += outcome.resyncs
+        // Only who lost what it had can make a token lie.
+        guard outcome.resyncs == 0 || counts.restores > 0 else {
+            throw SimulationFailure(
+                "machines \(left) and \(right) found that their tokens do not say the truth")
+        }
         if outcome.isCut {
             counts.cuts += 1
             return
@@ -168,7 +177,7 @@ public struct Simulation {
         for _ in 0..<(4 * script.machines + 4) {
             let movedBefore = counts.recordsMoved
             for index in 0..<script.machines {
-                try session(index, (index + 1) % script.machines, cutAfter: nil, &random)
+                try session(index, (index + 1) % script.machines, end: .never, &random)
             }
             if counts.recordsMoved == movedBefore { return }
         }
