@@ -124,7 +124,7 @@ final class PeerSession: Sendable {
         } catch let error as RecordStoreError {
             let code: PeerSyncError.Code =
                 switch error.code {
-                case .clockSkew: .refused
+                case .clockSkew: .clockSkew
                 case .noSuchPeer: .notPaired
                 case .changeTokenExpired: .changeTokenExpired
                 default: .storeUnusable
@@ -251,14 +251,17 @@ final class PeerSession: Sendable {
         async throws
         -> SyncReport?
     {
-        if case .call(_, _, let startOver?) = purpose, startOver.take() {
-            try await engine.store.database.write { [engine] in _ = try engine.store.startOver($0, with: peer)
-            }
-        }
-        try outbox.send(.hello(try await hello(for: peer)))
+        var startsOver = false
+        if case .call(_, _, let startOver?) = purpose { startsOver = startOver.take() }
+        try outbox.send(.hello(try await hello(for: peer, startsOver: startsOver)))
         let answer: Message = if let first { first } else { try await nextMessage(&reader) }
         guard case .hello(let hello) = answer else {
             throw ProtocolError(.unexpectedMessage, "the other side did not say hello")
+        }
+        if startsOver {
+            // Only now that the other side is known to be there and willing.
+            try await engine.store.database.write { [engine] in _ = try engine.store.startOver($0, with: peer)
+            }
         }
         if case .call = purpose { try await engine.store.noteAddress(address, of: peer) }
         engine.onEvent(.connected(name: peer.name, address: address))
@@ -290,11 +293,13 @@ final class PeerSession: Sendable {
         return SyncReport(peer: peer.name, statistics: statistics.current, digest: digest, didPair: didPair)
     }
 
-    private func hello(for peer: Peer) async throws -> Message.Hello {
+    private func hello(for peer: Peer, startsOver: Bool) async throws -> Message.Hello {
         var zones: [ZoneName: ChangeToken?] = [:]
         for zone in try await engine.store.zones() {
             let ledger = engine.ledger(zone, peer)
-            zones[zone] = .some(try await engine.store.database.read { try ledger.summary($0).received })
+            zones[zone] =
+                startsOver
+                ? .start : .some(try await engine.store.database.read { try ledger.summary($0).received })
         }
         return Message.Hello(
             minorVersion: ProtocolLimits.minorVersion, replica: engine.store.replica,

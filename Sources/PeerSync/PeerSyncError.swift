@@ -14,6 +14,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let notPaired = Code(description: "notPaired")
         /// One of the machines was away for so long that it has to start over.
         public static let changeTokenExpired = Code(description: "changeTokenExpired")
+        /// The clock of one of the machines is wrong.
+        public static let clockSkew = Code(description: "clockSkew")
         /// The other side, or this one, refused for a reason that the message gives.
         public static let refused = Code(description: "refused")
         /// The pairing did not succeed.
@@ -45,7 +47,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
 
     /// Whether trying again later may help without anybody doing anything.
     public var isTransient: Bool {
-        [.unreachable, .interrupted, .timeout].contains(code)
+        [.unreachable, .interrupted, .timeout, .clockSkew].contains(code)
     }
 
     /// What an error that the other side sent, or that this side found, means to the user here.
@@ -54,7 +56,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
             switch error.code {
             case .notPaired: .notPaired
             case .changeTokenExpired: .changeTokenExpired
-            case .sameIdentity, .noCommonZone, .clockSkew: .refused
+            case .clockSkew: .clockSkew
+            case .sameIdentity, .noCommonZone: .refused
             case .pairingUnavailable, .pairingFailed, .pairingBusy: .pairingFailed
             case .unsupportedVersion: .incompatible
             case .timeout, .tooBusy: .timeout

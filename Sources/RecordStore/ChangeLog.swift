@@ -32,7 +32,7 @@ package struct BatchLimit: Sendable {
 struct ChangeLog {
     let tables: RecordTables
 
-    /// The token of everything that the store holds now; nil for a store in which nothing was ever changed.
+    /// The token of everything that the store holds now.
     static func current(_ db: Database) throws -> ChangeToken {
         let sequence = try SyncState.integer(db, .lastSequence) ?? 0
         return ChangeToken(generation: try Generations.covering(db, sequence), sequence: sequence)
@@ -63,7 +63,8 @@ struct ChangeLog {
             guard filling.hasRoom(forGroup: row[4]) else {
                 let sequence = filling.lastSequence
                 let reached = ChangeToken(
-                    generation: try Generations.covering(db, sequence), sequence: sequence)
+                    generation: try Generations.covering(db, sequence), sequence: sequence,
+                    horizon: token.horizon)
                 return ChangeBatch(records: filling.records, token: reached, isLast: false)
             }
             let name = try RecordName(row[0] as String)

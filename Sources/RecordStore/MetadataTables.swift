@@ -104,6 +104,7 @@ enum MetadataTables {
             acknowledgedSequence INTEGER NOT NULL DEFAULT 0,
             receivedGeneration BLOB,
             receivedSequence INTEGER NOT NULL DEFAULT 0,
+            receivedHorizon INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (peer, zone)
         ) WITHOUT ROWID;
 

@@ -43,7 +43,9 @@ package struct PeerLedger: Sendable {
         let zoneID = try zoneID(db)
         let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zoneID).acknowledgedSequence
         guard held != nil || acknowledged > 0 else { return }
-        let reached = try held.flatMap { try ChangeLog.isValid(db, $0) ? $0.sequence : nil } ?? acknowledged
+        let reached =
+            try held.flatMap { try ChangeLog.isValid(db, $0) ? max($0.sequence, $0.horizon) : nil }
+            ?? acknowledged
         guard reached < (try Zones.purgedSequence(db, zoneID)) else { return }
         throw RecordStoreError(
             .changeTokenExpired,
@@ -54,8 +56,15 @@ package struct PeerLedger: Sendable {
 
     /// Where to begin sending: at the token that the peer holds, if this store gave it out; otherwise at the start.
     package func startingToken(_ db: Database, for held: ChangeToken?) throws -> ChangeToken {
-        guard let held, try ChangeLog.isValid(db, held) else { return .start }
-        return held
+        if let held, held != .start, try ChangeLog.isValid(db, held) { return held }
+        return try wholeCopy(db)
+    }
+
+    /// Where a whole copy begins: at the start, and past all deletions that are forgotten.
+    package func wholeCopy(_ db: Database) throws -> ChangeToken {
+        var token = ChangeToken.start
+        token.horizon = try Zones.purgedSequence(db, zoneID(db))
+        return token
     }
 
     /// The next batch after `token`. The batch's token is the one to go on from. Fold first.

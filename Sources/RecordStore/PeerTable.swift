@@ -114,7 +114,7 @@ enum PeerTable {
     static func progress(_ db: Database, peer: Int64, zone: Int64) throws -> PeerProgress {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT acknowledgedSequence, receivedGeneration, receivedSequence
+                SELECT acknowledgedSequence, receivedGeneration, receivedSequence, receivedHorizon
                 FROM peerZone WHERE peer = ? AND zone = ?
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [peer, zone]) else {
@@ -122,7 +122,7 @@ enum PeerTable {
         }
         var received: ChangeToken?
         if let generation = row[1] as Data? {
-            received = ChangeToken(generation: Array(generation), sequence: row[2])
+            received = ChangeToken(generation: Array(generation), sequence: row[2], horizon: row[3])
         }
         return PeerProgress(acknowledgedSequence: row[0], received: received)
     }
@@ -130,12 +130,16 @@ enum PeerTable {
     static func setReceived(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken?) throws {
         try db.cachedStatement(
             sql: """
-                INSERT INTO peerZone (peer, zone, receivedGeneration, receivedSequence) VALUES (?, ?, ?, ?)
+                INSERT INTO peerZone (peer, zone, receivedGeneration, receivedSequence, receivedHorizon)
+                VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (peer, zone) DO UPDATE SET
                     receivedGeneration = excluded.receivedGeneration,
-                    receivedSequence = excluded.receivedSequence
+                    receivedSequence = excluded.receivedSequence,
+                    receivedHorizon = excluded.receivedHorizon
                 """
-        ).execute(arguments: [peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0])
+        ).execute(arguments: [
+            peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.horizon ?? 0,
+        ])
     }
 
     static func setAcknowledged(_ db: Database, peer: Int64, zone: Int64, _ sequence: Int64) throws {

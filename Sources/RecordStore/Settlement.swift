@@ -1,11 +1,11 @@
 import SyncModel
 
-/// Applies the rules that connect records, until nothing changes any more: deletions go down the references, and
-/// newer children bring their parents back. Which tables show the result is for ``Placement``.
+/// Applies the rules that connect records: first deletions go down the references until nothing changes any more,
+/// then what is left alive brings back what it needs. Which tables show the result is for ``Placement``.
 ///
-/// Each rule only raises a stamp, or makes a reference null under the stamp it has. So the order in which records
-/// are looked at does not matter, and replicas that hold the same states settle them alike.
-/// Protocol/ "Merge rules" is the normative text.
+/// Within each of the two phases a rule only raises a stamp, or makes a reference null under the stamp it has, and no
+/// revival changes what the deletions do. So the order in which records are looked at does not matter, and replicas
+/// that hold the same states settle them alike. Protocol/ "Merge rules" is the normative text.
 struct Settlement {
     private let working: WorkingSet
     private var queue: [WorkingRecord] = []
@@ -31,14 +31,10 @@ struct Settlement {
     /// Settles the records of the set, and loads and settles whatever they touch.
     mutating func run() throws {
         for record in working.order { enqueue(record) }
-        // In order of arrival; `queued` keeps a record from standing in it twice.
-        var head = 0
-        while head < queue.count {
-            let record = queue[head]
-            head += 1
-            queued.remove(record.name)
-            try settle(record)
-        }
+        try drain { try $0.spreadDeletions(to: $1) }
+        guard unfinishedPeer == nil else { return }
+        for record in working.order { enqueue(record) }
+        try drain { try $0.reviveParents(of: $1) }
     }
 
     private mutating func enqueue(_ record: WorkingRecord) {
@@ -46,9 +42,62 @@ struct Settlement {
         queue.append(record)
     }
 
-    private mutating func settle(_ record: WorkingRecord) throws {
+    /// Works on the queue in order of arrival; `queued` keeps a record from standing in it twice.
+    private mutating func drain(_ rule: (inout Settlement, WorkingRecord) throws -> Void) throws {
+        var head = 0
+        while head < queue.count {
+            let record = queue[head]
+            head += 1
+            queued.remove(record.name)
+            try rule(&self, record)
+        }
+        queue.removeAll()
+    }
+
+    /// The references of a record that lead to one that was deleted at some time.
+    private mutating func deletedParents(of record: WorkingRecord) throws -> [DeletedParent] {
+        var parents: [DeletedParent] = []
         for relationship in schema.type(record.name.recordType)?.references ?? [] {
-            try follow(relationship, of: record)
+            guard let field = record.state.field(relationship.field),
+                case .reference(let target) = field.value,
+                target.recordType == relationship.target
+            else { continue }
+            referrers[target, default: []].insert(record.name)
+            guard let parent = try working.known(target), let deletion = parent.state.deletion else {
+                continue
+            }
+            parents.append(
+                DeletedParent(rule: relationship.rule, field: field, record: parent, deletion: deletion))
+        }
+        return parents
+    }
+
+    private struct DeletedParent {
+        let rule: DeleteRule
+        let field: RecordField
+        let record: WorkingRecord
+        let deletion: Stamp
+    }
+
+    // MARK: Deletions
+
+    private mutating func spreadDeletions(to record: WorkingRecord) throws {
+        for parent in try deletedParents(of: record) {
+            if let unfinishedPeer {
+                try Unsettled.insert(working.db, record.name, from: unfinishedPeer)
+                continue
+            }
+            switch parent.rule {
+            case .cascade, .deny:
+                record.state.raise(\.deletion, to: parent.deletion)
+            case .nullify where parent.field.stamp <= parent.deletion:
+                // Under the stamp that it has: nobody wrote it, so it must not keep a record alive. Whether the parent
+                // lives again does not matter: the deletion would have to be undone in every order.
+                record.state.write(
+                    RecordField(name: parent.field.name, value: .null, stamp: parent.field.stamp))
+            case .nullify:
+                break
+            }
         }
         let fate = WorkingRecord.Fate(record.state)
         guard fate != record.announced else { return }
@@ -60,34 +109,15 @@ struct Settlement {
         }
     }
 
-    /// Applies the rules of one reference.
-    private mutating func follow(_ relationship: Relationship, of record: WorkingRecord) throws {
-        guard let field = record.state.field(relationship.field), case .reference(let target) = field.value,
-            target.recordType == relationship.target
-        else { return }
-        referrers[target, default: []].insert(record.name)
-        guard let parent = try working.known(target), let deletion = parent.state.deletion else { return }
-        if let unfinishedPeer { return try Unsettled.insert(working.db, record.name, from: unfinishedPeer) }
-        switch relationship.rule {
-        case .cascade, .deny:
-            record.state.raise(\.deletion, to: deletion)
-            if let life = record.state.life, !record.state.isDeleted, parent.state.isDeleted {
-                revive(parent, life)
-            }
-        case .nullify:
-            // Under the stamp that it has: nobody wrote it, so it must not keep a record alive. Whether the parent
-            // lives again does not matter: the deletion would have to be undone in every order.
-            if field.stamp <= deletion {
-                record.state.write(RecordField(name: field.name, value: .null, stamp: field.stamp))
-            } else if !record.state.isDeleted, parent.state.isDeleted {
-                revive(parent, field.stamp)
-            }
-        }
-    }
+    // MARK: Revivals
 
-    private mutating func revive(_ parent: WorkingRecord, _ stamp: Stamp) {
-        guard parent.state.raise(\.revival, to: stamp) else { return }
-        enqueue(parent)
+    private mutating func reviveParents(of record: WorkingRecord) throws {
+        guard !record.state.isDeleted, let life = record.state.life else { return }
+        for parent in try deletedParents(of: record) where parent.record.state.isDeleted {
+            let stamp = parent.rule == .nullify ? parent.field.stamp : life
+            guard parent.record.state.raise(\.revival, to: stamp) else { continue }
+            enqueue(parent.record)
+        }
     }
 
     /// Looks at every record that refers to this one, along the relationships in their priority order.

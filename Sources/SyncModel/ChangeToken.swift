@@ -5,6 +5,11 @@ public struct ChangeToken: Sendable, Hashable {
     public var generation: [UInt8]
     /// Every change up to this number is covered.
     public var sequence: Int64
+    /// Deletions up to this number that the store has forgotten do not concern the holder, because it began with nothing
+    /// when they were forgotten already; 0 when `sequence` says as much. It is greater than `sequence` only while a
+    /// whole copy is under way.
+    public var horizon: Int64
+
     /// Before every change of every store: what comes after it is a whole copy.
     package static let start = ChangeToken(
         generation: [UInt8](repeating: 0, count: generationLength), sequence: 0)
@@ -14,9 +19,10 @@ public struct ChangeToken: Sendable, Hashable {
     /// Bytes of a generation's id, at most.
     package static let maximumGenerationLength = 32
 
-    public init(generation: [UInt8], sequence: Int64) {
+    public init(generation: [UInt8], sequence: Int64, horizon: Int64 = 0) {
         self.generation = generation
         self.sequence = sequence
+        self.horizon = horizon > sequence ? horizon : 0
     }
 }
 

@@ -77,13 +77,15 @@ extension ByteBuffer {
         writeCount(token.generation.count)
         writeBytes(token.generation)
         writeVarint(UInt64(token.sequence))
+        writeVarint(UInt64(token.horizon))
     }
 
     mutating func readToken() throws(ProtocolError) -> ChangeToken {
         let length = try readCount(
             below: ChangeToken.maximumGenerationLength + 1, of: "the length of a token")
         let generation = try readFixed(length)
-        return ChangeToken(generation: generation, sequence: Int64(try readVarint()))
+        let sequence = Int64(try readVarint())
+        return ChangeToken(generation: generation, sequence: sequence, horizon: Int64(try readVarint()))
     }
 
     mutating func writeOptionalToken(_ token: ChangeToken?) {

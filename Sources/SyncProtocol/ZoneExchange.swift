@@ -237,7 +237,10 @@ package struct ZoneExchange: Sendable {
     }
 
     private mutating func startOver() {
-        outgoing.position = .start
+        // Forgotten deletions do not concern the other side: it has come further than they go.
+        let reached = outgoing.position.map { max($0.sequence, $0.horizon) } ?? 0
+        outgoing.position = ChangeToken(
+            generation: ChangeToken.start.generation, sequence: 0, horizon: reached)
         outgoing.includesEcho = true
         outgoing.mayHaveMore = true
         outgoing.isReadStale = outgoing.isReading

@@ -158,7 +158,11 @@ struct ZoneExchangeTests {
         let actions = try exchange.resync()
         #expect(actions == [.send(.resync(zone: 0, round: 1)), .voidReceived, .wake])
         #expect(exchange.receivedResync(round: 1) == [])
-        #expect(exchange.nextRequest() == .read(after: .start, includingEcho: true))
+        #expect(
+            exchange.nextRequest()
+                == .read(
+                    after: ChangeToken(generation: ChangeToken.start.generation, sequence: 0, horizon: 10),
+                    includingEcho: true))
         #expect(throws: ProtocolError.self) { try exchange.resync() }
     }
 }

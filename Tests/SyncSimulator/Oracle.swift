@@ -6,9 +6,11 @@ import SyncModel
 /// It knows nothing of tables, order, or what was looked at when. Protocol/ "Merge rules" is what both follow.
 struct Oracle {
     /// (referring type, field, target type, rule)
-    private static let references: [(type: String, field: String, target: String, rule: Rule)] = [
+    private static let references: [Reference] = [
         ("Team", "captain", "Member", .nullify), ("Member", "team", "Team", .cascade),
-        ("Note", "member", "Member", .cascade), ("Fee", "member", "Member", .deny),
+        ("Note", "member", "Member", .cascade),
+        ("Seat", "team", "Team", .cascade), ("Seat", "member", "Member", .cascade),
+        ("Fee", "member", "Member", .deny),
         ("Prize", "member", "Member", .cascade),
     ]
 
@@ -24,15 +26,16 @@ struct Oracle {
                 if states[name] == nil { states[name] = state } else { states[name]!.merge(state) }
             }
         }
-        var isChanging = true
-        while isChanging {
-            isChanging = false
-            for name in states.keys.sorted() {
-                for reference in Self.references where reference.type == name.recordType {
-                    guard reference.type != "Prize" || knowingPrizes else { continue }
-                    isChanging =
-                        Self.apply(reference.field, reference.target, reference.rule, name, &states)
-                        || isChanging
+        // All deletions first; who is alive then brings back what it needs.
+        for rules in [Self.delete, Self.revive] {
+            var isChanging = true
+            while isChanging {
+                isChanging = false
+                for name in states.keys.sorted() {
+                    for reference in Self.references where reference.type == name.recordType {
+                        guard reference.type != "Prize" || knowingPrizes else { continue }
+                        isChanging = rules(reference, name, &states) || isChanging
+                    }
                 }
             }
         }
@@ -45,7 +48,7 @@ struct Oracle {
     /// The records that a machine of a version shows: of those that live and whose type it knows, the most that can
     /// be shown together so that each shows all that it refers to.
     static func shown(_ states: [RecordName: RecordState], version: Int) -> Set<RecordName> {
-        let known = Set(SimulatedSchema.types(version: version).map(\.type))
+        let known = Set(SimulatedSchema.tables(version: version).map(\.type))
         var shown = Set(states.values.filter { $0.isLive && known.contains($0.name.recordType) }.map(\.name))
         while true {
             let incomplete = shown.filter { name in
@@ -57,7 +60,7 @@ struct Oracle {
     }
 
     private static func isMet(
-        _ reference: (type: String, field: String, target: String, rule: Rule), of state: RecordState,
+        _ reference: Reference, of state: RecordState,
         _ shown: Set<RecordName>
     ) -> Bool {
         switch state.field(reference.field)?.value {
@@ -67,31 +70,36 @@ struct Oracle {
         }
     }
 
-    private static func apply(
-        _ field: String, _ target: String, _ rule: Rule, _ name: RecordName,
-        _ states: inout [RecordName: RecordState]
+    private typealias Reference = (type: String, field: String, target: String, rule: Rule)
+
+    /// The reference's write, and the deletion of what it refers to.
+    private static func target(
+        _ reference: Reference, _ name: RecordName, _ states: [RecordName: RecordState]
+    ) -> (parent: RecordName, stamp: Stamp, deletion: Stamp)? {
+        guard let field = states[name]!.field(reference.field), case .reference(let parent) = field.value,
+            parent.recordType == reference.target, let deletion = states[parent]?.deletion
+        else { return nil }
+        return (parent, field.stamp, deletion)
+    }
+
+    private static func delete(
+        _ reference: Reference, _ name: RecordName, _ states: inout [RecordName: RecordState]
     ) -> Bool {
-        guard case .reference(let parent)? = states[name]!.field(field)?.value, parent.recordType == target,
-            let deletion = states[parent]?.deletion
+        guard let (_, stamp, deletion) = target(reference, name, states) else { return false }
+        guard reference.rule == .nullify else { return raise(&states[name]!.deletion, deletion) }
+        guard stamp <= deletion else { return false }
+        return states[name]!.write(RecordField(name: reference.field, value: .null, stamp: stamp))
+    }
+
+    private static func revive(
+        _ reference: Reference, _ name: RecordName, _ states: inout [RecordName: RecordState]
+    ) -> Bool {
+        guard let (parent, stamp, _) = target(reference, name, states), !isDead(states[name]!),
+            isDead(states[parent]!)
         else { return false }
-        let stamp = states[name]!.field(field)!.stamp
-        var changed = false
-        switch rule {
-        case .cascade, .deny:
-            changed = raise(&states[name]!.deletion, deletion)
-            let child = states[name]!
-            let life = (child.fields.map(\.stamp) + [child.revival].compactMap { $0 }).max()!
-            if life > child.deletion!, isDead(states[parent]!) {
-                changed = raise(&states[parent]!.revival, life) || changed
-            }
-        case .nullify:
-            if stamp <= deletion {
-                changed = states[name]!.write(RecordField(name: field, value: .null, stamp: stamp))
-            } else if !isDead(states[name]!), isDead(states[parent]!) {
-                changed = raise(&states[parent]!.revival, stamp)
-            }
-        }
-        return changed
+        let child = states[name]!
+        let life = (child.fields.map(\.stamp) + [child.revival].compactMap { $0 }).max()!
+        return raise(&states[parent]!.revival, reference.rule == .nullify ? stamp : life)
     }
 
     private static func isDead(_ state: RecordState) -> Bool {

@@ -111,9 +111,9 @@ final class SimulatedReplica {
     /// All that the tables show, one line a record, the columns of the first version only.
     func rows() throws -> [String] {
         try database.read { db in
-            try SimulatedSchema.types(version: 1).flatMap { type in
+            try SimulatedSchema.tables(version: 1).flatMap { type in
                 let columns =
-                    ["recordName", "modificationDate"] + type.columns + [type.reference].compactMap { $0 }
+                    ["recordName", "modificationDate"] + type.columns + type.references.map(\.column)
                 let sql = "SELECT \(columns.joined(separator: ", ")) FROM \(type.type) ORDER BY recordName"
                 return try Row.fetchAll(db, sql: sql).map { row in
                     row.databaseValues.map { "\($0)" }.joined(separator: "|")

@@ -2,7 +2,7 @@ import RecordStore
 
 /// The schema of the simulated app, in two versions: the second has a type and a field more.
 ///
-/// It has every delete rule, a cycle of references, and a type that several others refer to.
+/// It has every delete rule, a cycle of references, a type that several others refer to, and one that needs two.
 enum SimulatedSchema {
     static let sql = """
         CREATE TABLE Team (
@@ -20,6 +20,14 @@ enum SimulatedSchema {
             member TEXT NOT NULL REFERENCES Member (recordName)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
         CREATE INDEX Note_member ON Note (member);
+        CREATE TABLE Seat (
+            recordName TEXT NOT NULL PRIMARY KEY, number INTEGER, modificationDate TEXT,
+            team TEXT NOT NULL REFERENCES Team (recordName)
+                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
+            member TEXT NOT NULL REFERENCES Member (recordName)
+                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
+        CREATE INDEX Seat_team ON Seat (team);
+        CREATE INDEX Seat_member ON Seat (member);
         CREATE TABLE Fee (
             recordName TEXT NOT NULL PRIMARY KEY, amount REAL, modificationDate TEXT,
             member TEXT NOT NULL REFERENCES Member (recordName)
@@ -50,6 +58,12 @@ enum SimulatedSchema {
                     ]),
                 RecordType("Note", [member, FieldDefinition("text")] + mood),
                 RecordType(
+                    "Seat",
+                    [
+                        FieldDefinition("team", .reference(to: "Team", rule: .cascade, isRequired: true)),
+                        member, FieldDefinition("number"),
+                    ]),
+                RecordType(
                     "Fee",
                     [
                         FieldDefinition("member", .reference(to: "Member", rule: .deny, isRequired: true)),
@@ -65,17 +79,25 @@ enum SimulatedSchema {
             ] + prize)
     }
 
-    /// The types of a version with their plain columns, their reference column and what it refers to.
-    static func types(version: Int) -> [(
-        type: String, columns: [String], reference: String?, target: String?
-    )] {
-        var types: [(type: String, columns: [String], reference: String?, target: String?)] = [
-            ("Team", ["title"], "captain", "Member"),
-            ("Member", ["name", "age"], "team", "Team"),
-            ("Note", version >= 2 ? ["text", "mood"] : ["text"], "member", "Member"),
-            ("Fee", ["amount"], "member", "Member"),
+    /// A type as far as the simulated programs that write to its table go.
+    struct Table {
+        let type: String
+        let columns: [String]
+        let references: [(column: String, target: String, isRequired: Bool)]
+    }
+
+    static func tables(version: Int) -> [Table] {
+        let member = (column: "member", target: "Member", isRequired: true)
+        let team = (column: "team", target: "Team", isRequired: true)
+        let captain = (column: "captain", target: "Member", isRequired: false)
+        let tables = [
+            Table(type: "Team", columns: ["title"], references: [captain]),
+            Table(type: "Member", columns: ["name", "age"], references: [team]),
+            Table(type: "Note", columns: version >= 2 ? ["text", "mood"] : ["text"], references: [member]),
+            Table(type: "Seat", columns: ["number"], references: [team, member]),
+            Table(type: "Fee", columns: ["amount"], references: [member]),
         ]
-        if version >= 2 { types.append(("Prize", ["medal"], "member", "Member")) }
-        return types
+        return version >= 2
+            ? tables + [Table(type: "Prize", columns: ["medal"], references: [member])] : tables
     }
 }

@@ -11,16 +11,14 @@ enum SimulatedWrites {
     static func statements(_ replica: SimulatedReplica, _ random: inout SeededGenerator) throws -> [String] {
         var statements: [String] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
-            let type = SimulatedSchema.types(version: replica.version).randomElement(using: &random)!
+            let type = SimulatedSchema.tables(version: replica.version).randomElement(using: &random)!
             statements += try self.statements(type, replica, &random)
         }
         return statements
     }
 
-    private typealias SimulatedType = (type: String, columns: [String], reference: String?, target: String?)
-
     private static func statements(
-        _ type: SimulatedType, _ replica: SimulatedReplica, _ random: inout SeededGenerator
+        _ type: SimulatedSchema.Table, _ replica: SimulatedReplica, _ random: inout SeededGenerator
     ) throws -> [String] {
         let present = try replica.names(of: type.type)
         guard let name = present.randomElement(using: &random), !random.oneIn(3) else {
@@ -34,10 +32,10 @@ enum SimulatedWrites {
                 "UPDATE \(type.type) SET \(column) = \(value(column, &random)) WHERE recordName = '\(name)'"
             ]
         case 5:
-            guard let reference = type.reference, let target = type.target else { return [] }
+            let reference = type.references.randomElement(using: &random)!
             let parent = try self.parent(
-                target, replica, isRequired: target != "Member" || type.type != "Team", &random)
-            return ["UPDATE \(type.type) SET \(reference) = \(parent) WHERE recordName = '\(name)'"]
+                reference.target, replica, isRequired: reference.isRequired, &random)
+            return ["UPDATE \(type.type) SET \(reference.column) = \(parent) WHERE recordName = '\(name)'"]
         case 6, 7:
             return ["DELETE FROM \(type.type) WHERE recordName = '\(name)'"]
         case 8:
@@ -53,7 +51,7 @@ enum SimulatedWrites {
     }
 
     private static func insert(
-        _ type: SimulatedType, _ name: String, _ replica: SimulatedReplica, orIgnore: Bool,
+        _ type: SimulatedSchema.Table, _ name: String, _ replica: SimulatedReplica, orIgnore: Bool,
         _ random: inout SeededGenerator
     ) throws -> String {
         var columns = ["recordName"]
@@ -62,9 +60,10 @@ enum SimulatedWrites {
             columns.append(column)
             values.append(value(column, &random))
         }
-        if let reference = type.reference, let target = type.target {
-            columns.append(reference)
-            values.append(try parent(target, replica, isRequired: type.type != "Team", &random))
+        for reference in type.references {
+            columns.append(reference.column)
+            values.append(
+                try parent(reference.target, replica, isRequired: reference.isRequired, &random))
         }
         let verb = orIgnore ? "INSERT OR IGNORE" : "INSERT"
         return
@@ -84,7 +83,7 @@ enum SimulatedWrites {
 
     private static func value(_ column: String, _ random: inout SeededGenerator) -> String {
         switch column {
-        case "age": "\(Int.random(in: 0...99, using: &random))"
+        case "age", "number": "\(Int.random(in: 0...99, using: &random))"
         case "amount": "\(Double(Int.random(in: 0...999, using: &random)) / 8)"
         case "mood": "'\(["glad", "sad"].randomElement(using: &random)!)'"
         default: random.oneIn(6) ? "NULL" : "'\(Int.random(in: 0...9999, using: &random))'"

@@ -114,7 +114,7 @@ public struct Simulation {
     }
 
     private mutating func delete(_ replica: SimulatedReplica, _ random: inout SeededGenerator) throws {
-        let type = ["Team", "Member", "Note"].randomElement(using: &random)!
+        let type = ["Team", "Member", "Note", "Seat"].randomElement(using: &random)!
         guard let text = try replica.names(of: type).randomElement(using: &random) else { return }
         let name = try RecordName(text)
         do {
@@ -135,6 +135,9 @@ public struct Simulation {
         var session = try SimulatedSession(pair[0], pair[1], end: end)
         var outcome = try session.run(&random)
         if let expired = outcome.expired {
+            guard counts.restores > 0 else {
+                throw SimulationFailure("machine \(pair[expired].number) was never away, and is to start over")
+            }
             try pair[expired].startOver(with: pair[1 - expired])
             counts.startOvers += 1
             before = try pair.map { try $0.states() }
@@ -313,7 +316,7 @@ public struct Simulation {
     /// The tables show the records that the rules say they show, with the values that the states have.
     private func checkTables(_ replica: SimulatedReplica, _ states: [RecordName: RecordState]) throws {
         let expected = Oracle.shown(states, version: replica.version)
-        for type in SimulatedSchema.types(version: replica.version) {
+        for type in SimulatedSchema.tables(version: replica.version) {
             let shown = try replica.values(of: type.type)
             let names = Set(expected.filter { $0.recordType == type.type })
             guard names == Set(shown.keys) else {

@@ -77,7 +77,7 @@ struct Failure: Error {
         switch code {
         case .unreachable, .cannotListen: .unavailable
         case .interrupted, .timeout: .temporaryFailure
-        case .notPaired, .changeTokenExpired, .refused, .pairingFailed: .refused
+        case .notPaired, .changeTokenExpired, .clockSkew, .refused, .pairingFailed: .refused
         case .unsafeIdentity: .configuration
         case .storeUnusable: .cannotCreate
         default: .dataError
