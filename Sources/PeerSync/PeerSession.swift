@@ -132,12 +132,11 @@ final class PeerSession: Sendable {
             throw PeerSyncError(code, error.message)
         } catch is CancellationError {
             throw CancellationError()
-        } catch let error as IOError {
+        } catch let error where error is IOError || error is ChannelError {
             throw watchdog.hasFired
-                ? timeout : PeerSyncError(.interrupted, "the connection was cut (\(error))")
-        } catch let error as ChannelError {
-            throw watchdog.hasFired
-                ? timeout : PeerSyncError(.interrupted, "the connection was cut (\(error))")
+                ? timeout
+                : PeerSyncError(
+                    .interrupted, "the connection to \(address) was cut: \(ConnectionFailure.reason(error))")
         } catch {
             throw PeerSyncError(.storeUnusable, "the store could not go on: \(error)")
         }

@@ -150,9 +150,11 @@ enum ConnectionFailure {
             return "no address was found"
         case let error as IOError:
             return String(cString: strerror(error.errnoCode)).lowercased()
+        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof:
+            return "the other side closed it"
         case ChannelError.connectTimeout:
             return "nothing answered in time"
-        case is SocketAddressError:
+        case is SocketAddressError, is SocketAddressError.UnknownHost:
             return "no machine of that name is known"
         default:
             return "\(error)"

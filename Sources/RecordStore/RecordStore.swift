@@ -56,6 +56,13 @@ public final class RecordStore: Sendable {
         }
     }
 
+    /// Refuses a database that a newer version of the engine wrote. Reads only.
+    ///
+    /// - Throws: ``RecordStoreError`` `newerFormat`, `corrupt`.
+    public static func checkFormat(_ db: Database) throws {
+        try MetadataTables.checkFormat(db)
+    }
+
     /// A store that comes under another identity is a copy, or its key was renewed: the machines that were paired with
     /// the old one do not know the new one.
     private func noteReplica(_ db: Database) throws {

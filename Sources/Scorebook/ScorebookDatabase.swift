@@ -23,11 +23,12 @@ public enum ScorebookDatabase {
 
     /// Opens the database at a path, and creates it when there is no file.
     ///
-    /// - Throws: ``RecordStoreError`` `corrupt` when the file is not a SQLite database, which is left as it
-    ///   is; ``ScorebookError`` `notWritable` when it cannot be opened for writing.
+    /// - Throws: ``RecordStoreError`` `corrupt` when the file is not a SQLite database, `newerFormat` when a
+    ///   newer version of the program wrote it, both of which are left as they are; ``ScorebookError`` `notWritable` when it cannot be opened for writing.
     public static func open(at path: String) throws -> DatabasePool {
         try checkHeader(path)
         do {
+            try checkFormat(path)
             return try DatabasePool(path: path, configuration: configuration())
         } catch let error as DatabaseError {
             throw understood(error, path)
@@ -56,6 +57,19 @@ public enum ScorebookDatabase {
         defer { try? file.close() }
         let start = try file.read(upToCount: header.count) ?? Data()
         guard start.isEmpty || Array(start) == header else { throw notADatabase(path) }
+    }
+
+    /// Refuses what a newer version of the program wrote, by a connection that changes nothing in the file; opening
+    /// it for use does.
+    private static func checkFormat(_ path: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        var configuration = Configuration()
+        configuration.label = "scorebook format"
+        configuration.busyMode = .timeout(5)
+        try DatabaseQueue(path: path, configuration: configuration).read { db in
+            try RecordStore.checkFormat(db)
+            try ScorebookSchema.checkFormat(db)
+        }
     }
 
     private static func notADatabase(_ path: String) -> RecordStoreError {

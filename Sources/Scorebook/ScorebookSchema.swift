@@ -85,14 +85,19 @@ public enum ScorebookSchema {
     /// - Throws: ``RecordStoreError`` `newerFormat` when a newer version of the program made them; nothing is
     ///   changed then.
     static func migrate(_ database: any DatabaseWriter) throws {
-        guard try !database.read(migrator.hasBeenSuperseded) else {
+        try database.read { try checkFormat($0) }
+        try migrator.migrate(database)
+    }
+
+    /// Refuses tables that a newer version of the program made. Reads only.
+    static func checkFormat(_ db: Database) throws {
+        guard try !migrator.hasBeenSuperseded(db) else {
             throw RecordStoreError(
                 .newerFormat,
                 "this scorebook was written by a newer version of the program; "
                     + "install that version to open it"
             )
         }
-        try migrator.migrate(database)
     }
 
     private static var migrator: DatabaseMigrator {

@@ -1,7 +1,13 @@
 import ArgumentParser
 
-/// The command line of scorebook-peer.
 @main
+enum Main {
+    static func main() async {
+        await ScorebookPeer.main(CommandLine.arguments.dropFirst().map(NegativeNumber.masked))
+    }
+}
+
+/// The command line of scorebook-peer.
 struct ScorebookPeer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scorebook-peer",

@@ -10,6 +10,14 @@ extension ScorebookStore {
         return record
     }
 
+    /// A record that was just written, as it is once sync has taken it in.
+    static func settled<Record: ScorebookRecord>(
+        _ db: Database, _ name: RecordName, _ records: RecordStore
+    ) throws -> Record {
+        _ = try records.fold(db)
+        return try fetch(db, name)
+    }
+
     /// Reads pairs of a record name and a number.
     static func counts(_ db: Database, _ sql: String) throws -> [String: Int] {
         let rows = try Row.fetchCursor(db, sql: sql)

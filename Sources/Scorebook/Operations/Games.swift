@@ -64,21 +64,21 @@ public struct GameListing: Sendable, Encodable, Equatable {
 extension ScorebookStore {
     @discardableResult
     public func addGame(_ new: NewGame) async throws -> Game {
-        try await records.write { db in
+        try await records.write { [records] db in
             let game = Game(
                 name: try Bounds.name(new.name, "name"), bggID: new.bggID, year: new.year,
                 minPlayers: new.minPlayers, maxPlayers: new.maxPlayers, highestWins: new.highestWins,
                 noPoints: new.noPoints, cooperative: new.cooperative, usesTeams: new.usesTeams)
             try Self.check(game)
             try game.insert(db)
-            return game
+            return try Self.settled(db, game.recordName, records)
         }
     }
 
     /// Changes a game.
     @discardableResult
     public func editGame(_ text: String, _ edit: GameEdit) async throws -> Game {
-        try await records.write { db in
+        try await records.write { [records] db in
             let name = try NameLookup(kind: .game).find(db, text)
             var game: Game = try Self.fetch(db, name)
             let old = game
@@ -94,7 +94,7 @@ extension ScorebookStore {
             if edit.name != .keep { game.name = try Bounds.name(game.name ?? "", "name") }
             try Self.check(game)
             try game.updateChanges(db, from: old)
-            return game
+            return try Self.settled(db, game.recordName, records)
         }
     }
 

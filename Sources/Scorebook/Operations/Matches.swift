@@ -9,7 +9,7 @@ extension ScorebookStore {
     ///   ``NewMatch/createsPersons`` is false; `invalidValue`. Nothing was added then.
     @discardableResult
     public func addMatch(_ new: NewMatch) async throws -> Match {
-        try await records.write { [now] db in
+        try await records.write { [records, now] db in
             let match = Match(
                 game: try NameLookup(kind: .game).find(db, new.game),
                 date: try new.date.map(Bounds.date)
@@ -24,7 +24,7 @@ extension ScorebookStore {
             if let location = new.location {
                 try MatchLocation(match: match.recordName, name: Bounds.name(location, "location")).insert(db)
             }
-            return match
+            return try Self.settled(db, match.recordName, records)
         }
     }
 
@@ -85,7 +85,7 @@ extension ScorebookStore {
             try Self.check(match)
             try match.updateChanges(db, from: old)
             try Self.edit(db, edit.location, of: name, records)
-            return match
+            return try Self.settled(db, match.recordName, records)
         }
     }
 
@@ -164,7 +164,8 @@ extension ScorebookStore {
                 MatchListing(
                     recordName: sheet.recordName, date: sheet.date, game: sheet.game,
                     location: sheet.location,
-                    players: sheet.players.map(\.person),
+                    players: sheet.players.sorted { ($0.seatOrder ?? .max) < ($1.seatOrder ?? .max) }.map(
+                        \.person),
                     winners: sheet.players.filter { $0.winner == true }.map(\.person))
             }
         }

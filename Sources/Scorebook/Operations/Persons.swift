@@ -44,8 +44,10 @@ extension ScorebookStore {
     public func addPerson(
         _ name: String, emailAddress: String? = nil, bggUsername: String? = nil
     ) async throws -> Person {
-        try await records.write { db in
-            try Self.insertPerson(db, name, emailAddress: emailAddress, bggUsername: bggUsername)
+        try await records.write { [records] db in
+            let person = try Self.insertPerson(
+                db, name, emailAddress: emailAddress, bggUsername: bggUsername)
+            return try Self.settled(db, person.recordName, records)
         }
     }
 
@@ -64,7 +66,7 @@ extension ScorebookStore {
     /// Changes a person.
     @discardableResult
     public func editPerson(_ text: String, _ edit: PersonEdit) async throws -> Person {
-        try await records.write { db in
+        try await records.write { [records] db in
             let name = try NameLookup(kind: .person).find(db, text)
             var person: Person = try Self.fetch(db, name)
             let old = person
@@ -77,7 +79,7 @@ extension ScorebookStore {
             edit.emailAddress.apply(to: &person.emailAddress)
             edit.bggUsername.apply(to: &person.bggUsername)
             try person.updateChanges(db, from: old)
-            return person
+            return try Self.settled(db, name, records)
         }
     }
 

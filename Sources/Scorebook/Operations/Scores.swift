@@ -58,21 +58,21 @@ extension ScorebookStore {
     /// - Throws: ``ScorebookError`` `invalidValue` when the player has a score for that round already.
     @discardableResult
     public func addScore(_ new: NewScore) async throws -> Score {
-        try await records.write { db in
+        try await records.write { [records] db in
             let player = try Self.player(db, new)
             let value = try Self.value(new.value)
             try Bounds.whole(new.round, "round", 1...Bounds.rounds.upperBound)
             let score = Score(player: player, round: new.round, points: value.points, text: value.text)
             try Self.checkIsFree(db, score)
             try score.insert(db)
-            return score
+            return try Self.settled(db, score.recordName, records)
         }
     }
 
     /// Changes a score.
     @discardableResult
     public func editScore(_ text: String, _ edit: ScoreEdit) async throws -> Score {
-        try await records.write { db in
+        try await records.write { [records] db in
             var score: Score = try Self.fetch(db, NameLookup(kind: .score).find(db, text))
             let old = score
             if let text = edit.value {
@@ -83,7 +83,7 @@ extension ScorebookStore {
             try Bounds.whole(score.round, "round", 1...Bounds.rounds.upperBound)
             if score.round != old.round { try Self.checkIsFree(db, score) }
             try score.updateChanges(db, from: old)
-            return score
+            return try Self.settled(db, score.recordName, records)
         }
     }
 

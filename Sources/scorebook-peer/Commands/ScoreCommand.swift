@@ -16,7 +16,9 @@ struct ScoreCommand: AsyncParsableCommand {
         @Argument(help: "The player: the person's name, or a record name.")
         var player: String
 
-        @Argument(help: "The points; anything that is not a plain number is kept as text.")
+        @Argument(
+            help: "The points; anything that is not a plain number is kept as text.",
+            transform: NegativeNumber.unmasked)
         var value: String
 
         @Option(help: "The round, from 1 on.")
@@ -81,7 +83,7 @@ struct ScoreCommand: AsyncParsableCommand {
         @Argument(help: "The record name, or at least 4 characters of its UUID.")
         var score: String
 
-        @Argument(help: "The new points.")
+        @Argument(help: "The new points.", transform: NegativeNumber.unmasked)
         var value: String?
 
         @Option(help: "The new round.")

@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+
+/// What the command line says of itself.
+@Suite(.takingTurns) struct HelpTests {
+    /// The command line as the argument parser describes it to programs.
+    private struct Tool: Decodable {
+        let command: Command
+    }
+
+    private struct Command: Decodable {
+        let commandName: String
+        let abstract: String?
+        let arguments: [Argument]?
+        let subcommands: [Command]?
+
+        /// This and all commands below, each with the words that lead to it.
+        func all(_ path: [String] = []) -> [(path: [String], command: Command)] {
+            [(path, self)]
+                + (subcommands ?? []).filter { $0.commandName != "help" }
+                .flatMap { $0.all(path + [$0.commandName]) }
+        }
+    }
+
+    private struct Argument: Decodable {
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+        }
+
+        let kind: String
+        let names: [Name]?
+        let valueName: String?
+        let abstract: String?
+    }
+
+    private func commands(_ scene: Scene) async throws -> [(path: [String], command: Command)] {
+        let outcome = try await scene.run(["--experimental-dump-help"])
+        return try JSONDecoder().decode(Tool.self, from: Data(outcome.output.utf8)).command.all()
+    }
+
+    private static let contract =
+        [
+            "listen", "connect", "peers", "peers list", "peers forget", "peers rename", "status", "import",
+            "export", "record", "record list", "record show", "record delete",
+        ]
+        + ["person", "game", "match", "score"].flatMap { type in
+            [type] + ["add", "list", "show", "edit", "delete"].map { "\(type) \($0)" }
+        }
+
+    @Test func everyCommandIsThere() async throws {
+        try await withScene { scene in
+            let names = try await commands(scene).map { $0.path.joined(separator: " ") }
+            #expect(Set(Self.contract).subtracting(names).isEmpty)
+        }
+    }
+
+    @Test func everyCommandExplainsItselfAndItsOptions() async throws {
+        try await withScene { scene in
+            for (path, command) in try await commands(scene) {
+                let outcome = try await scene.run(path + ["--help"])
+                #expect(outcome.exitCode == 0 && outcome.errors.isEmpty, "\(path)")
+                #expect(outcome.output.hasPrefix("OVERVIEW: "), "\(path)")
+                #expect(command.abstract?.hasSuffix(".") == true, "\(path)")
+                #expect(outcome.output.contains("USAGE: scorebook-peer"), "\(path)")
+                for argument in command.arguments ?? [] {
+                    let name = argument.names?.first { $0.kind == "long" }.map { "--\($0.name)" }
+                    let shown = try #require(name ?? argument.valueName.map { "<\($0)>" })
+                    #expect(
+                        outcome.output.contains("\n  \(shown)") || outcome.output.contains(", \(shown)"),
+                        "\(path)")
+                    #expect(argument.abstract?.isEmpty == false, "\(path) \(shown)")
+                }
+                for subcommand in command.subcommands ?? [] where subcommand.commandName != "help" {
+                    #expect(outcome.output.contains("\n  \(subcommand.commandName) "), "\(path)")
+                }
+            }
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: scene.directory.path).allSatisfy {
+                    $0.hasPrefix("process-")
+                })
+        }
+    }
+
+    @Test func theOptionsThatScriptsRelyOnAreThere() async throws {
+        try await withScene { scene in
+            for (command, options) in [
+                ("listen", ["--host", "--port", "--pair", "--name", "--store", "--json"]),
+                ("connect", ["--code", "--once", "--name", "--store", "--json", "<host[:port]>"]),
+                ("peers list", ["--store", "--json"]), ("status", ["--store", "--json"]),
+                ("import", ["<file>", "--store", "--json"]), ("export", ["<file>", "--store", "--json"]),
+                ("record delete", ["--yes", "--dry-run", "--store", "--json"]),
+                ("record list", ["--type", "--held", "--store", "--json"]),
+            ] {
+                let help = try await scene.run(command.split(separator: " ").map(String.init) + ["--help"])
+                    .output
+                for option in options { #expect(help.contains(option), "\(command) \(option)") }
+            }
+        }
+    }
+
+    @Test func noCommandShowsTheOverview() async throws {
+        try await withScene { scene in
+            let outcome = try await scene.run([])
+            #expect(outcome.exitCode == 0)
+            #expect(outcome.output.contains("scorebook-peer listen --pair"))
+            #expect(
+                try await scene.run(["--version"]).output.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func completionsKnowEveryCommand(shell: String) async throws {
+        try await withScene { scene in
+            let outcome = try await scene.run(["--generate-completion-script", shell])
+            #expect(outcome.exitCode == 0 && outcome.errors.isEmpty)
+            for (path, _) in try await commands(scene) {
+                for word in path { #expect(outcome.output.contains(word), "\(path)") }
+                // Functions of the scripts are named after the whole path in bash and zsh.
+                guard shell != "fish" else { continue }
+                let name = (["scorebook-peer"] + path).joined(separator: "_")
+                #expect(outcome.output.contains("_\(name)"), "\(path)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ["dice"], ["--dice"], ["person", "dice"], ["person", "add"], ["person", "add", "Ada", "Lovelace"],
+        ["game", "add", "Catan", "--year", "x"], ["game", "add", "Catan", "--year"],
+        ["game", "add", "Catan", "--highest-wins", "perhaps"], ["match", "list", "--limit=-1"],
+        ["listen", "--port", "65536"], ["listen", "--port", "x"], ["connect"], ["connect", ""],
+        ["connect", "host:0"], ["connect", "host:99999"], ["connect", "host:x"], ["connect", "[::1"],
+        ["connect", "a", "b"], ["peers", "forget"], ["peers", "rename", "a"], ["import"], ["export"],
+        ["record", "show"], ["record", "list", "--type"], ["status", "now"],
+    ])
+    func wrongUsageIsToldHowToDoBetter(arguments: [String]) async throws {
+        try await withScene { scene in
+            let outcome = try await scene.run(arguments)
+            #expect(outcome.exitCode == 64, "\(outcome)")
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errors.contains("Usage: scorebook-peer"), "\(outcome)")
+            #expect(outcome.errors.contains("--help"), "\(outcome)")
+            // No store is made for it.
+            #expect(!FileManager.default.fileExists(atPath: scene.path(".local")))
+        }
+    }
+}

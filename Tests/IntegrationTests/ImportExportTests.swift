@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+/// Files come in whole or not at all, and go out so that they can come in elsewhere.
+@Suite(.takingTurns) struct ImportExportTests {
+    @Test func importingTwiceChangesNothing() async throws {
+        try await withMachine { kitchen in
+            #expect(try await kitchen.peer("import", Household.path).contains("3,007 records changed"))
+            let before = try kitchen.contents()
+            let status = try await kitchen.status()
+            #expect(try await kitchen.peer("import", Household.path).contains("nothing new"))
+            #expect(try kitchen.contents() == before)
+            #expect(try await kitchen.status() == status)
+        }
+    }
+
+    @Test func anExportGivesAnEmptyStoreTheSameDigest() async throws {
+        try await withTwoMachines { kitchen, study in
+            try await kitchen.importHousehold()
+            try await kitchen.peer("game", "delete", "Scythe", "--yes")
+            try await kitchen.peer("game", "edit", "Catan", "--name", "Café “Catan” ☕")
+            try kitchen.write("INSERT INTO SBPerson (recordName, avatar) VALUES ('SBPerson|~|x', x'00ff')")
+            let file = kitchen.scene.path("export.json")
+            let live = try await kitchen.status().live
+            #expect(
+                try await kitchen.peer("export", file) == "exported \(grouped(live)) records to \(file)\n")
+            try await study.peer("import", file)
+            #expect(try await haveEqualDigests(kitchen, study))
+            #expect(
+                try kitchen.contents(without: "modificationDate")
+                    == study.contents(without: "modificationDate"))
+            #expect(try await study.peer("import", file).contains("nothing new"))
+        }
+    }
+
+    @Test func anExportGoesToStandardOutputToo() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            let text = try await kitchen.peer("export", "-")
+            let object = try #require(
+                JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            #expect(object["digest"] as? String == (try await kitchen.digest()))
+            #expect(object["count"] as? Int == 1)
+        }
+    }
+
+    @Test func aMissingFile() async throws {
+        try await withMachine { kitchen in
+            let path = kitchen.scene.path("none.json")
+            let outcome = try await kitchen.run("import", path)
+            #expect(outcome.isSentence(66))
+            #expect(outcome.errors.contains(path))
+        }
+    }
+
+    @Test func anExportThatCannotBeWritten() async throws {
+        try await withMachine { kitchen in
+            let path = kitchen.scene.path("none/export.json")
+            let outcome = try await kitchen.run("export", path)
+            #expect(outcome.isSentence(73))
+            #expect(outcome.errors.contains(path))
+        }
+    }
+
+    /// What is done to the text of the household's file, and what the sentence says of the place.
+    struct Damage: CustomTestStringConvertible {
+        let testDescription: String
+        /// nil where no place can be told.
+        let place: String?
+        let apply: @Sendable (String) -> String
+    }
+
+    static let damages = [
+        Damage(testDescription: "cut off", place: "line ") { String($0.prefix($0.count / 2)) },
+        Damage(testDescription: "one colon is missing", place: "line 3, column ") {
+            $0.replacing("\"uuid\":", with: "\"uuid\"", maxReplacements: 1)
+        },
+        Damage(testDescription: "a text in place of a number", place: "plays[399].durationMin") { text in
+            let last = text.ranges(of: /"durationMin":[0-9]+/).last!
+            return text.replacingCharacters(in: last, with: "\"durationMin\":\"long\"")
+        },
+        Damage(testDescription: "a reference to nothing", place: "plays[399].gameRefId") { text in
+            let last = text.ranges(of: /"gameRefId":[0-9]+/).last!
+            return text.replacingCharacters(in: last, with: "\"gameRefId\":4711")
+        },
+        Damage(testDescription: "empty", place: nil) { _ in "" },
+        Damage(testDescription: "something else", place: nil) { _ in "{\"shopping\": [\"milk\"]}" },
+    ]
+
+    @Test(arguments: damages)
+    func aWrongFileIsRefusedWhole(damage: Damage) async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Mine")
+            let (before, status) = (try kitchen.contents(), try await kitchen.status())
+            let text = try String(contentsOfFile: Household.path, encoding: .utf8)
+            let file = kitchen.scene.path("wrong.json")
+            try Data(damage.apply(text).utf8).write(to: URL(fileURLWithPath: file))
+            let outcome = try await kitchen.run("import", file)
+            #expect(outcome.isSentence(65), "\(outcome)")
+            #expect(outcome.errors.contains(file), "\(outcome)")
+            if let place = damage.place { #expect(outcome.errors.contains(place), "\(outcome)") }
+            #expect(try kitchen.contents() == before)
+            #expect(try await kitchen.status() == status)
+        }
+    }
+
+    private func grouped(_ number: Int) -> String {
+        number < 1000 ? "\(number)" : "\(number / 1000),\(String(format: "%03d", number % 1000))"
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Testing
+
+/// Machines that stay connected pass each change on when it happens, and find each other again.
+@Suite(.takingTurns) struct LiveTests {
+    @Test func changesOfEveryProgramArriveAtTheOther() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let connection = try await study.connect(to: listener)
+            try await kitchen.addGame("Added by command in the kitchen")
+            try await study.addGame("Added by command in the study")
+            try kitchen.write(
+                "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|k', 'Added by SQL in the kitchen')")
+            try study.write(
+                "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|s', 'Added by SQL in the study')")
+            let names = [
+                "Added by SQL in the kitchen", "Added by SQL in the study", "Added by command in the kitchen",
+                "Added by command in the study",
+            ]
+            for machine in [kitchen, study] {
+                try await eventually("four games in the \(machine.name)") {
+                    try machine.rows("SELECT name FROM SBGame ORDER BY name") == names
+                }
+            }
+            try kitchen.write("UPDATE SBGame SET name = 'Changed by SQL' WHERE recordName = 'SBGame|~|s'")
+            try await kitchen.peer("game", "delete", "SBGame|~|k", "--yes")
+            try await eventually("the change and the deletion in the study") {
+                try study.rows(
+                    "SELECT name FROM SBGame WHERE recordName IN ('SBGame|~|s', 'SBGame|~|k')") == [
+                        "Changed by SQL"
+                    ]
+            }
+            try await eventually("equal digests") { try await haveEqualDigests(kitchen, study) }
+            #expect(listener.process.isRunning && connection.isRunning)
+        }
+    }
+
+    @Test func aLargeImportArrivesWhileConnected() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            _ = try await study.connect(to: listener)
+            try await study.importHousehold()
+            // What was written together comes together: nobody sees matches without their scores.
+            var seen: Set<String> = []
+            try await eventually("the household in the kitchen") {
+                let counts = try kitchen.rows(
+                    "SELECT (SELECT COUNT(*) FROM SBMatch), (SELECT COUNT(*) FROM SBScore)")
+                seen.formUnion(counts)
+                return counts != ["0|0"]
+            }
+            #expect(seen.isSubset(of: ["0|0", "400|1013"]))
+            try await eventually("equal digests") { try await haveEqualDigests(kitchen, study) }
+            #expect(try kitchen.contents() == study.contents())
+        }
+    }
+
+    @Test func bothTellThatTheyAreInSync() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let connection = try await study.connect(to: listener)
+            for process in [listener.process, connection] { try await process.event("inSync") }
+            try await kitchen.addGame("Catan")
+            let digest = try await kitchen.digest()
+            for process in [listener.process, connection] {
+                try await eventually("the new digest from \(process)") {
+                    try process.events("inSync").contains { $0.sync?.digest == digest }
+                }
+            }
+            for machine in [kitchen, study] {
+                let peer = try #require(try await machine.status().peers.first)
+                #expect(peer.connected && peer.lastSync != nil && peer.behind == 0)
+            }
+        }
+    }
+
+    @Test func theCallerFindsAListenerThatWasKilledAgain() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let connection = try await study.connect(to: listener)
+            try await connection.event("inSync")
+            listener.process.signal(SIGKILL)
+            #expect(try await listener.process.end() == -SIGKILL)
+            try await connection.event("retrying")
+            #expect(try await !study.status().peers[0].connected)
+            #expect(try await !kitchen.status().peers[0].connected)
+            try await kitchen.addGame("Written meanwhile")
+            try await study.addGame("Written here meanwhile")
+            let second = try await kitchen.listen(port: listener.port)
+            #expect(second.port == listener.port)
+            try await connection.event("connected", count: 2)
+            try await eventually("equal digests") { try await haveEqualDigests(kitchen, study) }
+            #expect(
+                try study.rows("SELECT name FROM SBGame ORDER BY name")
+                    == ["Written here meanwhile", "Written meanwhile"])
+            try await second.stop()
+            try await stop(connection, with: SIGINT)
+        }
+    }
+
+    @Test func aCallerThatWasKilledIsMissedByNobody() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let connection = try await study.connect(to: listener)
+            connection.signal(SIGKILL)
+            #expect(try await connection.end() == -SIGKILL)
+            let event = try await listener.process.event("disconnected")
+            #expect(event.peer == "study" && event.reason != nil)
+            try await kitchen.addGame("Catan")
+            try await study.sync(listener)
+            #expect(try study.rows("SELECT name FROM SBGame") == ["Catan"])
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aSignalEndsBothCommands(signal: Int32) async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let connection = try await study.connect(to: listener)
+            try await connection.event("inSync")
+            try await stop(connection, with: signal)
+            // The other side is told, so it is no surprise to it.
+            let event = try await listener.process.event("disconnected")
+            #expect(event.peer == "study" && event.reason == nil)
+
+            let next = try await study.connect(to: listener)
+            try await next.event("inSync")
+            try await stop(listener.process, with: signal)
+            #expect(try await next.event("disconnected").reason == nil)
+            try await next.event("retrying")
+            try await stop(next, with: signal)
+            #expect(try await kitchen.digest() == study.digest())
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aSignalEndsAListenerThatNobodyUses(signal: Int32) async throws {
+        try await withMachine { kitchen in
+            let listener = try await kitchen.listen(pair: true)
+            try await stop(listener.process, with: signal)
+        }
+    }
+
+    @Test func theLinkOutlivesWhatBothWriteAtOnce() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            _ = try await study.connect(to: listener)
+            for number in 1...20 {
+                for machine in [kitchen, study] {
+                    try machine.write(
+                        """
+                        INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|\(machine.name)-\(number)', 'new');
+                        UPDATE SBGame SET year = \(number), name = '\(machine.name) \(number)'
+                            WHERE rowid % 3 = \(number % 3);
+                        """)
+                }
+            }
+            try await eventually("all games on both") {
+                for machine in [kitchen, study] {
+                    guard try machine.rows("SELECT COUNT(*) FROM SBGame") == ["40"] else { return false }
+                }
+                return try await kitchen.digest() == study.digest()
+            }
+            #expect(try kitchen.contents() == study.contents())
+            #expect(try listener.process.events("disconnected").isEmpty)
+        }
+    }
+
+    private func stop(_ process: PeerProcess, with signal: Int32) async throws {
+        process.signal(signal)
+        #expect(try await process.end() == 0, "\(process)")
+        #expect(process.errors.isEmpty)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// Stores that are restored from a backup or copied to another machine catch up, and cost nobody a write.
+@Suite(.takingTurns) struct StoreCopyTests {
+    @Test func aStoreThatWasRestoredCatchesUp() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.addGame("Before the backup")
+            try await study.sync(with: kitchen)
+            let backup = kitchen.scene.path("backup.sqlite")
+            try kitchen.write("VACUUM INTO ?", [backup])
+            try await kitchen.addGame("Lost in the kitchen")
+            try await study.addGame("From the study")
+            try await study.sync(with: kitchen)
+
+            for name in ["scorebook.sqlite", "scorebook.sqlite-wal", "scorebook.sqlite-shm"] {
+                try? FileManager.default.removeItem(at: kitchen.store.appendingPathComponent(name))
+            }
+            try FileManager.default.copyItem(atPath: backup, toPath: kitchen.databaseFile.path)
+            #expect(try kitchen.rows("SELECT name FROM SBGame") == ["Before the backup"])
+            try await kitchen.addGame("After the restoration")
+            try await study.addGame("From the study again")
+            try await study.sync(with: kitchen)
+            #expect(
+                try kitchen.rows("SELECT name FROM SBGame ORDER BY name") == [
+                    "After the restoration", "Before the backup", "From the study", "From the study again",
+                    "Lost in the kitchen",
+                ])
+            #expect(try kitchen.contents() == study.contents())
+            #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
+
+    @Test func aDatabaseThatWasCopiedIsAMachineOfItsOwn() async throws {
+        try await withPair { kitchen, study in
+            let game = try await kitchen.addGame("Catan")
+            try await study.sync(with: kitchen)
+            let attic = kitchen.scene.machine("attic")
+            try FileManager.default.createDirectory(at: attic.store, withIntermediateDirectories: true)
+            try study.write("VACUUM INTO ?", [attic.databaseFile.path])
+
+            let listener = try await kitchen.listen()
+            #expect(try await attic.run("connect", listener.address, "--once").isSentence(77))
+            try await listener.stop()
+            try await attic.pair(with: kitchen)
+            #expect(try await kitchen.status().peers.map(\.name).sorted() == ["attic", "study"])
+
+            try await attic.peer("game", "edit", game, "--year", "1995")
+            try await study.peer("game", "edit", game, "--max-players", "4")
+            try await study.sync(with: kitchen)
+            try await attic.sync(with: kitchen)
+            try await study.sync(with: kitchen)
+            #expect(try kitchen.rows("SELECT name, year, maxPlayers FROM SBGame") == ["Catan|1995|4"])
+            #expect(try await haveEqualDigests(kitchen, study, attic))
+        }
+    }
+
+    @Test func aStoreThatWasCopiedWithItsKeyIsNoticed() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            let attic = kitchen.scene.machine("attic")
+            try FileManager.default.copyItem(at: kitchen.store, to: attic.store)
+            let listener = try await kitchen.listen(pair: true)
+            let code = try #require(listener.code)
+            let outcome = try await attic.run("connect", listener.address, "--once", "--code", code)
+            #expect(outcome.isSentence(77))
+            #expect(outcome.errors.contains("same identity"))
+
+            try await attic.peer("identity", "renew", "--yes")
+            try await attic.addGame("Hearts")
+            try await attic.peer("connect", listener.address, "--once", "--code", code)
+            #expect(try kitchen.rows("SELECT name FROM SBGame ORDER BY name") == ["Catan", "Hearts"])
+            #expect(try await haveEqualDigests(kitchen, attic))
+        }
+    }
+}

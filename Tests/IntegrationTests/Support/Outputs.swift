@@ -1,0 +1,43 @@
+/// What the commands print with `--json`, as far as the tests look at it.
+struct Status: Decodable, Equatable {
+    struct Peer: Decodable, Equatable {
+        let name: String
+        let key: String
+        let connected: Bool
+        let lastSync: String?
+        let lastError: String?
+        let behind: Int
+    }
+
+    let digest: String
+    let live: Int
+    let records: [String: Int]
+    let tombstones: Int
+    let held: Int
+    let pending: Int
+    let peers: [Peer]
+}
+
+struct SyncFigures: Decodable, Equatable {
+    let sent: Int
+    let received: Int
+    let bytes: Int
+    let digest: String
+    let records: Int
+}
+
+struct Event: Decodable {
+    let event: String
+    let port: Int?
+    let code: String?
+    let peer: String?
+    let reason: String?
+    let attemptsLeft: Int?
+    let sync: SyncFigures?
+}
+
+/// Any record in a list or on its own.
+struct RecordLine: Decodable {
+    let recordName: String
+    let waitsFor: String?
+}

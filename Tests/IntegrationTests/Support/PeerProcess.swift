@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+
+/// A scorebook-peer that was started. What it writes goes into files, so that no pipe can fill up and stop it.
+final class PeerProcess {
+    let arguments: [String]
+    private let process = Process()
+    private let files: URL
+
+    /// - Parameter files: a new directory for what the process writes.
+    init(_ arguments: [String], environment: [String: String], files: URL) throws {
+        self.arguments = arguments
+        self.files = files
+        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
+        process.executableURL = Self.program
+        process.arguments = arguments
+        process.environment = environment
+        process.currentDirectoryURL = files
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try Self.emptyFile(files.appendingPathComponent("output"))
+        process.standardError = try Self.emptyFile(files.appendingPathComponent("errors"))
+        try process.run()
+    }
+
+    private static func emptyFile(_ url: URL) throws -> FileHandle {
+        try Data().write(to: url)
+        return try FileHandle(forWritingTo: url)
+    }
+
+    /// The program under test, which SwiftPM builds beside the tests.
+    static let program: URL = {
+        let bundle = Bundle(for: PeerProcess.self).bundleURL
+        let directory = bundle.pathExtension == "xctest" ? bundle.deletingLastPathComponent() : bundle
+        return directory.appendingPathComponent("scorebook-peer")
+    }()
+
+    // MARK: What it wrote
+
+    var output: String { text("output") }
+    var errors: String { text("errors") }
+
+    private func text(_ name: String) -> String {
+        let data = try? Data(contentsOf: files.appendingPathComponent(name))
+        return data.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// The events that it has written so far, of all or of one name.
+    func events(_ name: String? = nil) throws -> [Event] {
+        // A line without its end is still being written.
+        let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        let events = try lines.map { try JSONDecoder().decode(Event.self, from: Data($0.utf8)) }
+        return events.filter { name == nil || $0.event == name }
+    }
+
+    /// Waits for an event.
+    ///
+    /// - Parameter count: how many events of that name there have to be; the last of them is returned.
+    @discardableResult
+    func event(_ name: String, count: Int = 1) async throws -> Event {
+        try await eventually("event \(name) of \(self)") {
+            // Asked first: what it wrote before it ended counts.
+            let hasEnded = !isRunning
+            let found = try events(name)
+            if found.count >= count { return found[count - 1] }
+            if hasEnded { throw UnexpectedEnd(process: description) }
+            return nil
+        }
+    }
+
+    /// Waits for a text that people read.
+    ///
+    /// - Returns: all that it has written so far.
+    @discardableResult
+    func output(matching form: Regex<Substring>) async throws -> String {
+        try await eventually("text in the output of \(self)") {
+            let hasEnded = !isRunning
+            let output = output
+            if output.firstMatch(of: form) != nil { return output }
+            if hasEnded { throw UnexpectedEnd(process: description) }
+            return nil
+        }
+    }
+
+    // MARK: Its end
+
+    var isRunning: Bool { process.isRunning }
+
+    func signal(_ signal: Int32) {
+        if process.isRunning { kill(process.processIdentifier, signal) }
+    }
+
+    /// Waits for the process to end.
+    ///
+    /// - Returns: its exit code; the negative number of the signal that ended it, if one did.
+    func end() async throws -> Int32 {
+        try await eventually("end of \(self)") { isRunning ? nil : exitCode }
+    }
+
+    /// Waits for the process to end, and gives what it left behind.
+    func outcome() async throws -> Outcome {
+        let exitCode = try await end()
+        return Outcome(exitCode: exitCode, output: output, errors: errors)
+    }
+
+    /// Ends the process at once, if it is still running, and waits for that.
+    func destroy() {
+        signal(SIGKILL)
+        process.waitUntilExit()
+    }
+
+    private var exitCode: Int32 {
+        process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    }
+}
+
+extension PeerProcess: CustomStringConvertible {
+    var description: String {
+        "scorebook-peer \(arguments.joined(separator: " "))\noutput: \(output.suffix(2000))\nerrors: \(errors.suffix(2000))"
+    }
+}
+
+/// What a command that has ended left behind.
+struct Outcome {
+    let exitCode: Int32
+    let output: String
+    let errors: String
+
+    /// Whether this is a failure that was told in one sentence on standard error, as `error: …`, and nothing else.
+    func isSentence(_ exitCode: Int32) -> Bool {
+        let lines = errors.split(separator: "\n")
+        return self.exitCode == exitCode && output.isEmpty && lines.count == 1
+            && lines[0].wholeMatch(of: /error: .{10,}/) != nil
+    }
+}
+
+/// A process ended although more was expected of it.
+struct UnexpectedEnd: Error {
+    let process: String
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// The machines of one test. Their stores lie in a directory of the test's own; that and the processes that are still
+/// running go away with the test.
+final class Scene {
+    let directory: URL
+    private var processes: [PeerProcess] = []
+
+    fileprivate init() throws {
+        directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    fileprivate func clear() {
+        for process in processes { process.destroy() }
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// A path in the directory of the test.
+    func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
+
+    func machine(_ name: String) -> Machine {
+        Machine(name: name, store: directory.appendingPathComponent(name, isDirectory: true), scene: self)
+    }
+
+    /// Starts the program. Nothing of the environment of the tests says where a scorebook is.
+    func start(_ arguments: [String], environment additions: [String: String] = [:]) throws -> PeerProcess {
+        var environment = ProcessInfo.processInfo.environment.filter {
+            ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH"].contains($0.key)
+        }
+        environment["HOME"] = directory.path
+        // What Foundation on macOS takes in place of HOME.
+        environment["CFFIXED_USER_HOME"] = directory.path
+        environment.merge(additions) { $1 }
+        let process = try PeerProcess(
+            arguments, environment: environment,
+            files: directory.appendingPathComponent("process-\(processes.count + 1)", isDirectory: true))
+        processes.append(process)
+        return process
+    }
+
+    /// Runs the program to its end.
+    func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Outcome {
+        try await start(arguments, environment: environment).outcome()
+    }
+}
+
+/// Runs a test in a scene of its own.
+func withScene(_ body: (Scene) async throws -> Void) async throws {
+    let scene = try Scene()
+    defer { scene.clear() }
+    try await body(scene)
+}
+
+/// One machine.
+func withMachine(_ body: (Machine) async throws -> Void) async throws {
+    try await withScene { try await body($0.machine("kitchen")) }
+}
+
+/// Two machines that do not know each other.
+func withTwoMachines(_ body: (Machine, Machine) async throws -> Void) async throws {
+    try await withScene { try await body($0.machine("kitchen"), $0.machine("study")) }
+}
+
+/// Two machines that are paired. Nothing is running on them.
+func withPair(_ body: (Machine, Machine) async throws -> Void) async throws {
+    try await withTwoMachines { kitchen, study in
+        try await study.pair(with: kitchen)
+        try await body(kitchen, study)
+    }
+}
