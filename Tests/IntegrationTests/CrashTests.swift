@@ -56,7 +56,7 @@ import Testing
     }
 
     /// The same with the caller as the sender.
-    @Test(arguments: Role.allCases, [moments[2], moments[3]])
+    @Test(arguments: Role.allCases, moments.suffix(1))
     func theNextSyncCompletesWhatAKillLeftOfACallersChanges(victim: Role, moment: Moment) async throws {
         try await withPair { kitchen, study in
             try await fill(study)
