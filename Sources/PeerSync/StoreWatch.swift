@@ -5,11 +5,13 @@ import Synchronization
 
 /// Tells sessions that the store has changed, whichever process changed it.
 ///
-/// `PRAGMA data_version` of a connection of its own changes with every commit of every other connection, in this
-/// process and in others; asking costs a few microseconds.
+/// A watch on the database's files says when to look; what it is looked at by is `PRAGMA data_version` of a connection
+/// of its own, which changes with every commit of every other connection, in this process and in others.
 final class StoreWatch: Sendable {
-    /// How often the question is asked: a change is on its way well within a second.
-    static let interval: Duration = .milliseconds(100)
+    /// How often it is looked without a reason, in case the file system says nothing.
+    private static let fallbackInterval: Duration = .seconds(2)
+    /// How often it is looked where the files cannot be watched.
+    private static let pollingInterval: Duration = .milliseconds(100)
 
     private let listeners = Mutex<[Int: AsyncStream<Void>.Continuation]>([:])
     private let nextID = Mutex(0)
@@ -33,20 +35,39 @@ final class StoreWatch: Sendable {
         var configuration = Configuration()
         configuration.readonly = true
         let connection = try DatabaseQueue(path: store.database.path, configuration: configuration)
-        var last: Int64?
-        while !Task.isCancelled {
-            do {
-                let version = try await connection.read { db in
-                    try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
-                }
-                if let last, last != version { notify() }
-                last = version
-            } catch is CancellationError {
-                return
-            } catch {
-                logger.warning("cannot see whether the store has changed: \(error)")
+        // Reading makes the log, which some systems can watch only once it is there.
+        var last = try await Self.version(connection)
+        let watch = FileWatch(database: store.database.path)
+        if watch == nil {
+            logger.notice("the database's files cannot be watched; looking ten times a second")
+        }
+        let interval = watch == nil ? Self.pollingInterval : Self.fallbackInterval
+        let (looks, look) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                guard let watch else { return }
+                for await _ in watch.changes { look.yield() }
             }
-            try? await Task.sleep(for: Self.interval)
+            group.addTask {
+                while (try? await Task.sleep(for: interval)) != nil { look.yield() }
+                look.finish()
+            }
+            for await _ in looks {
+                do {
+                    let version = try await Self.version(connection)
+                    if last != version { notify() }
+                    last = version
+                } catch {
+                    logger.warning("cannot see whether the store has changed: \(error)")
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private static func version(_ connection: DatabaseQueue) async throws -> Int64? {
+        try await connection.read { db in
+            try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
         }
     }
 

@@ -6,17 +6,33 @@ struct Machine {
     let name: String
     let store: URL
     let scene: Scene
+    /// By how much the clock of its processes is off, if it is.
+    private(set) var clockShift: String?
+
+    init(name: String, store: URL, scene: Scene) {
+        self.name = name
+        self.store = store
+        self.scene = scene
+    }
+
+    /// The same machine with another time; see ``ShiftedClock``.
+    func shifted(by shift: String) -> Machine {
+        var machine = self
+        machine.clockShift = shift
+        return machine
+    }
 
     // MARK: Commands
 
     /// Starts a command on the machine's store.
     func start(_ arguments: [String]) throws -> PeerProcess {
-        try scene.start(arguments + ["--store", store.path])
+        let environment = try clockShift.map { try ShiftedClock.environment($0) } ?? [:]
+        return try scene.start(arguments + ["--store", store.path], environment: environment)
     }
 
     /// Runs a command to its end, whatever that is.
     func run(_ arguments: String...) async throws -> Outcome {
-        try await scene.run(arguments + ["--store", store.path])
+        try await start(arguments).outcome()
     }
 
     /// Runs a command that has to succeed, and gives what it printed.
@@ -34,7 +50,7 @@ struct Machine {
     }
 
     private func succeed(_ arguments: [String]) async throws -> String {
-        let outcome = try await scene.run(arguments + ["--store", store.path])
+        let outcome = try await start(arguments).outcome()
         guard outcome.exitCode == 0 else { throw CommandFailed(arguments: arguments, outcome: outcome) }
         return outcome.output
     }
@@ -62,9 +78,9 @@ struct Machine {
     // MARK: Syncing
 
     /// Listens on a free port.
-    func listen(pair: Bool = false, port: Int = 0) async throws -> Listener {
+    func listen(pair: Bool = false, port: Int = 0, extra: [String] = []) async throws -> Listener {
         let arguments = ["listen", "--host", "127.0.0.1", "--port", "\(port)", "--name", name, "--json"]
-        let process = try start(arguments + (pair ? ["--pair"] : []))
+        let process = try start(arguments + (pair ? ["--pair"] : []) + extra)
         let port = try #require(try await process.event("listening").port)
         let code = pair ? try await process.event("pairingCode").code : nil
         return Listener(process: process, port: port, code: code)

@@ -12,8 +12,10 @@ final class PeerProcess {
         self.arguments = arguments
         self.files = files
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
-        process.executableURL = Self.program
-        process.arguments = arguments
+        let isShifted = environment["FAKETIME"] != nil
+        let command =
+            isShifted ? ShiftedClock.command(Self.program, arguments) : (Self.program, arguments)
+        (process.executableURL, process.arguments) = command
         process.environment = environment
         process.currentDirectoryURL = files
         process.standardInput = FileHandle.nullDevice
@@ -106,6 +108,7 @@ final class PeerProcess {
     func destroy() {
         signal(SIGKILL)
         process.waitUntilExit()
+        ShiftedClock.clear(after: process.processIdentifier)
     }
 
     private var exitCode: Int32 {

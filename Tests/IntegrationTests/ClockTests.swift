@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+/// A machine whose clock is ahead is refused until its clock is set and its writes are repaired.
+@Suite(.takingTurns) struct ClockTests {
+    @Test func aClockThatIsAheadIsRefusedAndBothClocksAreNamed() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.addGame("Catan")
+            try await study.shifted(by: "+2h").addGame("From the future")
+            let before = try kitchen.contents()
+            let listener = try await kitchen.listen()
+            for machine in [study, study.shifted(by: "+2h")] {
+                let outcome = try await machine.run("connect", listener.address, "--once", "--json")
+                #expect(outcome.isSentence(77), "\(outcome)")
+                #expect(outcome.errors.matches(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/).count == 2, "\(outcome)")
+                #expect(outcome.errors.contains("scorebook-peer clock repair"))
+            }
+            #expect(try kitchen.contents() == before)
+            #expect(listener.process.isRunning)
+        }
+    }
+
+    @Test func aRepairedStoreIsTaken() async throws {
+        try await withPair { kitchen, study in
+            let game = try await study.shifted(by: "+2h").addGame("From the future")
+            try await study.shifted(by: "+2h").peer("game", "edit", game, "--year", "1995")
+            #expect(try await study.peer("status").contains("in the future"))
+            #expect(try await study.peer("clock").contains("1 record dated into the future"))
+            #expect(try await study.peer("clock", "repair", "--dry-run").contains("1 record"))
+            #expect(try await study.run("clock", "repair").isSentence(64))
+            try await study.peer("clock", "repair", "--yes")
+            #expect(try await study.peer("clock").contains("nothing lies in the future"))
+            try await study.sync(with: kitchen)
+            #expect(try kitchen.rows("SELECT name, year FROM SBGame") == ["From the future|1995"])
+            // What is written from now on is the later write.
+            try await kitchen.peer("game", "edit", game, "--year", "1996")
+            try await study.sync(with: kitchen)
+            #expect(try study.rows("SELECT year FROM SBGame") == ["1996"])
+            #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
+
+    @Test func aSmallDifferenceIsAllowedAndTheLimitCanBeSet() async throws {
+        try await withPair { kitchen, study in
+            try await study.shifted(by: "+2m").addGame("Two minutes ahead")
+            let listener = try await kitchen.listen(extra: ["--allowed-skew", "10"])
+            #expect(try await study.run("connect", listener.address, "--once", "--json").isSentence(77))
+            try await listener.stop()
+            try await study.sync(with: kitchen)
+            #expect(try kitchen.rows("SELECT name FROM SBGame") == ["Two minutes ahead"])
+        }
+    }
+
+    @Test func aClockThatIsBehindStillWritesTheLaterWrite() async throws {
+        try await withPair { kitchen, study in
+            let game = try await kitchen.addGame("Catan")
+            try await study.sync(with: kitchen)
+            try await study.shifted(by: "-3d").peer("game", "edit", game, "--name", "Edited in the past")
+            try await study.sync(with: kitchen)
+            #expect(try kitchen.rows("SELECT name FROM SBGame") == ["Edited in the past"])
+        }
+    }
+}
+
+/// Deletions are forgotten after half a year; a machine that was away longer starts over and keeps what it wrote.
+@Suite(.takingTurns) struct RetentionTests {
+    @Test func aMachineThatWasAwayTooLongStartsOver() async throws {
+        try await withPair { kitchen, study in
+            let deleted = try await kitchen.addGame("Deleted in the kitchen")
+            let kept = try await kitchen.addGame("Kept")
+            try await study.sync(with: kitchen)
+            let backup = study.scene.machine("backup")
+            try FileManager.default.copyItem(at: study.store, to: backup.store)
+            try await kitchen.peer("game", "delete", deleted, "--yes")
+            try await study.sync(with: kitchen)
+            #expect(try await kitchen.status().tombstones == 1)
+
+            let later = "+200d"
+            try await study.shifted(by: later).sync(with: kitchen.shifted(by: later))
+            #expect(try await kitchen.status().tombstones == 0)
+            #expect(try await study.status().tombstones == 0)
+
+            // The study is set back to its backup, in which the game still lives.
+            let old = backup.shifted(by: later)
+            try await old.peer("game", "edit", kept, "--year", "1995")
+            try await old.addGame("Written while away")
+            let listener = try await kitchen.shifted(by: later).listen()
+            let outcome = try await old.run("connect", listener.address, "--once", "--json")
+            #expect(outcome.isSentence(77), "\(outcome)")
+            #expect(outcome.errors.contains("--start-over"))
+            #expect(try kitchen.rows("SELECT name FROM SBGame") == ["Kept"])
+
+            try await old.peer("connect", listener.address, "--once", "--start-over")
+            for machine in [kitchen, backup] {
+                let games = try machine.rows("SELECT name, year FROM SBGame ORDER BY name")
+                #expect(games == ["Kept|1995", "Written while away|-"])
+                #expect(try machine.isSound())
+            }
+            #expect(try kitchen.contents() == backup.contents())
+            // From now on as ever.
+            #expect(try await old.sync(listener).received == 0)
+        }
+    }
+}
