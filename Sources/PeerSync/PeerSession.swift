@@ -157,8 +157,13 @@ final class PeerSession: Sendable {
                 purpose.role, identity: engine.identity, reader: &frames, outbound: outbound)
         } catch let error as SecureChannelError {
             throw PeerSyncError(.incompatible, "\(address) does not speak this protocol (\(error.message))")
+        } catch is HandshakeCut {
+            throw watchdog.hasFired
+                ? timeout
+                : PeerSyncError(
+                    .interrupted,
+                    "\(address) closed the connection during the handshake: it is busy, or no scorebook-peer")
         } catch let error as ProtocolError {
-            guard !watchdog.hasFired else { throw timeout }
             guard error.code == .malformed else { throw error }
             throw PeerSyncError(.incompatible, "\(address) does not speak this protocol (\(error.message))")
         }

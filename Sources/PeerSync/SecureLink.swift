@@ -59,6 +59,9 @@ struct FrameReader {
     }
 }
 
+/// The other side closed the connection in the middle of the handshake, without a word.
+struct HandshakeCut: Error {}
+
 /// The Noise handshake over a connection.
 enum Handshake {
     /// How long a stranger may take.
@@ -94,7 +97,7 @@ enum Handshake {
 
     private static func read(_ reader: inout FrameReader) async throws -> [UInt8] {
         guard let frame = try await reader.next() else {
-            throw ProtocolError(.malformed, "the connection was closed during the handshake")
+            throw HandshakeCut()
         }
         return Array(frame.readableBytesView)
     }

@@ -42,19 +42,20 @@ final class StoreWatch: Sendable {
             logger.notice("the database's files cannot be watched; looking ten times a second")
         }
         let interval = watch == nil ? Self.pollingInterval : Self.fallbackInterval
-        let (looks, look) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let (looks, look) = AsyncStream<Look>.makeStream(bufferingPolicy: .bufferingNewest(2))
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 guard let watch else { return }
-                for await _ in watch.changes { look.yield() }
+                for await _ in watch.changes { look.yield(.afterWrite) }
             }
             group.addTask {
-                while (try? await Task.sleep(for: interval)) != nil { look.yield() }
+                while (try? await Task.sleep(for: interval)) != nil { look.yield(.byTheClock) }
                 look.finish()
             }
-            for await _ in looks {
+            for await kind in looks {
                 do {
-                    let version = try await Self.version(connection)
+                    let version = try await Self.version(
+                        connection, other: last, patiently: kind == .afterWrite)
                     if last != version { notify() }
                     last = version
                 } catch {
@@ -62,6 +63,24 @@ final class StoreWatch: Sendable {
                 }
             }
             group.cancelAll()
+        }
+    }
+
+    private enum Look { case afterWrite, byTheClock }
+
+    /// The version of the database.
+    ///
+    /// A commit is written to the log some moments before readers can see it; so after a write it is looked again
+    /// until the version is another one, for an eighth of a second.
+    private static func version(_ connection: DatabaseQueue, other last: Int64?, patiently: Bool) async throws
+        -> Int64?
+    {
+        var pause: Duration = .milliseconds(patiently ? 1 : 128)
+        while true {
+            let version = try await version(connection)
+            guard version == last, pause < .milliseconds(128) else { return version }
+            try await Task.sleep(for: pause)
+            pause = pause * 2
         }
     }
 

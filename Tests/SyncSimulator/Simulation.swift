@@ -277,10 +277,12 @@ public struct Simulation {
         guard counts.restores == 0, Set(replicas.map(\.version)).count == 1 else { return }
         let oracle = Oracle(joining: [everKnown], knowingPrizes: replicas[0].version >= 2)
         let live = Set(states[0].values.filter(\.isLive).map(\.name))
-        // A deletion that is forgotten takes the fields along, which nobody else may have; a machine that then refers
-        // to the record cannot have them back.
-        let hollow = counts.purged > 0 ? Set(states[0].values.filter(\.isHollow).map(\.name)) : []
-        let difference = live.symmetricDifference(oracle.live).subtracting(hollow).sorted()
+        let difference = live.symmetricDifference(oracle.live).filter { name in
+            // A deletion that is forgotten takes the fields along, which nobody else may have; a machine that refers
+            // to the record afterwards cannot have them back.
+            let isForgotten = counts.purged > 0 && everKnown[name]?.deletion != nil
+            return !(isForgotten && states[0][name]?.fields.isEmpty ?? true)
+        }.sorted()
         guard difference.isEmpty else {
             let details = difference.map { name in
                 "\(name) is \(states[0][name].map(Self.text) ?? "unknown"), "
@@ -339,11 +341,6 @@ public struct Simulation {
             }
         }
     }
-}
-
-extension RecordState {
-    /// Whether the record was revived where nobody has its fields.
-    fileprivate var isHollow: Bool { fields.isEmpty && !isDeleted }
 }
 
 extension FieldValue {

@@ -49,6 +49,15 @@ struct RecordCommand: AsyncParsableCommand {
                 recordName = entry.name
                 waitsFor = entry.waitsFor
             }
+
+            enum CodingKeys: String, CodingKey { case recordName, waitsFor }
+
+            /// What is missing is null, so that every object has the same keys.
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(recordName, forKey: .recordName)
+                try container.encode(waitsFor, forKey: .waitsFor)
+            }
         }
     }
 
@@ -125,6 +134,17 @@ private struct StateFigures: Encodable {
             uniqueKeysWithValues: state.fields.map {
                 ($0.name, Field(value: Value($0.value), stamp: $0.stamp.description))
             })
+    }
+
+    enum CodingKeys: String, CodingKey { case recordName, deleted, deletion, fields }
+
+    /// What is missing is null, so that every object has the same keys.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordName, forKey: .recordName)
+        try container.encode(deleted, forKey: .deleted)
+        try container.encode(deletion, forKey: .deletion)
+        try container.encode(fields, forKey: .fields)
     }
 
     /// A value as people read it.

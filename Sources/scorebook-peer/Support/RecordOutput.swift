@@ -92,5 +92,15 @@ struct DeletionOptions: ParsableArguments {
             action = step.action.rawValue
             field = step.field
         }
+
+        enum CodingKeys: String, CodingKey { case recordName, action, field }
+
+        /// What is missing is null, so that every object has the same keys.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(recordName, forKey: .recordName)
+            try container.encode(action, forKey: .action)
+            try container.encode(field, forKey: .field)
+        }
     }
 }
