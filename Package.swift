@@ -74,6 +74,9 @@ let package = Package(
             ],
             path: "Tests/simulate"
         ),
+        // Speaks with the test harnesses of other implementations of Negentropy.
+        .executableTarget(
+            name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"]),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"]),
         .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),

@@ -262,6 +262,9 @@ final class PeerSession: Sendable {
         guard case .hello(let hello) = answer else {
             throw ProtocolError(.unexpectedMessage, "the other side did not say hello")
         }
+        let connection = try engine.connections.enter(
+            self, peer: peer.id, instance: hello.instance, isPreferred: isPreferred(over: peer.publicKey))
+        defer { engine.connections.leave(connection) }
         if startsOver {
             // Only now that the other side is known to be there and willing.
             try await engine.store.database.write { [engine] in _ = try engine.store.startOver($0, with: peer)
@@ -297,6 +300,13 @@ final class PeerSession: Sendable {
         return SyncReport(peer: peer.name, statistics: statistics.current, digest: digest, didPair: didPair)
     }
 
+    /// Whether this is the connection that stays when the other side has connected to us as well: the one that the side
+    /// with the smaller key has made.
+    private func isPreferred(over key: [UInt8]) -> Bool {
+        let isOwnKeySmaller = engine.identity.publicKey.bytes.lexicographicallyPrecedes(key)
+        return isOwnKeySmaller == (purpose.role == .initiator)
+    }
+
     private func hello(for peer: Peer, startsOver: Bool) async throws -> Message.Hello {
         var zones: [ZoneName: ChangeToken?] = [:]
         for zone in try await engine.store.zones() {
@@ -307,7 +317,7 @@ final class PeerSession: Sendable {
         }
         return Message.Hello(
             minorVersion: ProtocolLimits.minorVersion, replica: engine.store.replica,
-            displayName: engine.displayName, clock: engine.now(), zones: zones)
+            instance: engine.instance, displayName: engine.displayName, clock: engine.now(), zones: zones)
     }
 
     // MARK: Exchanging

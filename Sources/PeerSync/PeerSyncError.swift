@@ -14,6 +14,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let notPaired = Code(description: "notPaired")
         /// One of the machines was away for so long that it has to start over.
         public static let changeTokenExpired = Code(description: "changeTokenExpired")
+        /// The two machines have another connection already, which stays.
+        public static let duplicateConnection = Code(description: "duplicateConnection")
         /// The clock of one of the machines is wrong.
         public static let clockSkew = Code(description: "clockSkew")
         /// The other side, or this one, refused for a reason that the message gives.
@@ -47,7 +49,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
 
     /// Whether trying again later may help without anybody doing anything.
     public var isTransient: Bool {
-        [.unreachable, .interrupted, .timeout, .clockSkew].contains(code)
+        [.unreachable, .interrupted, .timeout, .clockSkew, .duplicateConnection].contains(code)
     }
 
     /// What an error that the other side sent, or that this side found, means to the user here.
@@ -57,6 +59,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
             case .notPaired: .notPaired
             case .changeTokenExpired: .changeTokenExpired
             case .clockSkew: .clockSkew
+            case .duplicateConnection: .duplicateConnection
             case .sameIdentity, .noCommonZone: .refused
             case .pairingUnavailable, .pairingFailed, .pairingBusy: .pairingFailed
             case .unsupportedVersion: .incompatible

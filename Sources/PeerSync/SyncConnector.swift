@@ -75,13 +75,44 @@ public struct SyncConnector: Service {
                 reason = error.message
             }
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
-            // A random part keeps machines that were cut off together from coming back together.
-            let wait = pause * Double.random(in: 0.75...1.25)
-            engine.onEvent(
-                .retrying(address: address, seconds: wait / .seconds(1), reason: reason))
-            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: wait) }
-            pause = min(pause * 2, Self.longestPause)
+            await wait(&pause, reason: reason)
         }
+    }
+
+    /// Stays connected whatever happens, until the task is cancelled or the service group shuts down.
+    ///
+    /// - Parameter quietly: says nothing of failures; for an address that is only remembered.
+    func keepConnected(quietly: Bool) async {
+        var pause = Self.firstPause
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            var reason = "the other side ended the connection"
+            var isSilent = quietly
+            do {
+                if try await session(once: false) != nil { pause = Self.firstPause }
+            } catch let error as PeerSyncError {
+                reason = error.message
+                if error.code == .duplicateConnection { isSilent = true }
+                // Somebody has to do something first.
+                if !error.isTransient { pause = Self.longestPause }
+            } catch {
+                reason = "\(error)"
+            }
+            if Task.isCancelled || Task.isShuttingDownGracefully { return }
+            await wait(&pause, reason: isSilent ? nil : reason)
+        }
+    }
+
+    /// Pauses before the next attempt, with a random part that keeps machines that were cut off together from coming
+    /// back together.
+    private func wait(_ pause: inout Duration, reason: String?) async {
+        let wait = pause * Double.random(in: 0.75...1.25)
+        if let reason {
+            engine.onEvent(.retrying(address: address, seconds: wait / .seconds(1), reason: reason))
+        } else {
+            engine.logger.debug("trying \(address) again in \(wait)")
+        }
+        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: wait) }
+        pause = min(pause * 2, Self.longestPause)
     }
 
     /// Connects, and pairs if that is needed and there is a code: also when only the other side has ended an earlier

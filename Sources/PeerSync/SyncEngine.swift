@@ -32,6 +32,9 @@ public final class SyncEngine: Sendable {
     let logger: Logger
     let onEvent: @Sendable (SyncEvent) -> Void
     let watch = StoreWatch()
+    /// Tells this run of the program from others with the same store.
+    let instance = UInt64.random(in: 1...UInt64.max)
+    let connections = Connections()
 
     /// - Parameters:
     ///   - allowedSkew: how far the stamps of a peer may lie in the future; a peer that goes beyond is refused, and

@@ -14,15 +14,25 @@ public struct SyncListener: Service {
     private let engine: SyncEngine
     private let host: String
     private let port: Int
+    private let dials: [PeerAddress]
+    private let dialsKnownPeers: Bool
     private let unauthenticated = Counter()
 
     /// - Parameters:
     ///   - host: the address to listen on; `0.0.0.0` and `::` mean every one.
     ///   - port: 0 picks a free one; the event `listening` tells which.
-    public init(_ engine: SyncEngine, host: String = "0.0.0.0", port: Int = SyncEngine.defaultPort) {
+    ///   - dials: machines to connect to meanwhile, and to stay connected with.
+    ///   - dialsKnownPeers: also connects to the paired machines that this one has reached before, where they were
+    ///     then; when they are not there, nothing is said.
+    public init(
+        _ engine: SyncEngine, host: String = "0.0.0.0", port: Int = SyncEngine.defaultPort,
+        dialing dials: [PeerAddress] = [], dialsKnownPeers: Bool = false
+    ) {
         self.engine = engine
         self.host = host
         self.port = port
+        self.dials = dials
+        self.dialsKnownPeers = dialsKnownPeers
     }
 
     /// Listens until the task is cancelled or the service group shuts down.
@@ -31,12 +41,19 @@ public struct SyncListener: Service {
     public func run() async throws {
         let server = try await bind()
         let sessions = SessionSet()
+        let known = dialsKnownPeers ? try await knownAddresses() : []
         if let address = server.channel.localAddress {
             engine.onEvent(.listening(host: address.ipAddress ?? host, port: address.port ?? port))
         }
         try await withGracefulShutdownHandler {
             try await withThrowingDiscardingTaskGroup { group in
                 group.addTask { try await engine.watch.run(engine.store, logger: engine.logger) }
+                for (addresses, quietly) in [(dials, false), (known, true)] {
+                    for address in addresses {
+                        let connector = SyncConnector(engine, host: address.host, port: address.port)
+                        group.addTask { await connector.keepConnected(quietly: quietly) }
+                    }
+                }
                 try? await server.executeThenClose { connections in
                     for try await connection in connections {
                         group.addTask { await serve(connection, sessions) }
@@ -49,6 +66,12 @@ public struct SyncListener: Service {
             server.channel.close(promise: nil)
             sessions.stopAll()
         }
+    }
+
+    /// Where the paired machines were reached, apart from those that are dialled anyway.
+    private func knownAddresses() async throws -> [PeerAddress] {
+        let addresses = try await engine.store.peers().compactMap { $0.address.flatMap(PeerAddress.init) }
+        return Set(addresses).subtracting(dials).sorted { $0.description < $1.description }
     }
 
     private func bind() async throws -> NIOAsyncChannel<ByteChannel, Never> {

@@ -22,6 +22,9 @@ package enum Message: Sendable, Equatable {
     package struct Hello: Sendable, Equatable {
         package var minorVersion: UInt64
         package var replica: ReplicaID
+        /// The run of the program that speaks: a random number. Two connections between the same two runs are one too
+        /// many.
+        package var instance: UInt64
         /// What the machine calls itself. Words for people, never an identity.
         package var displayName: String
         /// The wall clock, milliseconds since 1970.
@@ -29,11 +32,12 @@ package enum Message: Sendable, Equatable {
         package var zones: [ZoneName: ChangeToken?]
 
         package init(
-            minorVersion: UInt64, replica: ReplicaID, displayName: String, clock: Int64,
+            minorVersion: UInt64, replica: ReplicaID, instance: UInt64, displayName: String, clock: Int64,
             zones: [ZoneName: ChangeToken?]
         ) {
             self.minorVersion = minorVersion
             self.replica = replica
+            self.instance = instance
             self.displayName = displayName
             self.clock = clock
             self.zones = zones

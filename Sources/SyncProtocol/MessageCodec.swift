@@ -135,6 +135,7 @@ package enum MessageCodec {
     private static func encode(_ hello: Message.Hello, _ body: inout ByteBuffer) {
         body.writeVarint(hello.minorVersion)
         body.writeInteger(hello.replica.rawValue)
+        body.writeInteger(hello.instance)
         body.writeText(truncated(hello.displayName, ProtocolLimits.maximumDisplayName))
         body.writeVarint(UInt64(max(0, hello.clock)))
         let zones = hello.zones.sorted { $0.key < $1.key }
@@ -148,6 +149,7 @@ package enum MessageCodec {
     private static func decodeHello(_ body: inout ByteBuffer) throws(ProtocolError) -> Message.Hello {
         let minorVersion = try body.readVarint()
         let replica = ReplicaID(rawValue: try body.readUInt64())
+        let instance = try body.readUInt64()
         let displayName = try readDisplayName(&body)
         let clock = Int64(try body.readVarint())
         var zones: [ZoneName: ChangeToken?] = [:]
@@ -159,8 +161,8 @@ package enum MessageCodec {
             zones[zone] = .some(try body.readOptionalToken())
         }
         return Message.Hello(
-            minorVersion: minorVersion, replica: replica, displayName: displayName, clock: clock, zones: zones
-        )
+            minorVersion: minorVersion, replica: replica, instance: instance, displayName: displayName,
+            clock: clock, zones: zones)
     }
 
     private static func readDisplayName(_ body: inout ByteBuffer) throws(ProtocolError) -> String {

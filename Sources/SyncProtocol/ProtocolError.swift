@@ -38,6 +38,8 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let sameIdentity = Code(rawValue: 14)
         /// The receiver has missed deletions that the sender has forgotten, and has to start over.
         public static let changeTokenExpired = Code(rawValue: 15)
+        /// The same two programs have another connection, which stays.
+        public static let duplicateConnection = Code(rawValue: 16)
     }
 
     public let code: Code

@@ -41,7 +41,7 @@ struct MessageCodecTests {
     static let messages: [Message] = [
         .hello(
             Message.Hello(
-                minorVersion: 0, replica: ReplicaID(rawValue: 7), displayName: "kitchen",
+                minorVersion: 0, replica: ReplicaID(rawValue: 7), instance: 1 << 63, displayName: "kitchen",
                 clock: 1_700_000_000_000,
                 zones: [.scorebookData: token, ZoneName("club")!: nil])),
         .pairingShare([UInt8](repeating: 3, count: 32)),
@@ -146,7 +146,8 @@ struct MessageCodecTests {
         var buffer = Self.encoded(
             .hello(
                 Message.Hello(
-                    minorVersion: 0, replica: ReplicaID(rawValue: 1), displayName: name, clock: 0, zones: [:])
+                    minorVersion: 0, replica: ReplicaID(rawValue: 1), instance: 0, displayName: name,
+                    clock: 0, zones: [:])
             ))
         guard case .hello(let hello) = try MessageCodec.decode(&buffer, limit: 1000) else {
             Issue.record("no hello came back")

@@ -17,7 +17,7 @@ struct Connect: StoreCommand {
         help: ArgumentHelp(
             "The other machine's name or address, with its port if that is not 7431.",
             valueName: "host[:port]"))
-    var address: HostAddress
+    var address: PeerAddress
 
     @Option(
         help: ArgumentHelp("The code that the other machine shows (listen --pair).", valueName: "NNN-NNN"))

@@ -9,8 +9,9 @@ struct Listen: StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Wait for the other machines, and stay in live sync with those that connect.",
         discussion: """
-            Prints the address it listens on, and with --pair a code of six digits that pairs one machine. Ends \
-            with Ctrl-C.
+            Prints the address it listens on, and with --pair a code of six digits that pairs one machine. Also \
+            connects to the paired machines that this one has reached before, so that any number of machines that \
+            listen find each other again. Ends with Ctrl-C.
             """)
 
     @Option(help: "The address to listen on; 0.0.0.0 is every IPv4 address of this machine.")
@@ -21,6 +22,16 @@ struct Listen: StoreCommand {
 
     @Flag(help: "Show a code that pairs one machine.")
     var pair = false
+
+    @Option(
+        name: .customLong("connect"), parsing: .singleValue,
+        help: ArgumentHelp(
+            "Also connect to this machine, and stay connected; may be given several times.",
+            valueName: "host[:port]"))
+    var dials: [PeerAddress] = []
+
+    @Flag(help: "Only wait: do not connect to the machines that this one has reached before.")
+    var passive = false
 
     @OptionGroup var session: SessionOptions
     @OptionGroup var storeOptions: StoreOptions
@@ -38,7 +49,8 @@ struct Listen: StoreCommand {
             printer.print(event)
             if case .listening = event { isListening.yield() }
         }
-        let listener = SyncListener(engine, host: host, port: port)
+        let listener = SyncListener(
+            engine, host: host, port: port, dialing: dials, dialsKnownPeers: !passive)
         let showsCode = pair
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -76,7 +76,7 @@ struct Failure: Error {
     private static func code(_ code: PeerSyncError.Code) -> ExitCode {
         switch code {
         case .unreachable, .cannotListen: .unavailable
-        case .interrupted, .timeout: .temporaryFailure
+        case .interrupted, .timeout, .duplicateConnection: .temporaryFailure
         case .notPaired, .changeTokenExpired, .clockSkew, .refused, .pairingFailed: .refused
         case .unsafeIdentity: .configuration
         case .storeUnusable: .cannotCreate

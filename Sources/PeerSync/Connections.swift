@@ -1,0 +1,46 @@
+import SyncProtocol
+import Synchronization
+
+/// The connections of one engine that have said hello, so that two machines that dial each other keep one of the two.
+///
+/// Both sides decide by the same rule, each when it has the other's hello; whichever comes first ends the same one.
+/// Connections in the same direction, and with other runs of the peer's program, stand beside each other.
+final class Connections: Sendable {
+    struct Entry: Sendable {
+        fileprivate let id: ObjectIdentifier
+        fileprivate let peer: Int64
+        fileprivate let instance: UInt64
+        fileprivate let isPreferred: Bool
+        fileprivate let session: PeerSession
+    }
+
+    private let entries = Mutex<[Entry]>([])
+
+    /// Takes a connection in.
+    ///
+    /// - Parameter isPreferred: whether it goes in the direction that stays.
+    /// - Throws: `duplicateConnection` when there is one in the other direction and that stays.
+    func enter(_ session: PeerSession, peer: Int64, instance: UInt64, isPreferred: Bool) throws(ProtocolError)
+        -> Entry
+    {
+        let entry = Entry(
+            id: ObjectIdentifier(session), peer: peer, instance: instance, isPreferred: isPreferred,
+            session: session)
+        let opposite = entries.withLock { entries in
+            let opposite = entries.filter {
+                $0.peer == peer && $0.instance == instance && $0.isPreferred != isPreferred
+            }
+            if isPreferred || opposite.isEmpty { entries.append(entry) }
+            return opposite
+        }
+        guard isPreferred || opposite.isEmpty else {
+            throw ProtocolError(.duplicateConnection, "the two machines are connected already")
+        }
+        for other in opposite { other.session.stop() }
+        return entry
+    }
+
+    func leave(_ entry: Entry) {
+        entries.withLock { entries in entries.removeAll { $0.id == entry.id } }
+    }
+}

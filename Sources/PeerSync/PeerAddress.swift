@@ -1,0 +1,42 @@
+/// Where a machine listens: a name or an IP address, with a port.
+public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
+    /// A name or an IP address, without brackets.
+    public let host: String
+    /// 1...65535.
+    public let port: Int
+
+    /// Reads an address as people write it: `kitchen`, `192.168.1.5:7431`, `[fe80::1]:7431`, `::1`.
+    ///
+    /// - Returns: nil when it is none. Without a port it is that of ``SyncEngine/defaultPort``.
+    public init?(_ text: String) {
+        guard !text.isEmpty else { return nil }
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            let rest = text[text.index(after: end)...]
+            self.init(String(text[text.index(after: text.startIndex)..<end]), rest)
+            return
+        }
+        // More than one colon without brackets is an IPv6 address without a port.
+        guard let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon else {
+            self.init(text, "")
+            return
+        }
+        self.init(String(text[..<colon]), text[colon...])
+    }
+
+    private init?(_ host: String, _ portWithColon: Substring) {
+        guard !host.isEmpty else { return nil }
+        self.host = host
+        if portWithColon.isEmpty {
+            port = SyncEngine.defaultPort
+            return
+        }
+        guard portWithColon.first == ":", let port = Int(portWithColon.dropFirst()),
+            (1...65_535).contains(port)
+        else { return nil }
+        self.port = port
+    }
+
+    /// As ``init(_:)`` reads it, with the port.
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

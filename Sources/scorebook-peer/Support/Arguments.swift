@@ -1,0 +1,15 @@
+import ArgumentParser
+import PeerSync
+import SecureChannel
+
+extension PeerAddress: ExpressibleByArgument {
+    public init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+extension PairingCode: ExpressibleByArgument {
+    public init?(argument: String) {
+        try? self.init(argument)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+/// Machines that listen also connect to each other, and any number of them end up with the same.
+@Suite(.takingTurns) struct MeshTests {
+    private func expectEverywhere(_ name: String, _ machines: [Machine]) async throws {
+        for machine in machines {
+            try await eventually("\(name) on \(machine.name)") {
+                try machine.rows("SELECT 1 FROM SBGame WHERE name = ?", [name]) == ["1"]
+            }
+        }
+    }
+
+    /// The connections that a process has at this moment, by what it has told.
+    private func connections(_ process: PeerProcess) throws -> Int {
+        try process.events("connected").count - process.events("disconnected").count
+    }
+
+    @Test func threeMachinesThatAllKnowEachOther() async throws {
+        try await withScene { scene in
+            let (a, b, c) = (scene.machine("a"), scene.machine("b"), scene.machine("c"))
+            for (one, other) in [(b, a), (c, a), (c, b)] { try await one.pair(with: other) }
+            let first = try await a.listen(extra: ["--passive"])
+            let second = try await b.listen(extra: ["--passive", "--connect", first.address])
+            let third = try await c.listen(extra: [
+                "--passive", "--connect", first.address, "--connect", second.address,
+            ])
+            for machine in [a, b, c] {
+                try await machine.addGame("Added on \(machine.name)")
+                try await expectEverywhere("Added on \(machine.name)", [a, b, c])
+            }
+            try await a.peer("game", "delete", "Added on b", "--yes")
+            try await eventually("the deletion everywhere") {
+                try [b, c].allSatisfy { try $0.rows("SELECT 1 FROM SBGame").count == 2 }
+            }
+            try await eventually("equal digests") { try await haveEqualDigests(a, b, c) }
+            for listener in [first, second, third] { #expect(try connections(listener.process) == 2) }
+        }
+    }
+
+    @Test func twoThatDialEachOtherKeepOneConnection() async throws {
+        try await withPair { kitchen, study in
+            let first = try await kitchen.listen(extra: ["--passive"])
+            let second = try await study.listen(extra: ["--passive"])
+            try await first.stop()
+            try await second.stop()
+            // The ports were free a moment ago.
+            let one = try await kitchen.listen(
+                port: first.port, extra: ["--passive", "--connect", second.address])
+            let other = try await study.listen(
+                port: second.port, extra: ["--passive", "--connect", first.address])
+            for processes in [[one.process, other.process], [other.process, one.process]] {
+                try await eventually("one connection of \(processes[0])") {
+                    try connections(processes[0]) == 1
+                }
+            }
+            try await kitchen.addGame("From the kitchen")
+            try await study.addGame("From the study")
+            try await expectEverywhere("From the kitchen", [study])
+            try await expectEverywhere("From the study", [kitchen])
+            for process in [one.process, other.process] { #expect(try connections(process) == 1) }
+            try await one.stop()
+            try await other.stop()
+        }
+    }
+
+    @Test func aMachineFindsTheOthersWhereTheyWere() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            try await study.sync(listener)
+            let again = try await study.listen()
+            try await again.process.event("connected")
+            try await kitchen.addGame("Catan")
+            try await expectEverywhere("Catan", [study])
+
+            // And again when they come back.
+            listener.process.signal(SIGKILL)
+            _ = try await listener.process.end()
+            try await kitchen.addGame("Hearts")
+            _ = try await kitchen.listen(port: listener.port)
+            try await expectEverywhere("Hearts", [study])
+        }
+    }
+
+    @Test func whoIsNotThereIsNoError() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            try await study.sync(listener)
+            try await listener.stop()
+            let alone = try await study.listen()
+            // It is asked for in vain, and nothing is said; to be connected to is possible all the time.
+            try await kitchen.sync(alone)
+            #expect(try alone.process.events("retrying").isEmpty)
+            try await alone.stop()
+        }
+    }
+
+    @Test func aWrongAddressToConnectToIsAUsageError() async throws {
+        try await withMachine { kitchen in
+            for address in ["", "host:0", "host:70000", "[::1", ":7431"] {
+                let outcome = try await kitchen.run("listen", "--connect", address)
+                #expect(outcome.exitCode == 64, "\(address)")
+            }
+        }
+    }
+}
