@@ -163,9 +163,15 @@ public final class RecordStore: Sendable {
     ) throws -> StoreChanges {
         let set = try WorkingSet(db, tables)
         var clock = try StoredClock.load(db)
+        let acknowledged = try peer.map {
+            try PeerTable.progress(db, peer: $0, zone: zoneID).acknowledgedSequence
+        }
         for state in states {
             let record = try set.record(state.name, newIn: zoneID)
-            record.state.merge(state)
+            let isNews = record.state.merge(state)
+            if let original = record.original, !isNews, state != record.state.transferred {
+                record.isAnswer = original.changeSequence <= acknowledged ?? -1 || original.sourcePeer == peer
+            }
             guard record.state.fields.count <= RecordState.maximumFieldCount else {
                 throw RecordStoreError(
                     .invalidRecord,

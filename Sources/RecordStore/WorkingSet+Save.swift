@@ -79,11 +79,11 @@ extension WorkingSet {
         let firstSequence = sequence + 1
         for record in order {
             guard let placement = record.placement else { continue }
-            guard record.isStateChanged || placement != record.original?.status || record.isRelearnt else {
+            guard record.isNumbered || placement != record.original?.status || record.isRelearnt else {
                 continue
             }
+            if record.isNumbered { sequence += 1 }
             if record.isStateChanged {
-                sequence += 1
                 changes.changed += 1
                 if placement == .deleted, record.original?.status != .deleted { changes.deleted += 1 }
             }
@@ -124,8 +124,8 @@ extension WorkingSet {
                 """
         ).execute(arguments: [
             record.name.description, record.zone, placement.rawValue,
-            record.isStateChanged ? sequence : record.original?.changeSequence ?? sequence,
-            record.isStateChanged ? group : record.original?.changeGroup ?? group,
+            record.isNumbered ? sequence : record.original?.changeSequence ?? sequence,
+            record.isNumbered ? group : record.original?.changeGroup ?? group,
             source(of: record), Data(blob),
         ])
         try saveHeldReferences(record, placement)
@@ -133,7 +133,7 @@ extension WorkingSet {
 
     /// The peer that need not be sent this state, because it is the one it sent.
     private func source(of record: WorkingRecord) -> Int64? {
-        guard record.isStateChanged else { return record.original?.sourcePeer }
+        guard record.isNumbered else { return record.original?.sourcePeer }
         guard let received = record.receivedState, received == record.state.transferred else { return nil }
         return record.sourcePeer
     }

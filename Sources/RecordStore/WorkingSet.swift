@@ -33,6 +33,9 @@ final class WorkingRecord {
     /// The state that ``sourcePeer`` sent, to see whether ours is still the same at the end.
     var receivedState: RecordState?
 
+    /// The peer is behind although it has acknowledged our state, or had sent it: it is told once more.
+    var isAnswer = false
+
     /// What the records that refer to this one go by.
     struct Fate: Equatable {
         var deletion: Stamp?
@@ -69,6 +72,9 @@ final class WorkingRecord {
     }
 
     var isStateChanged: Bool { original.map { $0.state != state } ?? true }
+
+    /// Whether the record gets a new number, under which it is sent to peers.
+    var isNumbered: Bool { isStateChanged || isAnswer }
 }
 
 /// The records that one transaction works on, loaded when they are first asked for.

@@ -1,0 +1,126 @@
+/// The 32 bytes that name an item; compared byte by byte, the first byte first.
+package struct NegentropyID: Hashable, Sendable {
+    /// How many bytes an id has.
+    package static let byteCount = 32
+
+    // Little-endian words in the order of the bytes: what a sum of ids needs, and 8 bytes of alignment, so that
+    // an item has 40 bytes and not 48.
+    let word0, word1, word2, word3: UInt64
+
+    /// The id with these bytes; nil is returned unless there are 32.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.init(zeroPadding: bytes[...])
+    }
+
+    /// The id that stands for one state of a record.
+    package init(_ record: RecordID) {
+        self.init(zeroPadding: record.bytes[...])
+    }
+
+    /// The id that begins with `prefix`, at most 32 bytes, and goes on with zeros.
+    init(zeroPadding prefix: ArraySlice<UInt8>) {
+        precondition(prefix.count <= Self.byteCount, "an id has 32 bytes")
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: prefix) }
+        word0 = UInt64(littleEndian: words.0)
+        word1 = UInt64(littleEndian: words.1)
+        word2 = UInt64(littleEndian: words.2)
+        word3 = UInt64(littleEndian: words.3)
+    }
+
+    /// The 32 bytes.
+    package var bytes: [UInt8] {
+        withUnsafeBytes { Array($0) }
+    }
+
+    /// Lends the 32 bytes without putting them into an array.
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let words = (word0.littleEndian, word1.littleEndian, word2.littleEndian, word3.littleEndian)
+        return Swift.withUnsafeBytes(of: words) { body($0) }
+    }
+
+    /// How many bytes two ids have in common from the beginning on: 0...32.
+    func sharedPrefixLength(with other: NegentropyID) -> Int {
+        var length = 0
+        for (ours, theirs) in [
+            (word0, other.word0), (word1, other.word1), (word2, other.word2), (word3, other.word3),
+        ] {
+            let equal = (ours ^ theirs).trailingZeroBitCount / 8
+            length += equal
+            if equal < 8 { break }
+        }
+        return length
+    }
+}
+
+extension NegentropyID: Comparable {
+    package static func < (left: NegentropyID, right: NegentropyID) -> Bool {
+        if left.word0 != right.word0 { return left.word0.byteSwapped < right.word0.byteSwapped }
+        if left.word1 != right.word1 { return left.word1.byteSwapped < right.word1.byteSwapped }
+        if left.word2 != right.word2 { return left.word2.byteSwapped < right.word2.byteSwapped }
+        return left.word3.byteSwapped < right.word3.byteSwapped
+    }
+}
+
+extension NegentropyID: CustomStringConvertible {
+    /// The 64 hexadecimal digits.
+    package var description: String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+/// What two sides compare: an id, and the timestamp that gives it its place. Ordered by timestamp, then by id.
+package struct NegentropyItem: Hashable, Sendable {
+    /// Any number but the greatest, which stands for infinity; what it counts is up to both sides.
+    package let timestamp: UInt64
+    package let id: NegentropyID
+
+    package init(timestamp: UInt64, id: NegentropyID) {
+        self.timestamp = timestamp
+        self.id = id
+    }
+}
+
+extension NegentropyItem: Comparable {
+    package static func < (left: NegentropyItem, right: NegentropyItem) -> Bool {
+        left.timestamp == right.timestamp ? left.id < right.id : left.timestamp < right.timestamp
+    }
+}
+
+/// Where one range of items ends and the next begins: a timestamp, and as much of an id as is needed.
+///
+/// A bound is exclusive for the range below it. The bytes of the id that are left out count as zeros.
+package struct NegentropyBound: Hashable, Sendable {
+    /// The least item that lies at or above the bound.
+    package let position: NegentropyItem
+    /// How many bytes of the id are written out: 0...32.
+    package let prefixLength: Int
+
+    /// The bound above all items.
+    package static let infinity = NegentropyBound(timestamp: .max)
+
+    /// A bound from its parts.
+    ///
+    /// - Parameter prefix: at most 32 bytes.
+    package init(timestamp: UInt64, prefix: [UInt8] = []) {
+        position = NegentropyItem(timestamp: timestamp, id: NegentropyID(zeroPadding: prefix[...]))
+        prefixLength = prefix.count
+    }
+
+    /// The bound just below an item, with its whole id.
+    package init(before item: NegentropyItem) {
+        position = item
+        prefixLength = NegentropyID.byteCount
+    }
+
+    /// The shortest bound that has `last` below it and `first` above, where `last` < `first`.
+    package init(between last: NegentropyItem, and first: NegentropyItem) {
+        if last.timestamp == first.timestamp {
+            let length = min(first.id.sharedPrefixLength(with: last.id) + 1, NegentropyID.byteCount)
+            self.init(timestamp: first.timestamp, prefix: Array(first.id.bytes.prefix(length)))
+        } else {
+            self.init(timestamp: first.timestamp)
+        }
+    }
+}
