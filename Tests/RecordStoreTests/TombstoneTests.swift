@@ -118,4 +118,22 @@ struct TombstoneTests {
         #expect(try b.rows("SELECT * FROM Author").isEmpty)
         #expect(try await b.digest() == Machine("c", number: 9).digest())
     }
+
+    /// Whoever forgot a deletion, and has then taken the record over from a stranger, hears of it from who remembers.
+    @Test func whoRemembersADeletionAnswersWithIt() async throws {
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
+        try await a.sync(with: b)
+        _ = try await purge(a, retention: 0)
+        let stranger = try Machine("c", number: 3, clock: SetClock(clock.milliseconds - 60_000))
+        try stranger.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|2', 'An old copy')")
+        try await stranger.sync(with: a)
+        #expect(try a.rows("SELECT name FROM Author WHERE recordName = 'Author|~|2'") == ["An old copy"])
+        try await a.sync(with: b)
+        try await stranger.sync(with: a)
+        for machine in [a, b, stranger] {
+            #expect(try machine.rows("SELECT 1 FROM Author WHERE recordName = 'Author|~|2'").isEmpty)
+        }
+        #expect(try await a.digest() == b.digest())
+        #expect(try await a.digest() == stranger.digest())
+    }
 }
