@@ -89,10 +89,7 @@ extension RecordStore {
             count += forgotten.count
             try PeerTable.setReceived(db, peer: peer.id, zone: zone, .start)
         }
-        // The tokens that others hold of this store cover records that are gone.
-        try db.execute(sql: "DELETE FROM storeGeneration")
-        try Generations.record(
-            db, generation, firstSequence: SyncState.integer(db, .lastSequence) ?? 0)
+        try Generations.startOver(db, generation)
         return count
     }
 

@@ -66,6 +66,13 @@ enum Generations {
                 """, arguments: [remembered])
     }
 
+    /// Makes all tokens void that were given out: they cover records that are gone. A peer that holds one then also
+    /// sends what it once had from here.
+    static func startOver(_ db: Database, _ generation: [UInt8]) throws {
+        try db.execute(sql: "DELETE FROM storeGeneration")
+        try record(db, generation, firstSequence: SyncState.integer(db, .lastSequence) ?? 0)
+    }
+
     /// The generation that a sequence number belongs to: the last that began at or before it.
     static func covering(_ db: Database, _ sequence: Int64) throws -> [UInt8] {
         let statement = try db.cachedStatement(

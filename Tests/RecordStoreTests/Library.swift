@@ -121,11 +121,16 @@ final class Machine: Sendable {
         try await store.foldPendingChanges()
         let held = try await other.store.database.read { try theirs.summary($0).received }
         var token = try await store.database.read { try ours.startingToken($0, for: held) }
+        // Who does not know the token that we hold of it any more may have lost what we had from it.
+        let heldHere = try await store.database.read { try ours.summary($0).received }
+        let isVoid = try await other.store.database.read { db in
+            try heldHere.map { try !theirs.gaveOut(db, $0) } ?? false
+        }
         var count = 0
         while true {
             let start = token
             let batch = try await store.database.read {
-                try ours.nextBatch($0, after: start, includingEcho: false)
+                try ours.nextBatch($0, after: start, includingEcho: isVoid)
             }
             count += batch.records.count
             _ = try await other.store.database.write { try theirs.apply($0, batch) }

@@ -7,13 +7,28 @@ struct Status: StoreCommand {
         abstract: "Say what the scorebook holds, and how it stands with the other machines.",
         discussion: "Two scorebooks hold the same records when their digests are equal.")
 
+    @Flag(help: "Look at every record, and say where the tables and what sync knows of them do not agree.")
+    var check = false
+
+    @Flag(
+        help: """
+            With --check: mend what is found. Rows that are there count as written now; rows that are gone come back \
+            from the other machines at the next sync.
+            """)
+    var repair = false
+
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard check || !repair else { throw ValidationError("--repair goes with --check") }
+    }
 
     func run(_ store: OpenStore) async throws {
         let records = store.scorebook.records
         // What other programs wrote counts, so it is taken in first.
         try await records.foldPendingChanges()
+        if check { return try await check(store) }
         let status = try await records.database.read { try records.status($0) }
         if output.json {
             try Terminal.write(
@@ -24,6 +39,56 @@ struct Status: StoreCommand {
                     peers: status.peers.map(PeerFigures.init)))
         } else {
             write(status, store)
+        }
+    }
+
+    private func check(_ store: OpenStore) async throws {
+        let records = store.scorebook.records
+        let repairs = repair
+        let found = try await ProgressLine.shared.during("checking every record") {
+            repairs
+                ? try await records.database.write { try records.repair($0) }
+                : try await records.database.read { try records.check($0) }
+        }
+        if output.json {
+            try Terminal.write(json: CheckFigures(found, isRepaired: repair))
+        } else {
+            for finding in found.findings { Terminal.write("\(finding.name): \(finding.kind.text)") }
+            if found.keptDigest != found.foundDigest {
+                Terminal.write("the digest is not that of the records")
+            }
+            if found.isSound {
+                Terminal.write(
+                    "sound: digest \(found.foundDigest.hex) over \(Int(found.foundDigest.count).counted("record"))"
+                )
+            } else if repair {
+                Terminal.write("repaired; sync with another machine to get back what is missing")
+            }
+        }
+        guard found.isSound || repair else {
+            throw Failure(
+                .dataError, "the scorebook is not sound; `scorebook-peer status --check --repair` mends it")
+        }
+    }
+
+    private struct CheckFigures: Encodable {
+        struct Finding: Encodable {
+            let recordName: String
+            let kind: StoreCheck.Finding.Kind
+        }
+
+        let sound: Bool
+        let repaired: Bool
+        let keptDigest: String
+        let digest: String
+        let findings: [Finding]
+
+        init(_ check: StoreCheck, isRepaired: Bool) {
+            sound = check.isSound
+            repaired = isRepaired && !check.isSound
+            keptDigest = check.keptDigest.hex
+            digest = check.foundDigest.hex
+            findings = check.findings.map { Finding(recordName: $0.name, kind: $0.kind) }
         }
     }
 
@@ -63,6 +128,17 @@ struct Status: StoreCommand {
         Terminal.write("\n" + aligned([PeerFigures.header] + status.peers.map { PeerFigures($0).row }))
         for peer in status.peers {
             if let error = peer.lastError { Terminal.write("\(peer.name): \(error)") }
+        }
+    }
+}
+
+extension StoreCheck.Finding.Kind {
+    fileprivate var text: String {
+        switch self {
+        case .unknownRow: "is in its table, but sync does not know it"
+        case .changedRow: "was changed in its table without sync noticing"
+        case .missingRow: "is gone from its table without having been deleted"
+        case .damagedMetadata: "has damaged metadata"
         }
     }
 }

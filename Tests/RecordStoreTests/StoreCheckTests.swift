@@ -1,0 +1,107 @@
+import RecordStore
+import SyncModel
+import Testing
+
+/// A store that was written to past the triggers, or damaged, says exactly what is wrong, and can be mended.
+struct StoreCheckTests {
+    private let a: Machine
+    private let b: Machine
+
+    init() async throws {
+        a = try Machine("a", number: 1)
+        b = try Machine("b", number: 2)
+        try a.shell(
+            """
+            INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen'), ('Author|~|2', 'Brontë');
+            INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'top');
+            INSERT INTO Book (recordName, title, author, shelf)
+                VALUES ('Book|~|1', 'Emma', 'Author|~|1', 'Shelf|~|1');
+            """)
+        try await a.sync(with: b)
+    }
+
+    /// Writes as no honest program does.
+    private func pastTheTriggers(_ sql: String) throws {
+        try a.shell(
+            "BEGIN; INSERT INTO capturePause (id) VALUES (1); \(sql); DELETE FROM capturePause; COMMIT")
+    }
+
+    private func check() async throws -> [String] {
+        let store = a.store
+        let check = try await store.database.read { try store.check($0) }
+        return check.findings.map { "\($0.kind.rawValue) \($0.name)" }
+            + (check.keptDigest == check.foundDigest ? [] : ["digest"])
+    }
+
+    private func repair() async throws {
+        let store = a.store
+        try await store.database.write { _ = try store.repair($0) }
+        #expect(try await check() == [])
+    }
+
+    private func expectEqual() async throws {
+        try await a.sync(with: b)
+        #expect(try await a.digest() == b.digest())
+        for table in ["Author", "Shelf", "Book"] {
+            let sql = "SELECT * FROM \(table) ORDER BY recordName"
+            #expect(try a.rows(sql) == b.rows(sql))
+        }
+    }
+
+    @Test func aSoundStoreIsSound() async throws {
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
+        try a.shell("INSERT INTO Book (recordName, author) VALUES ('Book|~|2', 'Author|~|missing')")
+        _ = try await a.status()
+        #expect(try await check() == [])
+    }
+
+    @Test func aRowThatWasWrittenPastTheTriggersCounts() async throws {
+        try pastTheTriggers("INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'Eliot')")
+        #expect(try await check() == ["unknownRow Author|~|3"])
+        try await repair()
+        try await expectEqual()
+        #expect(try b.rows("SELECT name FROM Author WHERE recordName = 'Author|~|3'") == ["Eliot"])
+    }
+
+    @Test func aRowThatWasChangedPastTheTriggersCounts() async throws {
+        try pastTheTriggers("UPDATE Book SET title = 'Persuasion'")
+        #expect(try await check() == ["changedRow Book|~|1", "digest"])
+        try await repair()
+        try await expectEqual()
+        #expect(try b.rows("SELECT title, shelf FROM Book") == ["Persuasion|Shelf|~|1"])
+    }
+
+    @Test func aRowThatVanishedComesBackFromAPeer() async throws {
+        try pastTheTriggers("DELETE FROM Book")
+        #expect(try await check() == ["missingRow Book|~|1", "digest"])
+        try await repair()
+        #expect(try await a.status().tombstones == 0)
+        try await b.send(to: a)
+        try await expectEqual()
+        #expect(try a.rows("SELECT title FROM Book") == ["Emma"])
+    }
+
+    @Test func whatSyncKnewAndLostIsLearntAnew() async throws {
+        try a.shell("DELETE FROM remoteRecord WHERE remoteRecordID <> 'Shelf|~|1'")
+        let rows = ["unknownRow Author|~|1", "unknownRow Author|~|2", "unknownRow Book|~|1"]
+        #expect(try await check() == rows + ["digest"])
+        try await repair()
+        try await expectEqual()
+        #expect(try a.rows("SELECT COUNT(*) FROM Author") == ["2"])
+    }
+
+    @Test func damagedMetadataIsLearntAnew() async throws {
+        try a.shell("UPDATE remoteRecord SET remoteRecord = x'00' WHERE remoteRecordID = 'Author|~|1'")
+        #expect(try await check() == ["damagedMetadata Author|~|1", "digest"])
+        try await repair()
+        try await expectEqual()
+        #expect(try a.rows("SELECT name FROM Author WHERE recordName = 'Author|~|1'") == ["Jane Austen"])
+    }
+
+    @Test func aDigestThatIsWrongIsSetRight() async throws {
+        try a.shell("UPDATE recordZone SET recordCount = recordCount + 1")
+        #expect(try await check() == ["digest"])
+        try await repair()
+        try await expectEqual()
+    }
+}
