@@ -48,7 +48,7 @@ public final class RecordStore: Sendable {
             for type in schema.types { try TableCheck.check(db, type, in: schema) }
         }
         tables = try database.read { try RecordTables(schema, $0) }
-        generation = withUnsafeBytes(of: UInt64.random(in: 1...UInt64.max)) { Array($0) }
+        generation = Generations.random()
         try database.write { db in
             try MetadataTables.migrate(db)
             try installTriggers(db)

@@ -111,7 +111,7 @@ extension RecordStore {
         _ = try fold(db)
         try Zones.setDigest(db, Zones.defaultID, try check(db).foundDigest)
         try db.execute(sql: "UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0")
-        try Generations.startOver(db, generation)
+        try Generations.startOver(db)
         return found
     }
 }

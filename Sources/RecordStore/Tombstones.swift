@@ -89,7 +89,7 @@ extension RecordStore {
             count += forgotten.count
             try PeerTable.setReceived(db, peer: peer.id, zone: zone, .start)
         }
-        try Generations.startOver(db, generation)
+        try Generations.startOver(db)
         return count
     }
 

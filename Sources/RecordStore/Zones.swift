@@ -68,9 +68,15 @@ enum Generations {
 
     /// Makes all tokens void that were given out: they cover records that are gone. A peer that holds one then also
     /// sends what it once had from here.
-    static func startOver(_ db: Database, _ generation: [UInt8]) throws {
+    static func startOver(_ db: Database) throws {
         try db.execute(sql: "DELETE FROM storeGeneration")
-        try record(db, generation, firstSequence: SyncState.integer(db, .lastSequence) ?? 0)
+        // Not this run's own, which may have given out tokens already.
+        try record(db, random(), firstSequence: SyncState.integer(db, .lastSequence) ?? 0)
+    }
+
+    /// A new id.
+    static func random() -> [UInt8] {
+        withUnsafeBytes(of: UInt64.random(in: 1...UInt64.max)) { Array($0) }
     }
 
     /// The generation that a sequence number belongs to: the last that began at or before it.
