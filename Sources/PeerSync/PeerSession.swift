@@ -278,7 +278,8 @@ final class PeerSession: Sendable {
         }
         let zones = common.enumerated().map { number, zone in
             ZoneSession(
-                engine.ledger(zone, peer), number: number, outbox: outbox,
+                engine.ledger(zone, peer), number: number, isCaller: purpose.role == .initiator,
+                outbox: outbox,
                 statistics: statistics,
                 onEvent: engine.onEvent)
         }
@@ -407,6 +408,7 @@ final class PeerSession: Sendable {
         case .batch(let number, let batch): try await zone(number).received(batch)
         case .acknowledge(let number, let token): try await zone(number).receivedAcknowledgement(token)
         case .digest(let number, let summary): try await zone(number).received(summary)
+        case .reconcile(let step): try await zone(step.zone).received(step)
         case .resync(let number, let round): try await zone(number).receivedResync(round: round)
         case .ping(let bytes): try outbox.send(.pong(bytes))
         case .error(let error): throw PeerSyncError(error)

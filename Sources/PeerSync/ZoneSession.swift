@@ -21,7 +21,7 @@ actor ZoneSession {
     private(set) var agreedDigest: ZoneDigest?
 
     init(
-        _ ledger: PeerLedger, number: Int, outbox: Outbox,
+        _ ledger: PeerLedger, number: Int, isCaller: Bool, outbox: Outbox,
         statistics: StatisticsCounter,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) {
@@ -29,7 +29,7 @@ actor ZoneSession {
         self.outbox = outbox
         self.statistics = statistics
         self.onEvent = onEvent
-        exchange = ZoneExchange(zone: number)
+        exchange = ZoneExchange(zone: number, isCaller: isCaller)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -40,13 +40,16 @@ actor ZoneSession {
 
     /// Begins to send, from the token that the peer holds if that is one of ours.
     func begin(heldByPeer held: ChangeToken?) async throws {
-        let (start, isVoid) = try await database.read { [ledger] db in
+        try await ledger.store.foldPendingChanges()
+        let (start, isVoid, count) = try await database.read { [ledger] db in
             try ledger.checkToken(db, held)
             return (
-                try ledger.startingToken(db, for: held), try held.map { try !ledger.gaveOut(db, $0) } ?? false
+                try ledger.startingToken(db, for: held),
+                try held.map { try !ledger.gaveOut(db, $0) } ?? false,
+                try ledger.summary(db).digest.count
             )
         }
-        try outbox.send(exchange.begin(at: start, isHeldTokenVoid: isVoid))
+        try outbox.send(exchange.begin(at: start, isHeldTokenVoid: isVoid, recordCount: count))
     }
 
     // MARK: Sending
@@ -80,6 +83,12 @@ actor ZoneSession {
             statistics.update { $0.recordsSent += batch.records.count }
             try outbox.send(message)
             reportProgress(batch.records.count)
+        case .readNamed(let names):
+            let records = try await database.read { [ledger] db in try ledger.states(db, named: names) }
+            guard let message = exchange.namedRead(records) else { return }
+            statistics.update { $0.recordsSent += records.count }
+            try outbox.send(message)
+            reportProgress(records.count)
         case .summarize:
             let summary = try await summary()
             try await perform(exchange.summarized(summary))
@@ -96,6 +105,10 @@ actor ZoneSession {
         statistics.update { $0.recordsReceived += batch.records.count }
         try await perform(exchange.received(batch))
         reportProgress(batch.records.count)
+    }
+
+    func received(_ step: Message.Reconcile) async throws {
+        try await perform(exchange.received(step))
     }
 
     func receivedAcknowledgement(_ token: ChangeToken) async throws {
@@ -122,6 +135,13 @@ actor ZoneSession {
                 try await database.write { [ledger] db in try ledger.acknowledge(db, token) }
             case .voidReceived:
                 try await database.write { [ledger] db in try ledger.voidReceived(db) }
+            case .takeInventory:
+                try await ledger.store.foldPendingChanges()
+                let (items, token) = try await database.read { [ledger] db in try ledger.inventory(db) }
+                try await perform(exchange.inventoryTaken(items, at: token))
+            case .resolve(let ids):
+                let names = try await database.read { [ledger] db in try ledger.names(db, of: ids) }
+                try await perform(exchange.resolved(names))
             case .compare(let summary):
                 try await compare(with: summary)
             case .wake:

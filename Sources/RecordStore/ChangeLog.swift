@@ -69,15 +69,28 @@ struct ChangeLog {
             }
             let name = try RecordName(row[0] as String)
             let state = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes).state.transferred
-            guard state.greatestSize <= BatchLimit.maximumRecord else {
-                throw RecordStoreError(
-                    .invalidRecord,
-                    "\(name) is too large to be synced (about \(state.greatestSize) bytes; at most "
-                        + "\(BatchLimit.maximumRecord) are allowed); make it smaller")
-            }
+            try Self.checkSize(state)
             filling.append(state, sequence: row[3])
         }
         return ChangeBatch(records: filling.records, token: try Self.current(db), isLast: true)
+    }
+
+    /// The states of some records as they travel; those that are not known are left out.
+    func states(_ db: Database, named names: [RecordName]) throws -> [RecordState] {
+        let working = try WorkingSet(db, tables)
+        return try names.compactMap { name in
+            guard let state = try working.known(name)?.state.transferred else { return nil }
+            try Self.checkSize(state)
+            return state
+        }
+    }
+
+    private static func checkSize(_ state: RecordState) throws {
+        guard state.greatestSize > BatchLimit.maximumRecord else { return }
+        throw RecordStoreError(
+            .invalidRecord,
+            "\(state.name) is too large to be synced (about \(state.greatestSize) bytes; at most "
+                + "\(BatchLimit.maximumRecord) are allowed); make it smaller")
     }
 }
 

@@ -78,6 +78,46 @@ package struct PeerLedger: Sendable {
             db, zone: zoneID(db), after: token, excluding: isEcho ? nil : peer.id, limit: limit)
     }
 
+    // MARK: Reconciling
+
+    /// All records that are not deleted, as a reconciliation knows them, and the token of this moment. Fold first. Reads every record.
+    package func inventory(_ db: Database) throws -> (items: NegentropyVector, token: ChangeToken) {
+        var items: [NegentropyItem] = []
+        try forEachItem(db) { _, item in items.append(item) }
+        return (try NegentropyVector(items), try ChangeLog.current(db))
+    }
+
+    /// The names of the records that have these ids now. Reads every record.
+    package func names(_ db: Database, of ids: [NegentropyID]) throws -> [RecordName] {
+        guard !ids.isEmpty else { return [] }
+        let wanted = Set(ids)
+        var names: [RecordName] = []
+        try forEachItem(db) { name, item in
+            if wanted.contains(item.id) { names.append(try RecordName(name)) }
+        }
+        return names
+    }
+
+    private func forEachItem(_ db: Database, _ body: (String, NegentropyItem) throws -> Void) throws {
+        let shapes = try ShapeTable(db)
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT remoteRecordID, remoteRecord FROM remoteRecord WHERE zone = ? AND status <> 1",
+            arguments: [zoneID(db)])
+        while let row = try rows.next() {
+            let name: String = row[0]
+            let metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name)
+            guard let newest = metadata.stamps.max() ?? metadata.revival else { continue }
+            let id = NegentropyID(try metadata.reconciliationID(RecordName(name)))
+            try body(name, NegentropyItem(timestamp: UInt64(newest.time.milliseconds), id: id))
+        }
+    }
+
+    /// The states of some records, in their order; those that are not known are left out.
+    package func states(_ db: Database, named names: [RecordName]) throws -> [RecordState] {
+        try checkPaired(db)
+        return try ChangeLog(tables: store.tables).states(db, named: names)
+    }
+
     // MARK: Writing
 
     /// Merges a batch of the peer's and keeps its token. Once the transaction is committed, the batch is durable.
@@ -86,8 +126,9 @@ package struct PeerLedger: Sendable {
         try checkClock(batch)
         var changes = try store.fold(db)
         let zoneID = try zoneID(db)
-        changes += try store.merge(db, batch.records, zoneID: zoneID, from: peer.id, isLast: batch.isLast)
-        try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token)
+        changes += try store.merge(
+            db, batch.records, zoneID: zoneID, from: peer.id, isLast: batch.isLast, isLoose: batch.isLoose)
+        if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
         return changes
     }
 
@@ -133,5 +174,13 @@ package struct PeerLedger: Sendable {
             throw RecordStoreError(.invalidRecord, "this store has no zone “\(zone)”")
         }
         return id
+    }
+}
+
+extension RecordMetadata {
+    /// The id of a live record; that of a hollow one, which has no fields yet, goes by what revived it.
+    fileprivate func reconciliationID(_ name: RecordName) -> RecordID {
+        guard fieldNames.isEmpty, let revival else { return recordID(name) }
+        return RecordID(name: name, stamps: [(field: "", stamp: revival)], valueHash: [])
     }
 }

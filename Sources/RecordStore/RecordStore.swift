@@ -157,9 +157,12 @@ public final class RecordStore: Sendable {
 
     /// Merges states, after what is pending was folded.
     ///
-    /// - Parameter isLast: the peer's stream ends with these, so that all it brought can be settled.
+    /// - Parameters:
+    ///   - isLast: the peer's stream ends with these, so that all it brought can be settled.
+    ///   - isLoose: a reconciliation has found that we lack these states, so the peer lacks ours.
     func merge(
-        _ db: Database, _ states: [RecordState], zoneID: Int64, from peer: Int64?, isLast: Bool
+        _ db: Database, _ states: [RecordState], zoneID: Int64, from peer: Int64?, isLast: Bool,
+        isLoose: Bool = false
     ) throws -> StoreChanges {
         let set = try WorkingSet(db, tables)
         var clock = try StoredClock.load(db)
@@ -169,8 +172,9 @@ public final class RecordStore: Sendable {
         for state in states {
             let record = try set.record(state.name, newIn: zoneID)
             let isNews = record.state.merge(state)
-            if let original = record.original, !isNews, state != record.state.transferred {
-                record.isAnswer = original.changeSequence <= acknowledged ?? -1 || original.sourcePeer == peer
+            if let peer, let original = record.original, !isNews, state != record.state.transferred {
+                record.isAnswer =
+                    isLoose || original.changeSequence <= acknowledged ?? -1 || original.sourcePeer == peer
             }
             guard record.state.fields.count <= RecordState.maximumFieldCount else {
                 throw RecordStoreError(

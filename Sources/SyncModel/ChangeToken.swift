@@ -32,11 +32,15 @@ package struct ChangeBatch: Sendable, Equatable {
     package var token: ChangeToken
     /// Nothing came after this batch when it was read.
     package var isLast: Bool
+    /// The records are those that a reconciliation found the receiver to lack, in no order: the token says nothing
+    /// of what it holds.
+    package var isLoose: Bool
 
-    package init(records: [RecordState], token: ChangeToken, isLast: Bool) {
+    package init(records: [RecordState], token: ChangeToken, isLast: Bool, isLoose: Bool = false) {
         self.records = records
         self.token = token
         self.isLast = isLast
+        self.isLoose = isLoose
     }
 }
 

@@ -5,6 +5,7 @@ import SyncModel
 /// tables; records refer to them by number.
 enum BatchCodec {
     private static let isLast: UInt8 = 1
+    private static let isLoose: UInt8 = 2
 
     private static let hasDeletion: UInt8 = 1
     private static let hasRevival: UInt8 = 2
@@ -25,7 +26,7 @@ enum BatchCodec {
             encode(state, &records, &tables)
         }
         buffer.writeToken(batch.token)
-        buffer.writeInteger(batch.isLast ? isLast : 0)
+        buffer.writeInteger((batch.isLast ? isLast : 0) | (batch.isLoose ? isLoose : 0))
         buffer.writeCount(tables.replicas.list.count)
         for replica in tables.replicas.list { buffer.writeInteger(replica.rawValue) }
         buffer.writeCount(tables.types.list.count)
@@ -139,7 +140,8 @@ enum BatchCodec {
             }
             records.append(record)
         }
-        return ChangeBatch(records: records, token: token, isLast: flags & isLast != 0)
+        return ChangeBatch(
+            records: records, token: token, isLast: flags & isLast != 0, isLoose: flags & isLoose != 0)
     }
 
     private struct DecodedTables {

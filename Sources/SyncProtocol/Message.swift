@@ -11,6 +11,7 @@ package enum Message: Sendable, Equatable {
     case digest(zone: Int, ZoneSummary)
     /// Both sides start over with whole copies; `round` counts these within the session.
     case resync(zone: Int, round: Int)
+    case reconcile(Reconcile)
     case ping([UInt8])
     case pong([UInt8])
     case error(ProtocolError)
@@ -61,10 +62,34 @@ package enum Message: Sendable, Equatable {
         /// The receiver's token of this side is one that this side never gave out: its store was restored or
         /// replaced, so it may also have lost what it had sent before.
         package var isHeldTokenVoid: Bool
+        /// This side would have to send all that it holds.
+        package var isWholeCopy: Bool
+        /// How many live records this side holds.
+        package var recordCount: UInt64
 
-        package init(zone: Int, isHeldTokenVoid: Bool) {
+        package init(zone: Int, isHeldTokenVoid: Bool, isWholeCopy: Bool, recordCount: UInt64) {
             self.zone = zone
             self.isHeldTokenVoid = isHeldTokenVoid
+            self.isWholeCopy = isWholeCopy
+            self.recordCount = recordCount
+        }
+    }
+
+    /// One step of a reconciliation: Negentropy Protocol V1 between the two sides' live records.
+    package struct Reconcile: Sendable, Equatable {
+        package var zone: Int
+        /// The asking side has found all differences; nothing more is to be answered.
+        package var isEnd: Bool
+        /// Ids of records that the asking side wants to be sent.
+        package var wanted: [NegentropyID]
+        /// A message of Negentropy; empty at the end.
+        package var payload: [UInt8]
+
+        package init(zone: Int, isEnd: Bool = false, wanted: [NegentropyID] = [], payload: [UInt8]) {
+            self.zone = zone
+            self.isEnd = isEnd
+            self.wanted = wanted
+            self.payload = payload
         }
     }
 
@@ -82,5 +107,6 @@ package enum Message: Sendable, Equatable {
         case pong = 10
         case error = 11
         case goodbye = 12
+        case reconcile = 13
     }
 }

@@ -45,6 +45,8 @@ package enum MessageCodec {
             Self.begin(.begin, &body)
             body.writeCount(begin.zone)
             body.writeInteger(begin.isHeldTokenVoid ? 1 : 0 as UInt8)
+            body.writeInteger(begin.isWholeCopy ? 1 : 0 as UInt8)
+            body.writeVarint(begin.recordCount)
         case .batch(let zone, let batch):
             begin(.batch, &body)
             body.writeCount(zone)
@@ -61,6 +63,14 @@ package enum MessageCodec {
             begin(.resync, &body)
             body.writeCount(zone)
             body.writeCount(round)
+        case .reconcile(let step):
+            begin(.reconcile, &body)
+            body.writeCount(step.zone)
+            body.writeInteger(step.isEnd ? 1 : 0 as UInt8)
+            body.writeCount(step.wanted.count)
+            for id in step.wanted { body.writeBytes(id.bytes) }
+            body.writeCount(step.payload.count)
+            body.writeBytes(step.payload)
         case .ping(let bytes):
             begin(.ping, &body)
             body.writeBytes(bytes)
@@ -95,7 +105,10 @@ package enum MessageCodec {
             return .pairingTag(Message.PairingTag(tag: tag, displayName: try readDisplayName(&body)))
         case .begin:
             let zone = try readZone(&body)
-            return .begin(Message.Begin(zone: zone, isHeldTokenVoid: try body.readFlag()))
+            return .begin(
+                Message.Begin(
+                    zone: zone, isHeldTokenVoid: try body.readFlag(), isWholeCopy: try body.readFlag(),
+                    recordCount: try body.readVarint()))
         case .batch:
             let zone = try readZone(&body)
             return .batch(zone: zone, try BatchCodec.decode(&body))
@@ -108,6 +121,8 @@ package enum MessageCodec {
         case .resync:
             let zone = try readZone(&body)
             return .resync(zone: zone, round: try body.readCount(below: 1 << 30, of: "a round"))
+        case .reconcile:
+            return .reconcile(try decodeReconcile(&body))
         case .ping:
             return .ping(try body.readFixed(pingLength))
         case .pong:
@@ -128,6 +143,25 @@ package enum MessageCodec {
 
     private static func readZone(_ body: inout ByteBuffer) throws(ProtocolError) -> Int {
         try body.readCount(below: ProtocolLimits.maximumZones, of: "a zone's number")
+    }
+
+    // MARK: Reconciliation
+
+    private static func decodeReconcile(_ body: inout ByteBuffer) throws(ProtocolError) -> Message.Reconcile {
+        let zone = try readZone(&body)
+        let isEnd = try body.readFlag()
+        var wanted: [NegentropyID] = []
+        let limit = ProtocolLimits.maximumTableEntries + 1
+        for _ in 0..<(try body.readCount(below: limit, of: "the number of wanted records")) {
+            guard let id = NegentropyID(try body.readFixed(32)) else {
+                throw .malformed("an id that is none")
+            }
+            wanted.append(id)
+        }
+        let length = try body.readCount(
+            below: ProtocolLimits.maximumMessage, of: "the length of a reconciliation message")
+        return Message.Reconcile(
+            zone: zone, isEnd: isEnd, wanted: wanted, payload: try body.readFixed(length))
     }
 
     // MARK: Hello

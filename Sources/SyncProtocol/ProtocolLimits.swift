@@ -28,6 +28,8 @@ public enum ProtocolLimits {
     package static let maximumBatchFields = 1 << 20
     /// Bytes of a field's or record type's name.
     package static let maximumIdentifier = RecordName.maximumTypeLength
+    /// A message of Negentropy that this side sends, in bytes.
+    package static let reconciliationFrame = 60_000
     /// Batches that may be on their way without an acknowledgement.
     package static let window = 4
 }

@@ -13,6 +13,8 @@ package struct ZoneExchange: Sendable {
     package enum Request: Sendable, Equatable {
         /// The next batch after a token; answer with ``batchRead(_:)``.
         case read(after: ChangeToken, includingEcho: Bool)
+        /// The records of these names; answer with ``namedRead(_:)``.
+        case readNamed([RecordName])
         /// A summary to be told to the peer; answer with ``summarized(_:)``.
         case summarize
     }
@@ -26,6 +28,10 @@ package struct ZoneExchange: Sendable {
         case acknowledged(ChangeToken)
         /// Forget what is held of the peer's changes.
         case voidReceived
+        /// Take the inventory of all live records, with the token of that moment: ``inventoryTaken(_:at:)``.
+        case takeInventory
+        /// Find the names of the records with these ids: ``resolved(_:)``.
+        case resolve([NegentropyID])
         /// Take a summary and hand it in with the peer's: ``compare(_:with:)``.
         case compare(ZoneSummary)
         /// There may be a new ``nextRequest()``.
@@ -41,6 +47,8 @@ package struct ZoneExchange: Sendable {
     }
 
     private let zone: Int
+    /// Whether this side asks when the two reconcile.
+    private let isCaller: Bool
     private var outgoing = Outgoing()
     private var isApplying = 0
     /// What the peer was told last.
@@ -60,8 +68,10 @@ package struct ZoneExchange: Sendable {
         var start: ChangeToken?
         var includesEcho = false
         var isReading = false
-        /// Tokens of batches that were sent and not acknowledged.
-        var unacknowledged: [ChangeToken] = []
+        /// Batches that were sent and not acknowledged.
+        var unacknowledged: [(token: ChangeToken, isLoose: Bool)] = []
+        /// Records that a reconciliation found the other side to lack, still to be sent.
+        var named: [RecordName] = []
         /// There may be more to read.
         var mayHaveMore = true
         /// The store changed while a batch was being read, which may not have seen the change.
@@ -77,14 +87,35 @@ package struct ZoneExchange: Sendable {
         }
     }
 
-    /// - Parameter zone: the zone's number in this session.
-    package init(zone: Int) {
+    private enum Reconciliation {
+        /// Waits for the inventory; the other side may have asked already.
+        case takingInventory(Message.Reconcile?)
+        /// Waits for the other side to ask.
+        case toBeAsked
+        case asking(NegentropyInitiator<NegentropyVector>, have: [NegentropyID])
+        case answering(NegentropyResponder<NegentropyVector>, wanted: [NegentropyID])
+        /// Waits for the names of what the other side lacks.
+        case resolving
+    }
+
+    /// How many records are asked for by name at once.
+    private static let namedRecords = 1000
+
+    private var reconciliation: Reconciliation?
+    private var begun: Message.Begin?
+
+    /// - Parameters:
+    ///   - zone: the zone's number in this session.
+    ///   - isCaller: whether this side has made the connection.
+    package init(zone: Int, isCaller: Bool) {
         self.zone = zone
+        self.isCaller = isCaller
     }
 
     /// Whether everything read so far was sent and acknowledged, and nothing is being applied.
     package var isAtRest: Bool {
-        outgoing.position != nil && !outgoing.isReading && outgoing.unacknowledged.isEmpty
+        outgoing.position != nil && reconciliation == nil && outgoing.named.isEmpty && !outgoing.isReading
+            && outgoing.unacknowledged.isEmpty
             && !outgoing.mayHaveMore && isApplying == 0
     }
 
@@ -100,27 +131,142 @@ package struct ZoneExchange: Sendable {
     /// token out, otherwise with a whole copy.
     ///
     /// - Returns: what to tell the peer.
-    package mutating func begin(at token: ChangeToken, isHeldTokenVoid: Bool) -> Message {
+    package mutating func begin(at token: ChangeToken, isHeldTokenVoid: Bool, recordCount: UInt64) -> Message
+    {
         outgoing.start = token
-        return .begin(Message.Begin(zone: zone, isHeldTokenVoid: isHeldTokenVoid))
+        let begin = Message.Begin(
+            zone: zone, isHeldTokenVoid: isHeldTokenVoid, isWholeCopy: token.sequence == 0,
+            recordCount: recordCount)
+        begun = begin
+        return .begin(begin)
     }
 
     /// The peer has said how it begins.
     package mutating func received(_ begin: Message.Begin) throws(ProtocolError) -> [Action] {
-        guard outgoing.position == nil, let start = outgoing.start else {
+        guard outgoing.position == nil, reconciliation == nil, let start = outgoing.start, let begun else {
             throw ProtocolError(.unexpectedMessage, "the other side began twice")
+        }
+        let void: [Action] = begin.isHeldTokenVoid ? [.voidReceived] : []
+        // A whole copy to a side that holds records itself would mostly tell what it has.
+        if begun.isWholeCopy || begin.isWholeCopy, begun.recordCount > 0, begin.recordCount > 0 {
+            reconciliation = isCaller ? .takingInventory(nil) : .toBeAsked
+            return isCaller ? void + [.takeInventory] : void
         }
         outgoing.position = start
         // A peer that does not know the token we hold of it may also have lost what we had from it.
         outgoing.includesEcho = begin.isHeldTokenVoid
-        return begin.isHeldTokenVoid ? [.voidReceived, .wake] : [.wake]
+        return void + [.wake]
+    }
+
+    // MARK: Reconciling
+
+    /// The inventory was taken. What changes from now on comes after `token`.
+    package mutating func inventoryTaken(_ items: NegentropyVector, at token: ChangeToken)
+        throws(ProtocolError)
+        -> [Action]
+    {
+        guard case .takingInventory(let question) = reconciliation else { return [] }
+        outgoing.position = token
+        guard !isCaller else {
+            let asking = NegentropyInitiator(
+                storage: items, frameSizeLimit: ProtocolLimits.reconciliationFrame)
+            reconciliation = .asking(asking, have: [])
+            return [.send(.reconcile(Message.Reconcile(zone: zone, payload: asking.initiate())))]
+        }
+        reconciliation = .answering(
+            NegentropyResponder(storage: items, frameSizeLimit: ProtocolLimits.reconciliationFrame),
+            wanted: [])
+        return try question.map { question throws(ProtocolError) in try received(question) } ?? []
+    }
+
+    /// The other side has taken a step.
+    package mutating func received(_ step: Message.Reconcile) throws(ProtocolError) -> [Action] {
+        do {
+            switch reconciliation {
+            case .toBeAsked:
+                reconciliation = .takingInventory(step)
+                return [.takeInventory]
+            case .asking(let initiator, let have):
+                return try ask(initiator, have, step)
+            case .answering(let responder, let wanted):
+                return try answer(responder, wanted, step)
+            case .takingInventory, .resolving, nil:
+                throw ProtocolError(.unexpectedMessage, "the other side reconciled out of turn")
+            }
+        } catch let error as NegentropyError {
+            throw ProtocolError(.malformed, "the reconciliation went wrong: \(error)")
+        } catch let error as ProtocolError {
+            throw error
+        } catch {
+            throw ProtocolError(.malformed, "the reconciliation went wrong")
+        }
+    }
+
+    private mutating func ask(
+        _ initiator: NegentropyInitiator<NegentropyVector>, _ have: [NegentropyID], _ step: Message.Reconcile
+    ) throws -> [Action] {
+        var initiator = initiator
+        let result = try initiator.reconcile(step.payload)
+        let have = have + result.have
+        guard let next = result.message else {
+            reconciliation = .resolving
+            let end = Message.Reconcile(zone: zone, isEnd: true, wanted: result.need, payload: [])
+            return [.send(.reconcile(end)), .resolve(have)]
+        }
+        reconciliation = .asking(initiator, have: have)
+        return [.send(.reconcile(Message.Reconcile(zone: zone, wanted: result.need, payload: next)))]
+    }
+
+    private mutating func answer(
+        _ responder: NegentropyResponder<NegentropyVector>, _ wanted: [NegentropyID],
+        _ step: Message.Reconcile
+    ) throws -> [Action] {
+        let wanted = wanted + step.wanted
+        guard !step.isEnd else {
+            reconciliation = .resolving
+            return [.resolve(wanted)]
+        }
+        reconciliation = .answering(responder, wanted: wanted)
+        let payload = try responder.reconcile(step.payload)
+        return [.send(.reconcile(Message.Reconcile(zone: zone, payload: payload)))]
+    }
+
+    /// The names of what the other side lacks are known; those that have changed since are not among them, and come
+    /// with the changes.
+    package mutating func resolved(_ names: [RecordName]) -> [Action] {
+        reconciliation = nil
+        outgoing.named = names
+        // The other side's token is that of the batch that ends the stream, so one has to.
+        outgoing.isStreamOpen = true
+        return [.wake]
+    }
+
+    /// The store has given the records that were asked for by name.
+    package mutating func namedRead(_ records: [RecordState]) -> Message? {
+        outgoing.isReading = false
+        if outgoing.isReadStale {
+            outgoing.isReadStale = false
+            return nil
+        }
+        guard let position = outgoing.position, !records.isEmpty else { return nil }
+        outgoing.unacknowledged.append((position, true))
+        isDigestDue = true
+        return .batch(
+            zone: zone, ChangeBatch(records: records, token: position, isLast: false, isLoose: true))
     }
 
     // MARK: Sending
 
     /// What to ask of the store next; nil when there is nothing to do, or too much is on its way already.
     package mutating func nextRequest() -> Request? {
-        guard let position = outgoing.position, !outgoing.isReading else { return nil }
+        guard let position = outgoing.position, reconciliation == nil, !outgoing.isReading else { return nil }
+        if !outgoing.named.isEmpty {
+            guard outgoing.unacknowledged.count < ProtocolLimits.window else { return nil }
+            outgoing.isReading = true
+            let names = Array(outgoing.named.suffix(Self.namedRecords))
+            outgoing.named.removeLast(names.count)
+            return .readNamed(names)
+        }
         if outgoing.mayHaveMore {
             guard outgoing.unacknowledged.count < ProtocolLimits.window else { return nil }
             outgoing.isReading = true
@@ -147,7 +293,7 @@ package struct ZoneExchange: Sendable {
         // The other side waits for the end of what it has got a part of.
         guard isNews || outgoing.isStreamOpen else { return nil }
         outgoing.isStreamOpen = !batch.isLast
-        outgoing.unacknowledged.append(batch.token)
+        outgoing.unacknowledged.append((batch.token, false))
         isDigestDue = true
         return .batch(zone: zone, batch)
     }
@@ -186,11 +332,12 @@ package struct ZoneExchange: Sendable {
     }
 
     package mutating func receivedAcknowledgement(_ token: ChangeToken) throws(ProtocolError) -> [Action] {
-        guard let index = outgoing.unacknowledged.firstIndex(of: token) else {
+        guard let index = outgoing.unacknowledged.firstIndex(where: { $0.token == token }) else {
             throw ProtocolError(.unexpectedMessage, "the other side acknowledged what was not sent")
         }
+        let isLoose = outgoing.unacknowledged[index].isLoose
         outgoing.unacknowledged.removeSubrange(...index)
-        return [.acknowledged(token), .wake]
+        return isLoose ? [.wake] : [.acknowledged(token), .wake]
     }
 
     package mutating func received(_ summary: ZoneSummary) -> [Action] {
@@ -242,6 +389,7 @@ package struct ZoneExchange: Sendable {
         outgoing.position = ChangeToken(
             generation: ChangeToken.start.generation, sequence: 0, horizon: reached)
         outgoing.includesEcho = true
+        outgoing.named = []
         outgoing.mayHaveMore = true
         outgoing.isReadStale = outgoing.isReading
         confirmed = nil

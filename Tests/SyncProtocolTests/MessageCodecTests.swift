@@ -46,7 +46,12 @@ struct MessageCodecTests {
                 zones: [.scorebookData: token, ZoneName("club")!: nil])),
         .pairingShare([UInt8](repeating: 3, count: 32)),
         .pairingTag(Message.PairingTag(tag: [UInt8](repeating: 4, count: 64), displayName: "attic")),
-        .begin(Message.Begin(zone: 0, isHeldTokenVoid: true)),
+        .begin(Message.Begin(zone: 0, isHeldTokenVoid: true, isWholeCopy: false, recordCount: 70_000)),
+        .reconcile(
+            Message.Reconcile(
+                zone: 1, isEnd: true, wanted: [NegentropyID([UInt8](repeating: 5, count: 32))!], payload: [])),
+        .reconcile(Message.Reconcile(zone: 0, payload: [0x61, 0, 0])),
+        .batch(zone: 0, ChangeBatch(records: records, token: token, isLast: false, isLoose: true)),
         .batch(zone: 1, ChangeBatch(records: records, token: token, isLast: false)),
         .batch(zone: 0, ChangeBatch(records: [], token: token, isLast: true)),
         .acknowledge(zone: 0, token),

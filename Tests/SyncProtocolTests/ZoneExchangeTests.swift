@@ -31,35 +31,41 @@ struct ZoneExchangeTests {
 
     /// An exchange that has begun at change 10, and has nothing to send.
     private func idle() throws -> ZoneExchange {
-        var exchange = ZoneExchange(zone: 0)
-        _ = exchange.begin(at: token(10), isHeldTokenVoid: false)
-        _ = try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: false))
+        var exchange = ZoneExchange(zone: 0, isCaller: true)
+        _ = exchange.begin(at: token(10), isHeldTokenVoid: false, recordCount: 0)
+        _ = try exchange.received(
+            Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: false, recordCount: 0))
         #expect(exchange.nextRequest() == .read(after: token(10), includingEcho: false))
         #expect(exchange.batchRead(batch(10, isLast: true, records: 0)) == nil)
         return exchange
     }
 
     @Test func nothingIsSentBeforeThePeerHasBegun() throws {
-        var exchange = ZoneExchange(zone: 0)
+        var exchange = ZoneExchange(zone: 0, isCaller: true)
         #expect(exchange.nextRequest() == nil)
-        _ = exchange.begin(at: token(10), isHeldTokenVoid: false)
+        _ = exchange.begin(at: token(10), isHeldTokenVoid: false, recordCount: 0)
         #expect(exchange.nextRequest() == nil)
-        _ = try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: false))
+        _ = try exchange.received(
+            Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: false, recordCount: 0))
         #expect(exchange.nextRequest() != nil)
     }
 
     @Test func aPeerThatDoesNotKnowOurTokenGetsItsOwnRecordsBack() throws {
-        var exchange = ZoneExchange(zone: 0)
-        _ = exchange.begin(at: token(10), isHeldTokenVoid: false)
+        var exchange = ZoneExchange(zone: 0, isCaller: true)
+        _ = exchange.begin(at: token(10), isHeldTokenVoid: false, recordCount: 0)
         #expect(
-            try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: true)) == [.voidReceived, .wake])
+            try exchange.received(
+                Message.Begin(zone: 0, isHeldTokenVoid: true, isWholeCopy: false, recordCount: 0)) == [
+                    .voidReceived, .wake,
+                ])
         #expect(exchange.nextRequest() == .read(after: token(10), includingEcho: true))
     }
 
     @Test func beginningTwiceIsAnError() throws {
         var exchange = try idle()
         #expect(throws: ProtocolError.self) {
-            try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: false))
+            try exchange.received(
+                Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: false, recordCount: 0))
         }
     }
 
@@ -142,9 +148,10 @@ struct ZoneExchangeTests {
     }
 
     @Test func aWholeCopyIsFollowedByTheChangesMadeMeanwhile() throws {
-        var exchange = ZoneExchange(zone: 0)
-        _ = exchange.begin(at: .start, isHeldTokenVoid: false)
-        _ = try exchange.received(Message.Begin(zone: 0, isHeldTokenVoid: false))
+        var exchange = ZoneExchange(zone: 0, isCaller: true)
+        _ = exchange.begin(at: .start, isHeldTokenVoid: false, recordCount: 0)
+        _ = try exchange.received(
+            Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: false, recordCount: 0))
         #expect(exchange.nextRequest() == .read(after: .start, includingEcho: false))
         #expect(exchange.batchRead(batch(20, isLast: false)) != nil)
         #expect(exchange.nextRequest() == .read(after: token(20), includingEcho: false))

@@ -22,10 +22,11 @@ struct SimulatedSession {
     private final class Side {
         let replica: SimulatedReplica
         let ledger: PeerLedger
-        var exchange = ZoneExchange(zone: 0)
+        var exchange: ZoneExchange
 
-        init(_ replica: SimulatedReplica, with other: SimulatedReplica) throws {
+        init(_ replica: SimulatedReplica, with other: SimulatedReplica, isCaller: Bool) throws {
             self.replica = replica
+            exchange = ZoneExchange(zone: 0, isCaller: isCaller)
             ledger = try replica.ledger(with: other)
         }
 
@@ -43,6 +44,7 @@ struct SimulatedSession {
         var isConfirmed = false
         var isCut = false
         var resyncs = 0
+        var reconciliations = 0
         /// The side that was refused because it has missed deletions that the other has forgotten.
         var expired: Int?
     }
@@ -57,7 +59,9 @@ struct SimulatedSession {
     }
 
     init(_ left: SimulatedReplica, _ right: SimulatedReplica, end: End) throws {
-        sides = [try Side(left, with: right), try Side(right, with: left)]
+        sides = [
+            try Side(left, with: right, isCaller: true), try Side(right, with: left, isCaller: false),
+        ]
         switch end {
         case .never: break
         case .cut(let bytes): bytesLeft = bytes
@@ -77,13 +81,14 @@ struct SimulatedSession {
                 outcome.expired = 1 - index
                 return outcome
             }
-            let (start, isVoid) = try side.read { db in
+            let (start, isVoid, count) = try side.read { db in
                 (
                     try side.ledger.startingToken(db, for: held),
-                    try held.map { try !side.ledger.gaveOut(db, $0) } ?? false
+                    try held.map { try !side.ledger.gaveOut(db, $0) } ?? false,
+                    try side.ledger.summary(db).digest.count
                 )
             }
-            send(side.exchange.begin(at: start, isHeldTokenVoid: isVoid), from: index)
+            send(side.exchange.begin(at: start, isHeldTokenVoid: isVoid, recordCount: count), from: index)
         }
         var idle = 0
         while idle < 2 {
@@ -121,6 +126,9 @@ struct SimulatedSession {
         case .batch(_, let batch):
             outcome.recordsMoved += batch.records.count
             try perform(sides[index].exchange.received(batch), index, &outcome)
+        case .reconcile(let step):
+            outcome.reconciliations += step.isEnd ? 1 : 0
+            try perform(sides[index].exchange.received(step), index, &outcome)
         case .acknowledge(_, let token):
             try perform(sides[index].exchange.receivedAcknowledgement(token), index, &outcome)
         case .digest(_, let summary): try perform(sides[index].exchange.received(summary), index, &outcome)
@@ -143,6 +151,9 @@ struct SimulatedSession {
                     $0, after: token, includingEcho: includingEcho, limit: Self.batchLimit)
             }
             if let message = side.exchange.batchRead(batch) { send(message, from: index) }
+        case .readNamed(let names):
+            let records = try side.read { try side.ledger.states($0, named: names) }
+            if let message = side.exchange.namedRead(records) { send(message, from: index) }
         case .summarize:
             let summary = try side.read { try side.ledger.summary($0) }
             try perform(side.exchange.summarized(summary), index, &outcome)
@@ -169,6 +180,12 @@ struct SimulatedSession {
                 try side.replica.database.write { try side.ledger.acknowledge($0, token) }
             case .voidReceived:
                 try side.replica.database.write { try side.ledger.voidReceived($0) }
+            case .takeInventory:
+                let (items, token) = try side.read { try side.ledger.inventory($0) }
+                try perform(side.exchange.inventoryTaken(items, at: token), index, &outcome)
+            case .resolve(let ids):
+                let names = try side.read { try side.ledger.names($0, of: ids) }
+                try perform(side.exchange.resolved(names), index, &outcome)
             case .compare(let theirs):
                 let ours = try side.read { try side.ledger.summary($0) }
                 if side.exchange.compare(ours, with: theirs) == .different {

@@ -15,6 +15,7 @@ public struct SimulationCounts: Sendable {
     public var restores = 0
     public var upgrades = 0
     public var resyncs = 0
+    public var reconciliations = 0
     public var purged = 0
     public var startOvers = 0
 
@@ -32,6 +33,7 @@ public struct SimulationCounts: Sendable {
         left.restores += right.restores
         left.upgrades += right.upgrades
         left.resyncs += right.resyncs
+        left.reconciliations += right.reconciliations
         left.purged += right.purged
         left.startOvers += right.startOvers
     }
@@ -151,6 +153,7 @@ public struct Simulation {
         counts.sessions += 1
         counts.recordsMoved += outcome.recordsMoved
         counts.resyncs += outcome.resyncs
+        counts.reconciliations += outcome.reconciliations
         // Only who lost what it had can make a token lie.
         guard outcome.resyncs == 0 || counts.restores > 0 else {
             throw SimulationFailure(
@@ -278,10 +281,10 @@ public struct Simulation {
         let oracle = Oracle(joining: [everKnown], knowingPrizes: replicas[0].version >= 2)
         let live = Set(states[0].values.filter(\.isLive).map(\.name))
         let difference = live.symmetricDifference(oracle.live).filter { name in
-            // A deletion that is forgotten takes the fields along, which nobody else may have; a machine that refers
-            // to the record afterwards cannot have them back.
-            let isForgotten = counts.purged > 0 && everKnown[name]?.deletion != nil
-            return !(isForgotten && states[0][name]?.fields.isEmpty ?? true)
+            guard counts.purged > 0 else { return true }
+            // A deletion that was forgotten takes nothing along that comes later from a machine that was not paired
+            // then; and it takes the fields along, so that the record cannot come back whole.
+            return oracle.live.contains(name) && everKnown[name]?.deletion == nil
         }.sorted()
         guard difference.isEmpty else {
             let details = difference.map { name in
