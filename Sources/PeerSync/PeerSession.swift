@@ -35,14 +35,14 @@ final class PeerSession: Sendable {
         /// Somebody connected to us.
         case answer
         /// We connected.
-        case call(pairing: CallPairing, once: Bool, startOver: OneTime?)
+        case call(pairing: CallPairing, once: Bool, startOver: OneTime?, comparesAll: Bool = false)
 
         var role: NoiseHandshake.Role {
             if case .answer = self { .responder } else { .initiator }
         }
 
         var isOnce: Bool {
-            if case .call(_, once: true, _) = self { true } else { false }
+            if case .call(_, once: true, _, _) = self { true } else { false }
         }
     }
 
@@ -231,7 +231,7 @@ final class PeerSession: Sendable {
         var peer = try await engine.store.peer(key: ciphers.remoteStatic.bytes)
         var didPair = false
         let pairing = PairingConversation(engine: engine, address: address, ciphers: ciphers)
-        if case .call(let callPairing, _, _) = purpose, let code = callPairing.code(isKnown: peer != nil) {
+        if case .call(let callPairing, _, _, _) = purpose, let code = callPairing.code(isKnown: peer != nil) {
             peer = try await pairing.call(code, outbox) { try await self.nextMessage(&reader) }
             didPair = true
         } else if case .pairingShare(let share)? = first {
@@ -256,7 +256,7 @@ final class PeerSession: Sendable {
         -> SyncReport?
     {
         var startsOver = false
-        if case .call(_, _, let startOver?) = purpose { startsOver = startOver.take() }
+        if case .call(_, _, let startOver?, _) = purpose { startsOver = startOver.take() }
         try outbox.send(.hello(try await hello(for: peer, startsOver: startsOver)))
         let answer: Message = if let first { first } else { try await nextMessage(&reader) }
         guard case .hello(let hello) = answer else {
@@ -283,10 +283,12 @@ final class PeerSession: Sendable {
                 statistics: statistics,
                 onEvent: engine.onEvent)
         }
+        var comparesAll = false
+        if case .call(_, _, _, comparesAll: true) = purpose { comparesAll = true }
         do {
             try await engine.store.noteConnected(true, with: peer)
             for (name, zone) in zip(common, zones) {
-                try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })
+                try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 }, comparesAll: comparesAll)
             }
             try await exchange(zones, &reader)
             try await engine.store.noteConnected(false, with: peer)
@@ -298,7 +300,9 @@ final class PeerSession: Sendable {
         }
         engine.onEvent(.disconnected(name: peer.name, reason: nil))
         guard let digest = await zones[0].agreedDigest else { return nil }
-        return SyncReport(peer: peer.name, statistics: statistics.current, digest: digest, didPair: didPair)
+        return SyncReport(
+            peer: peer.name, statistics: statistics.current, digest: digest, didPair: didPair,
+            differences: await zones[0].differences)
     }
 
     /// Whether this is the connection that stays when the other side has connected to us as well: the one that the side

@@ -50,6 +50,18 @@ public struct SyncConnector: Service {
         return report
     }
 
+    /// Connects once, compares all that the two machines hold, and mends what differs.
+    ///
+    /// - Throws: ``PeerSyncError``.
+    public func verify() async throws -> SyncReport {
+        let report = try await withWatch { try await session(.no, once: true, comparesAll: true) }
+        guard let report else {
+            throw PeerSyncError(
+                .interrupted, "\(address) ended the connection before everything was compared")
+        }
+        return report
+    }
+
     /// Stays connected until the task is cancelled or the service group shuts down.
     ///
     /// - Throws: ``PeerSyncError`` when the first attempt fails, or a later one in a way that trying again does not
@@ -126,10 +138,13 @@ public struct SyncConnector: Service {
         }
     }
 
-    private func session(_ pairing: PeerSession.CallPairing, once: Bool) async throws -> SyncReport? {
+    private func session(
+        _ pairing: PeerSession.CallPairing, once: Bool, comparesAll: Bool = false
+    ) async throws -> SyncReport? {
         let connection = try await connect()
         let session = PeerSession(
-            engine, connection, purpose: .call(pairing: pairing, once: once, startOver: startOver),
+            engine, connection,
+            purpose: .call(pairing: pairing, once: once, startOver: startOver, comparesAll: comparesAll),
             address: address)
         return try await withGracefulShutdownHandler {
             try await withTaskCancellationHandler {

@@ -48,4 +48,16 @@ public struct SyncReport: Sendable {
     public let digest: ZoneDigest
     /// Whether the machines were paired on this occasion.
     public let didPair: Bool
+    /// What a reconciliation found to differ; nil when there was none.
+    public let differences: SyncDifferences?
+}
+
+/// The records that two machines found to differ when they compared all they hold.
+public struct SyncDifferences: Sendable, Equatable {
+    /// Those of which the other machine got this one's state, and the other way round. A record of which both had a state
+    /// of their own is among both.
+    public var sent: [RecordName] = []
+    public var received: [RecordName] = []
+
+    public init() {}
 }

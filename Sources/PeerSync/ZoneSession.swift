@@ -17,6 +17,8 @@ actor ZoneSession {
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private var lastReported: (ZoneDigest, Int)?
+    /// What a reconciliation found.
+    private(set) var differences: SyncDifferences?
     /// The digest that both sides last found equal.
     private(set) var agreedDigest: ZoneDigest?
 
@@ -39,12 +41,14 @@ actor ZoneSession {
     var isConfirmed: Bool { exchange.isConfirmed }
 
     /// Begins to send, from the token that the peer holds if that is one of ours.
-    func begin(heldByPeer held: ChangeToken?) async throws {
+    ///
+    /// - Parameter comparesAll: as if the peer held no token, so that the two reconcile.
+    func begin(heldByPeer held: ChangeToken?, comparesAll: Bool) async throws {
         try await ledger.store.foldPendingChanges()
         let (start, isVoid, count) = try await database.read { [ledger] db in
             try ledger.checkToken(db, held)
             return (
-                try ledger.startingToken(db, for: held),
+                try ledger.startingToken(db, for: comparesAll ? nil : held),
                 try held.map { try !ledger.gaveOut(db, $0) } ?? false,
                 try ledger.summary(db).digest.count
             )
@@ -102,6 +106,10 @@ actor ZoneSession {
     }
 
     func received(_ batch: ChangeBatch) async throws {
+        if batch.isLoose {
+            differences = differences ?? SyncDifferences()
+            differences?.received += batch.records.map(\.name)
+        }
         statistics.update { $0.recordsReceived += batch.records.count }
         try await perform(exchange.received(batch))
         reportProgress(batch.records.count)
@@ -141,6 +149,8 @@ actor ZoneSession {
                 try await perform(exchange.inventoryTaken(items, at: token))
             case .resolve(let ids):
                 let names = try await database.read { [ledger] db in try ledger.names(db, of: ids) }
+                differences = differences ?? SyncDifferences()
+                differences?.sent = names.sorted()
                 try await perform(exchange.resolved(names))
             case .compare(let summary):
                 try await compare(with: summary)

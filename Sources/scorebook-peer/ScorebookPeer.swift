@@ -27,7 +27,8 @@ struct ScorebookPeer: AsyncParsableCommand {
         version: "0.1.0",
         groupedSubcommands: [
             CommandGroup(
-                name: "Syncing", subcommands: [Listen.self, Connect.self, Peers.self, Status.self]),
+                name: "Syncing",
+                subcommands: [Listen.self, Connect.self, Peers.self, Status.self, Verify.self]),
             CommandGroup(
                 name: "Keeping score",
                 subcommands: [PersonCommand.self, GameCommand.self, MatchCommand.self, ScoreCommand.self]),

@@ -51,7 +51,7 @@ struct Connect: StoreCommand {
         let connector = SyncConnector(
             engine, host: address.host, port: address.port, code: code, startsOver: startOver)
         guard once else { return try await session.run(connector) }
-        let sync = OneSync(connector)
+        let sync = OneSync { try await connector.syncOnce() }
         try await session.run(sync)
         guard let report = sync.report.withLock({ $0 }) else {
             throw Failure(
@@ -66,17 +66,17 @@ struct Connect: StoreCommand {
 }
 
 /// One sync as a service, so that a signal ends it with a goodbye.
-private final class OneSync: Service {
-    let connector: SyncConnector
+final class OneSync: Service {
+    private let sync: @Sendable () async throws -> SyncReport
     let report = Mutex<SyncReport?>(nil)
 
-    init(_ connector: SyncConnector) {
-        self.connector = connector
+    init(_ sync: @escaping @Sendable () async throws -> SyncReport) {
+        self.sync = sync
     }
 
     func run() async throws {
         do {
-            let result = try await connector.syncOnce()
+            let result = try await sync()
             report.withLock { $0 = result }
         } catch let error as PeerSyncError where error.code == .interrupted && Task.isShuttingDownGracefully {
             // A signal came first; the command says so.

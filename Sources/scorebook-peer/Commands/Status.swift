@@ -133,7 +133,7 @@ struct Status: StoreCommand {
 }
 
 extension StoreCheck.Finding.Kind {
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .unknownRow: "is in its table, but sync does not know it"
         case .changedRow: "was changed in its table without sync noticing"

@@ -1,0 +1,73 @@
+import ArgumentParser
+import PeerSync
+import RecordStore
+import Scorebook
+import SyncModel
+
+struct Verify: StoreCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Compare everything with a paired machine, mend what differs, and say what it was.",
+        discussion: """
+            First looks at every record here, as status --check --repair does, then compares with the other machine, \
+            whatever the two believe to have exchanged already.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "The other machine's name or address, with its port if that is not 7431.",
+            valueName: "host[:port]"))
+    var address: PeerAddress
+
+    @OptionGroup var session: SessionOptions
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(_ store: OpenStore) async throws {
+        let records = store.scorebook.records
+        let check = try await ProgressLine.shared.during("checking every record here") {
+            try await records.database.write { try records.repair($0) }
+        }
+        let engine = session.engine(store) { _ in }
+        let connector = SyncConnector(engine, host: address.host, port: address.port)
+        let sync = OneSync { try await connector.verify() }
+        try await ProgressLine.shared.during("comparing with \(address)") { [session] in
+            try await session.run(sync)
+        }
+        guard let report = sync.report.withLock({ $0 }) else {
+            throw Failure(.temporaryFailure, "stopped before everything was compared; run it again")
+        }
+        let differences = report.differences ?? SyncDifferences()
+        if output.json {
+            return try Terminal.write(json: Figures(check, differences, report))
+        }
+        for finding in check.findings {
+            Terminal.write("mended here: \(finding.name), which \(finding.kind.text)")
+        }
+        if check.findings.isEmpty, !check.isSound { Terminal.write("mended here: the digest") }
+        for name in differences.sent { Terminal.write("\(report.peer) lacked \(name)") }
+        for name in differences.received { Terminal.write("lacked \(name)") }
+        let count = Set(differences.sent + differences.received).count
+        Terminal.write(
+            count == 0 ? "no record differed" : "\(count.counted("record")) differed, and are equal now")
+        Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
+    }
+
+    private struct Figures: Encodable {
+        struct Finding: Encodable {
+            let recordName: String
+            let kind: StoreCheck.Finding.Kind
+        }
+
+        let mended: [Finding]
+        let sent: [String]
+        let received: [String]
+        let sync: SyncFigures
+
+        init(_ check: StoreCheck, _ differences: SyncDifferences, _ report: SyncReport) {
+            mended = check.findings.map { Finding(recordName: $0.name, kind: $0.kind) }
+            sent = differences.sent.map(\.description)
+            received = differences.received.map(\.description)
+            sync = SyncFigures(report.statistics, report.digest)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// Two stores compare all that they hold, at the price of what differs, and what was broken is mended.
+@Suite(.takingTurns) struct VerifyTests {
+    private struct Figures: Decodable {
+        struct Finding: Decodable, Equatable {
+            let recordName: String
+            let kind: String
+        }
+
+        let mended: [Finding]
+        let sent: [String]
+        let received: [String]
+        let sync: SyncFigures
+    }
+
+    @Test func aFirstMeetingCostsWhatDiffers() async throws {
+        try await withTwoMachines { kitchen, study in
+            for machine in [kitchen, study] { try await machine.importHousehold() }
+            try await kitchen.addGame("Only in the kitchen")
+            try await study.addGame("Only in the study")
+            let listener = try await kitchen.listen(pair: true)
+            let code = try #require(listener.code)
+            let figures = try await study.json(
+                SyncFigures.self, "connect", listener.address, "--code", code, "--once")
+            #expect(figures.sent == 1 && figures.received == 1)
+            // All 3,000 records take two hundred thousand.
+            #expect(figures.bytes < 10_000)
+            #expect(figures.records == Household.recordCount + 2)
+            #expect(try kitchen.contents() == study.contents())
+            #expect(try await study.sync(listener).bytes < 2048)
+        }
+    }
+
+    @Test func equalStoresHaveNothingToMend() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.importHousehold()
+            try await study.sync(with: kitchen)
+            let listener = try await kitchen.listen()
+            let figures = try await study.json(Figures.self, "verify", listener.address)
+            #expect(figures.mended.isEmpty && figures.sent.isEmpty && figures.received.isEmpty)
+            #expect(figures.sync.bytes < 4096)
+            #expect(try await study.peer("verify", listener.address).hasPrefix("no record differed\n"))
+        }
+    }
+
+    @Test func whatWasBrokenIsFoundAndMendedAndNothingElse() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.importHousehold()
+            try await study.sync(with: kitchen)
+            let unknown = try study.rows("SELECT recordName FROM SBPerson ORDER BY 1 LIMIT 2")
+            let changed = try study.rows("SELECT recordName FROM SBGame ORDER BY 1 LIMIT 1")
+            let missing = try study.rows("SELECT recordName FROM SBScore ORDER BY 1 LIMIT 3")
+            let quoted = { (names: [String]) in names.map { "'\($0)'" }.joined(separator: ", ") }
+            // Past the triggers, as a program may that drops them.
+            try study.write(
+                """
+                DELETE FROM remoteRecord WHERE remoteRecordID IN (\(quoted(unknown)));
+                BEGIN;
+                INSERT INTO capturePause (id) VALUES (1);
+                UPDATE SBGame SET year = 1234 WHERE recordName IN (\(quoted(changed)));
+                DELETE FROM SBScore WHERE recordName IN (\(quoted(missing)));
+                DELETE FROM capturePause;
+                COMMIT;
+                """)
+            #expect(try await study.run("status", "--check").exitCode == 65)
+
+            let listener = try await kitchen.listen()
+            let figures = try await study.json(Figures.self, "verify", listener.address)
+            let found = Dictionary(grouping: figures.mended, by: \.kind)
+                .mapValues { $0.map(\.recordName).sorted() }
+            #expect(found == ["unknownRow": unknown, "changedRow": changed, "missingRow": missing])
+            #expect(Set(figures.sent + figures.received) == Set(unknown + changed + missing))
+            #expect(try kitchen.rows("SELECT COUNT(*) FROM SBGame WHERE year = 1234") == ["1"])
+            #expect(try kitchen.contents() == study.contents())
+            #expect(try await study.peer("status", "--check").hasPrefix("sound: digest"))
+            let again = try await study.json(Figures.self, "verify", listener.address)
+            #expect(again.mended.isEmpty && again.sent.isEmpty && again.received.isEmpty)
+        }
+    }
+
+    @Test func aStrangerIsNotComparedWith() async throws {
+        try await withTwoMachines { kitchen, study in
+            let listener = try await kitchen.listen()
+            #expect(try await study.run("verify", listener.address).isSentence(77))
+        }
+    }
+}
