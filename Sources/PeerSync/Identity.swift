@@ -54,8 +54,7 @@ public struct Identity: Sendable {
     ///
     /// - Throws: ``PeerSyncError`` (`storeUnusable`) when the file cannot be written; the old identity stays then.
     public static func renew(at url: URL) throws -> Identity {
-        let new = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).key")
-        let identity = try create(at: new)
+        let (identity, new) = try writeNew(beside: url)
         guard rename(new.path, url.path) == 0 else {
             let reason = String(cString: strerror(errno))
             try? FileManager.default.removeItem(at: new)
@@ -64,13 +63,28 @@ public struct Identity: Sendable {
         return identity
     }
 
+    /// Puts a new identity into a file that is not there; if another process is faster, its identity is the one.
     private static func create(at url: URL) throws -> Identity {
+        let (identity, new) = try writeNew(beside: url)
+        defer { try? FileManager.default.removeItem(at: new) }
+        // A link is made whole or not at all, and never replaces anything.
+        if link(new.path, url.path) == 0 { return identity }
+        guard errno == EEXIST else {
+            throw PeerSyncError(
+                .storeUnusable, "cannot write \(url.path): \(String(cString: strerror(errno)))")
+        }
+        return try loadOrCreate(at: url)
+    }
+
+    /// Writes a new identity to a file of a name that nobody has.
+    private static func writeNew(beside url: URL) throws -> (Identity, URL) {
+        let new = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).key")
         let identity = generate()
         let hex = identity.keyPair.secretKey.withUnsafeBytes { bytes in
             bytes.map { String(format: "%02x", $0) }.joined()
         }
         // O_EXCL and the mode at creation: the key is never readable by others, and never replaces another.
-        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        let descriptor = open(new.path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
         guard descriptor >= 0 else {
             throw PeerSyncError(
                 .storeUnusable, "cannot write \(url.path): \(String(cString: strerror(errno)))")
@@ -79,7 +93,7 @@ public struct Identity: Sendable {
         try file.write(contentsOf: Data((header + hex + "\n").utf8))
         try file.synchronize()
         try file.close()
-        return identity
+        return (identity, new)
     }
 
     private static func bytes(hex text: Substring) -> [UInt8]? {

@@ -69,6 +69,7 @@ final class PeerSession: Sendable {
     private let outbox = Outbox()
     private let statistics = StatisticsCounter()
     private let isStopping = Mutex(false)
+    private let wasInSync = Mutex(false)
     /// What a task of the session other than the reading one found.
     private let failure = Mutex<(any Error)?>(nil)
     private let watchdog: Watchdog
@@ -106,6 +107,15 @@ final class PeerSession: Sendable {
     /// - Throws: ``PeerSyncError``.
     func run() async throws -> SyncReport? {
         do {
+            return try await runUnderstood()
+        } catch var error as PeerSyncError {
+            error.cameAfterSync = wasInSync.withLock { $0 }
+            throw error
+        }
+    }
+
+    private func runUnderstood() async throws -> SyncReport? {
+        do {
             return try await connection.executeThenClose { inbound, outbound in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { await self.watchdog.run() }
@@ -137,6 +147,11 @@ final class PeerSession: Sendable {
                 ? timeout
                 : PeerSyncError(
                     .interrupted, "the connection to \(address) was cut: \(ConnectionFailure.reason(error))")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            throw PeerSyncError(.storeBusy, "another program is writing to this store for a long time")
+        } catch let error as DatabaseError {
+            throw PeerSyncError(
+                .storeUnusable, "the store could not go on: \(error.message ?? "\(error.resultCode)")")
         } catch {
             throw PeerSyncError(.storeUnusable, "the store could not go on: \(error)")
         }
@@ -212,6 +227,9 @@ final class PeerSession: Sendable {
         case let error as RecordStoreError where error.code == .changeTokenExpired:
             ProtocolError(.changeTokenExpired, error.message)
         case let error as RecordStoreError: ProtocolError(.storeFailure, error.message)
+        case let error as DatabaseError where error.resultCode == .SQLITE_BUSY:
+            ProtocolError(
+                .storeBusy, "another program is writing to the other machine's store for a long time")
         default: ProtocolError(.storeFailure, "the other machine's store cannot go on at this moment")
         }
     }
@@ -294,6 +312,7 @@ final class PeerSession: Sendable {
             try await engine.store.noteConnected(false, with: peer)
         } catch {
             try? await engine.store.noteConnected(false, with: peer)
+            if await zones[0].agreedDigest != nil { wasInSync.withLock { $0 = true } }
             if !(error is CancellationError) { try? await engine.store.noteError("\(error)", with: peer) }
             engine.onEvent(.disconnected(name: peer.name, reason: "\(error)"))
             throw error

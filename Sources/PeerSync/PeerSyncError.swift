@@ -32,6 +32,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let protocolViolation = Code(description: "protocolViolation")
         /// The identity key is readable by others, or is none.
         public static let unsafeIdentity = Code(description: "unsafeIdentity")
+        /// Another program holds one of the stores.
+        public static let storeBusy = Code(description: "storeBusy")
         /// The store cannot be read or written.
         public static let storeUnusable = Code(description: "storeUnusable")
     }
@@ -39,6 +41,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// One sentence for people.
     public let message: String
+    /// Whether both sides had been found equal before in the session that ended with this.
+    var cameAfterSync = false
 
     public init(_ code: Code, _ message: String) {
         self.code = code
@@ -49,7 +53,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
 
     /// Whether trying again later may help without anybody doing anything.
     public var isTransient: Bool {
-        [.unreachable, .interrupted, .timeout, .clockSkew, .duplicateConnection].contains(code)
+        [.unreachable, .interrupted, .timeout, .clockSkew, .duplicateConnection, .storeBusy].contains(code)
     }
 
     /// What an error that the other side sent, or that this side found, means to the user here.
@@ -64,6 +68,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
             case .pairingUnavailable, .pairingFailed, .pairingBusy: .pairingFailed
             case .unsupportedVersion: .incompatible
             case .timeout, .tooBusy: .timeout
+            case .storeBusy: .storeBusy
+            case .storeFailure: .storeUnusable
             default: .protocolViolation
             }
         self.init(code, error.message)

@@ -31,7 +31,18 @@ final class StoreWatch: Sendable {
     }
 
     /// Watches until cancelled.
-    func run(_ store: RecordStore, logger: Logger) async throws {
+    func run(_ store: RecordStore, logger: Logger) async {
+        while !Task.isCancelled {
+            do {
+                return try await watch(store, logger)
+            } catch {
+                logger.warning("cannot watch the store: \(error)")
+                try? await Task.sleep(for: Self.fallbackInterval)
+            }
+        }
+    }
+
+    private func watch(_ store: RecordStore, _ logger: Logger) async throws {
         var configuration = Configuration()
         configuration.readonly = true
         let connection = try DatabaseQueue(path: store.database.path, configuration: configuration)

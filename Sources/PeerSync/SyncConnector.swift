@@ -79,12 +79,13 @@ public struct SyncConnector: Service {
                 let report = try await session(once: false)
                 wasConnected = true
                 if report != nil { pause = Self.firstPause }
-            } catch let error as PeerSyncError where error.isTransient && wasConnected {
-                reason = error.message
-            } catch let error as PeerSyncError where error.code == .interrupted || error.code == .timeout {
-                // The first connection was made and then broke: that is worth another try.
+            } catch let error as PeerSyncError
+                where error.isTransient && (wasConnected || error.code != .unreachable)
+            {
+                // A first connection that was made and then broke is worth another try, too.
                 wasConnected = true
                 reason = error.message
+                if error.cameAfterSync { pause = Self.firstPause }
             }
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
             await wait(&pause, reason: reason)
@@ -103,6 +104,7 @@ public struct SyncConnector: Service {
                 if try await session(once: false) != nil { pause = Self.firstPause }
             } catch let error as PeerSyncError {
                 reason = error.message
+                if error.cameAfterSync { pause = Self.firstPause }
                 if error.code == .duplicateConnection { isSilent = true }
                 // Somebody has to do something first.
                 if !error.isTransient { pause = Self.longestPause }
@@ -177,7 +179,7 @@ public struct SyncConnector: Service {
         -> Value
     {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await engine.watch.run(engine.store, logger: engine.logger) }
+            group.addTask { await engine.watch.run(engine.store, logger: engine.logger) }
             defer { group.cancelAll() }
             return try await body()
         }

@@ -10,6 +10,8 @@ import Synchronization
 public struct SyncListener: Service {
     /// How many connections may be open that have not proved to be paired.
     static let unauthenticatedLimit = 64
+    /// How many of these may come from one address.
+    static let unauthenticatedLimitPerAddress = 16
 
     private let engine: SyncEngine
     private let host: String
@@ -47,16 +49,25 @@ public struct SyncListener: Service {
         }
         try await withGracefulShutdownHandler {
             try await withThrowingDiscardingTaskGroup { group in
-                group.addTask { try await engine.watch.run(engine.store, logger: engine.logger) }
+                group.addTask { await engine.watch.run(engine.store, logger: engine.logger) }
                 for (addresses, quietly) in [(dials, false), (known, true)] {
                     for address in addresses {
                         let connector = SyncConnector(engine, host: address.host, port: address.port)
                         group.addTask { await connector.keepConnected(quietly: quietly) }
                     }
                 }
-                try? await server.executeThenClose { connections in
-                    for try await connection in connections {
-                        group.addTask { await serve(connection, sessions) }
+                do {
+                    try await server.executeThenClose { connections in
+                        for try await connection in connections {
+                            group.addTask { await serve(connection, sessions) }
+                        }
+                    }
+                } catch {
+                    // Being told to end closes the socket, which is no error.
+                    if !Task.isShuttingDownGracefully, !Task.isCancelled {
+                        throw PeerSyncError(
+                            .cannotListen,
+                            "no more connections can be taken: \(ConnectionFailure.reason(error))")
                     }
                 }
                 try await sessions.waitUntilEmpty()
@@ -93,11 +104,11 @@ public struct SyncListener: Service {
 
     private func serve(_ connection: ByteChannel, _ sessions: SessionSet) async {
         let address = connection.channel.remoteAddress?.ipAddress ?? "a machine"
-        guard unauthenticated.increment(limit: Self.unauthenticatedLimit) else {
+        guard unauthenticated.increment(address) else {
             try? await connection.channel.close()
             return
         }
-        let release = unauthenticated.decrementOnce()
+        let release = unauthenticated.decrementOnce(address)
         let session = PeerSession(
             engine, connection, purpose: .answer, address: address, onAuthenticated: { release() })
         await sessions.run(session) {
@@ -114,28 +125,32 @@ public struct SyncListener: Service {
     }
 }
 
-/// Counts up to a limit.
+/// Counts connections, over all and by address, up to a limit of each.
 private final class Counter: Sendable {
-    private let count = Mutex(0)
+    private let counts = Mutex<[String: Int]>([:])
 
-    /// - Returns: false, without counting, when the limit is reached.
-    func increment(limit: Int) -> Bool {
-        count.withLock { count in
-            guard count < limit else { return false }
-            count += 1
+    /// - Returns: false, without counting, when a limit is reached.
+    func increment(_ address: String) -> Bool {
+        counts.withLock { counts in
+            guard counts.values.reduce(0, +) < SyncListener.unauthenticatedLimit,
+                counts[address, default: 0] < SyncListener.unauthenticatedLimitPerAddress
+            else { return false }
+            counts[address, default: 0] += 1
             return true
         }
     }
 
     /// Something that counts down once, however often it is called.
-    func decrementOnce() -> Release { Release(self) }
+    func decrementOnce(_ address: String) -> Release { Release(self, address) }
 
     final class Release: Sendable {
         private let counter: Counter
+        private let address: String
         private let called = Mutex(false)
 
-        init(_ counter: Counter) {
+        init(_ counter: Counter, _ address: String) {
             self.counter = counter
+            self.address = address
         }
 
         var wasCalled: Bool { called.withLock { $0 } }
@@ -145,7 +160,11 @@ private final class Counter: Sendable {
                 defer { called = true }
                 return !called
             }
-            if isFirst { counter.count.withLock { $0 -= 1 } }
+            guard isFirst else { return }
+            counter.counts.withLock { counts in
+                let left = counts[address, default: 1] - 1
+                counts[address] = left > 0 ? left : nil
+            }
         }
     }
 }

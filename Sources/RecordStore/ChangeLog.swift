@@ -85,7 +85,7 @@ struct ChangeLog {
         }
     }
 
-    private static func checkSize(_ state: RecordState) throws {
+    static func checkSize(_ state: RecordState) throws {
         guard state.greatestSize > BatchLimit.maximumRecord else { return }
         throw RecordStoreError(
             .invalidRecord,

@@ -74,7 +74,9 @@ struct RecordMetadata {
             guard reader.isAtEnd else { throw ByteReader.Malformed(what: "the end") }
         } catch {
             throw RecordStoreError(
-                .corrupt, "the metadata of \(name) is damaged; run a verify with a peer to mend it")
+                .corrupt,
+                "the metadata of \(name) is damaged; `scorebook-peer status --check --repair` and a sync mend it"
+            )
         }
     }
 

@@ -149,6 +149,7 @@ public final class RecordStore: Sendable {
         var changes = StoreChanges()
         try db.inSavepoint {
             _ = try fold(db)
+            for state in states { try ChangeLog.checkSize(state) }
             changes = try merge(db, states, zoneID: zoneID, from: nil, isLast: true)
             return .commit
         }

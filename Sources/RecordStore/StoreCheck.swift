@@ -13,6 +13,8 @@ public struct StoreCheck: Sendable, Equatable {
             case changedRow
             /// Sync knows of a row that is gone: it was deleted past the triggers.
             case missingRow
+            /// The row's name is none that can be synced; nothing can mend it but another name.
+            case invalidName
             /// What sync knows of the record cannot be read.
             case damagedMetadata
         }
@@ -59,7 +61,10 @@ extension RecordStore {
                     SELECT recordName FROM \(type.name)
                     WHERE NOT EXISTS (SELECT 1 FROM remoteRecord WHERE remoteRecordID = recordName)
                     """)
-            findings += names.map { .init(name: $0, kind: .unknownRow) }
+            findings += names.map { name in
+                let isValid = (try? RecordName(name))?.recordType == type.name
+                return .init(name: name, kind: isValid ? .unknownRow : .invalidName)
+            }
         }
         return StoreCheck(
             findings: findings.sorted { $0.name < $1.name },
@@ -92,13 +97,13 @@ extension RecordStore {
         _ = try fold(db)
         let found = try check(db)
         guard !found.isSound else { return found }
-        for finding in found.findings {
+        for finding in found.findings where finding.kind != .invalidName {
             let isRowPresent = try RecordName(finding.name).isRow(db, tables)
             switch finding.kind {
             case .missingRow, .damagedMetadata:
                 try db.execute(
                     sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?", arguments: [finding.name])
-            case .unknownRow, .changedRow:
+            case .unknownRow, .changedRow, .invalidName:
                 break
             }
             guard isRowPresent else { continue }

@@ -15,6 +15,16 @@ enum TableCheck {
             throw RecordStoreError(
                 .tableMismatch, "the primary key of \(type.name) must be the column recordName")
         }
+        do {
+            let fields = type.fieldNames.map { "\($0) = ?" }.joined(separator: ", ")
+            _ = try db.makeStatement(
+                sql: "UPDATE \(type.name) SET \(fields.isEmpty ? "recordName = ?" : fields)")
+        } catch let error as DatabaseError {
+            throw RecordStoreError(
+                .invalidSchema,
+                "\(type.name) or one of its fields has a name that means something in SQL (\(error.message ?? "")); "
+                    + "choose another one")
+        }
         try checkUniqueIndexes(db, type)
         let foreignKeys = try Row.fetchAll(db, sql: "PRAGMA foreign_key_list(\(type.name))")
         for relationship in type.references {
@@ -39,8 +49,16 @@ enum TableCheck {
     /// No replica can keep a UNIQUE column alone: two machines, both offline, may choose the same value.
     private static func checkUniqueIndexes(_ db: Database, _ type: RecordType) throws {
         let fields = Set(type.fieldNames)
-        for index in try db.indexes(on: type.name) where index.isUnique && index.columns != ["recordName"] {
-            guard let field = index.columns.first(where: { fields.contains($0) }) else { continue }
+        let indexes = try Row.fetchAll(
+            db, sql: "SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk'",
+            arguments: [type.name])
+        for index in indexes {
+            // An expression has no column name.
+            let columns = try (String?).fetchAll(
+                db, sql: "SELECT name FROM pragma_index_info(?)", arguments: [index["name"] as String])
+            let column = columns.first { $0.map(fields.contains) ?? true }
+            guard let column else { continue }
+            let field = column ?? "(expression)"
             throw RecordStoreError(
                 .invalidSchema,
                 "\(type.name).\(field) is UNIQUE, which cannot be synced: two machines that are offline may both "

@@ -40,7 +40,7 @@ package enum MessageCodec {
         case .pairingTag(let tag):
             begin(.pairingTag, &body)
             body.writeBytes(tag.tag)
-            body.writeText(tag.displayName)
+            body.writeText(truncated(tag.displayName, ProtocolLimits.maximumDisplayName))
         case .begin(let begin):
             Self.begin(.begin, &body)
             body.writeCount(begin.zone)

@@ -40,6 +40,8 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let changeTokenExpired = Code(rawValue: 15)
         /// The same two programs have another connection, which stays.
         public static let duplicateConnection = Code(rawValue: 16)
+        /// Another program holds the store; trying again helps.
+        public static let storeBusy = Code(rawValue: 17)
     }
 
     public let code: Code

@@ -73,27 +73,38 @@ extension ScorebookStore {
         }
     }
 
-    /// Writes the whole scorebook as JSON to a file. A file of that name is replaced once the new one is
-    /// complete.
+    /// Writes the whole scorebook as JSON to a file. A file of that name is replaced once the new one is complete; a
+    /// link is followed, and what is no regular file, a pipe say, is written to as it is.
     ///
     /// - Returns: how many records were written.
     @discardableResult
     public func exportFile(at path: String) async throws -> Int {
-        let partial = path + ".partial"
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        var status = stat()
+        guard stat(target, &status) == 0 else { return try await replaceFile(at: target) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            return try await replaceFile(at: target)
+        case S_IFDIR:
+            throw ScorebookError(.notWritable, "\(path) cannot be written: it is a directory")
+        default:
+            let descriptor = open(target, O_WRONLY)
+            guard descriptor >= 0 else { throw Self.notWritable(path) }
+            return try await export(to: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
+        }
+    }
+
+    /// Writes beside the file first, under a name that nobody has.
+    private func replaceFile(at path: String) async throws -> Int {
+        let partial = "\(path).\(UUID().uuidString.prefix(8)).partial"
+        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL, 0o644)
+        guard descriptor >= 0 else { throw Self.notWritable(path) }
         do {
-            let count = try await exporting { writer, db in
-                guard FileManager.default.createFile(atPath: partial, contents: nil),
-                    let file = FileHandle(forWritingAtPath: partial)
-                else {
-                    throw ScorebookError(
-                        .notWritable, "\(path) cannot be written; check that its directory exists")
-                }
-                defer { try? file.close() }
-                let count = try writer.write(db) { try file.write(contentsOf: Data($0)) }
-                try file.synchronize()
-                return count
-            }
-            try replace(path, with: partial)
+            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            let count = try await export(to: file)
+            try file.synchronize()
+            try file.close()
+            guard rename(partial, path) == 0 else { throw Self.notWritable(path) }
             return count
         } catch {
             try? FileManager.default.removeItem(atPath: partial)
@@ -101,11 +112,20 @@ extension ScorebookStore {
         }
     }
 
-    private func replace(_ path: String, with partial: String) throws {
-        guard rename(partial, path) == 0 else {
-            throw ScorebookError(
-                .notWritable, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+    private func export(to file: FileHandle) async throws -> Int {
+        do {
+            return try await exporting { writer, db in
+                try writer.write(db) { try file.write(contentsOf: Data($0)) }
+            }
+        } catch let error as CocoaError {
+            throw ScorebookError(.notWritable, "the export cannot be written: \(error.localizedDescription)")
         }
+    }
+
+    private static func notWritable(_ path: String) -> ScorebookError {
+        let reason = String(cString: strerror(errno))
+        return ScorebookError(
+            .notWritable, "\(path) cannot be written (\(reason)); check that its directory exists")
     }
 
     /// Reads one snapshot in which everything that was written is folded.

@@ -25,6 +25,8 @@ struct Import: StoreCommand {
 }
 
 struct Export: StoreCommand {
+    static let makesStore = false
+
     static let configuration = CommandConfiguration(
         abstract: "Write the whole scorebook to a file, as JSON.",
         discussion: """
@@ -40,7 +42,7 @@ struct Export: StoreCommand {
 
     func run(_ store: OpenStore) async throws {
         if file == "-" {
-            FileHandle.standardOutput.write(try await store.scorebook.exportData())
+            Terminal.write(bytes: try await store.scorebook.exportData())
             return
         }
         let count = try await ProgressLine.shared.during("exporting to \(file)") { [file] in

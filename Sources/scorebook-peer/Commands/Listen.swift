@@ -44,18 +44,23 @@ struct Listen: StoreCommand {
     func run(_ store: OpenStore) async throws {
         let printer = EventPrinter(json: output.json)
         // The code is worth nothing before the address it can be used at is there.
-        let (listening, isListening) = AsyncStream<Void>.makeStream()
+        let (listening, isListening) = AsyncStream<Int>.makeStream()
         let engine = session.engine(store) { event in
             printer.print(event)
-            if case .listening = event { isListening.yield() }
+            if case .listening(_, let port) = event { isListening.yield(port) }
         }
         let listener = SyncListener(
             engine, host: host, port: port, dialing: dials, dialsKnownPeers: !passive)
         let showsCode = pair
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await _ in listening.prefix(1) where showsCode {
-                    printer.print(.pairingCode(await engine.pairing.show()))
+                for await port in listening.prefix(1) where showsCode {
+                    let code = await engine.pairing.show()
+                    printer.print(.pairingCode(code))
+                    guard !printer.json else { continue }
+                    let host = port == SyncEngine.defaultPort ? "HOST" : "HOST:\(port)"
+                    Terminal.write(
+                        "on the other machine run: scorebook-peer connect \(host) --code \(code.formatted)")
                 }
             }
             try await session.run(listener)

@@ -138,6 +138,7 @@ extension StoreCheck.Finding.Kind {
         case .unknownRow: "is in its table, but sync does not know it"
         case .changedRow: "was changed in its table without sync noticing"
         case .missingRow: "is gone from its table without having been deleted"
+        case .invalidName: "has a name that cannot be synced"
         case .damagedMetadata: "has damaged metadata"
         }
     }

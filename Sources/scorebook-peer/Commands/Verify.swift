@@ -5,6 +5,8 @@ import Scorebook
 import SyncModel
 
 struct Verify: StoreCommand {
+    static let makesStore = false
+
     static let configuration = CommandConfiguration(
         abstract: "Compare everything with a paired machine, mend what differs, and say what it was.",
         discussion: """

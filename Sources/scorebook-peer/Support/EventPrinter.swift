@@ -27,8 +27,7 @@ struct EventPrinter: Sendable {
         case .listening(let host, let port):
             "listening on \(address(host, port))" + reachable(host, port)
         case .pairingCode(let code):
-            "pairing code \(code.formatted) (valid for 5 minutes, 3 attempts, one machine)\n"
-                + "on the other machine run: scorebook-peer connect HOST --code \(code.formatted)"
+            "pairing code \(code.formatted) (valid for 5 minutes, 3 attempts, one machine)"
         case .pairingFailed(let address, let left):
             "pairing with \(address) failed: wrong code or cut short; "
                 + (left == 0 ? "the code is used up" : "\(left) attempt\(left == 1 ? "" : "s") left")

@@ -18,6 +18,8 @@ extension ExitCode {
     static let softwareError = ExitCode(70)
     /// The store's directory or files cannot be written.
     static let cannotCreate = ExitCode(73)
+    /// The output cannot be written.
+    static let outputError = ExitCode(74)
     /// Trying again later may help.
     static let temporaryFailure = ExitCode(75)
     /// Not paired, or refused.
@@ -76,7 +78,7 @@ struct Failure: Error {
     private static func code(_ code: PeerSyncError.Code) -> ExitCode {
         switch code {
         case .unreachable, .cannotListen: .unavailable
-        case .interrupted, .timeout, .duplicateConnection: .temporaryFailure
+        case .interrupted, .timeout, .duplicateConnection, .storeBusy: .temporaryFailure
         case .notPaired, .changeTokenExpired, .clockSkew, .refused, .pairingFailed: .refused
         case .unsafeIdentity: .configuration
         case .storeUnusable: .cannotCreate

@@ -56,7 +56,12 @@ struct OpenStore: Sendable {
                 .cannotCreate,
                 "the store directory \(directory.path) is not writable; choose another one with --store DIR")
         }
-        identity = try Identity.loadOrCreate(at: directory.appendingPathComponent(Identity.fileName))
+        let key = directory.appendingPathComponent(Identity.fileName)
+        identity = try Identity.loadOrCreate(at: key)
+        // One program at a time makes the tables, or brings them up to date.
+        let lock = open(key.path, O_RDONLY | O_CLOEXEC)
+        flock(lock, LOCK_EX)
+        defer { close(lock) }
         let database = try ScorebookDatabase.open(
             at: directory.appendingPathComponent("scorebook.sqlite").path)
         scorebook = try ScorebookStore(database, replica: identity.replicaID)
@@ -67,12 +72,22 @@ struct OpenStore: Sendable {
 protocol StoreCommand: AsyncParsableCommand {
     var storeOptions: StoreOptions { get }
 
+    /// Whether the command makes a store where there is none.
+    static var makesStore: Bool { get }
+
     func run(_ store: OpenStore) async throws
 }
 
 extension StoreCommand {
+    static var makesStore: Bool { true }
+
     func run() async throws {
         do {
+            let directory = storeOptions.directory
+            let database = directory.appendingPathComponent("scorebook.sqlite").path
+            guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
+                throw Failure(.noInput, "there is no scorebook in \(directory.path)")
+            }
             try await run(OpenStore(storeOptions.directory))
         } catch let error as ExitCode {
             throw error

@@ -1,4 +1,6 @@
+import ArgumentParser
 import Foundation
+import Scorebook
 import Synchronization
 
 /// What goes to the terminal, or wherever the output was sent.
@@ -10,13 +12,24 @@ enum Terminal {
     /// Writes a line to standard output at once, so that a program that reads it sees it when it happens.
     static func write(_ line: String) {
         ProgressLine.shared.clear()
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        write(bytes: Data((line + "\n").utf8))
+    }
+
+    /// Writes to standard output. A program that cannot say what it found ends, as a pipe whose reader has gone makes
+    /// it.
+    static func write(bytes: Data) {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: bytes)
+        } catch {
+            writeError("error: the output cannot be written")
+            exit(ExitCode.outputError.rawValue)
+        }
     }
 
     /// Writes a line to standard error.
     static func writeError(_ line: String) {
         ProgressLine.shared.clear()
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
     }
 
     /// Writes a value as JSON: readable when it stands alone, one line when it is one of many.
@@ -33,7 +46,7 @@ enum Terminal {
     /// - Returns: nil when nobody is there to answer.
     static func confirm(_ question: String) -> Bool? {
         guard isInputATerminal else { return nil }
-        FileHandle.standardError.write(Data((question + " [y/N] ").utf8))
+        try? FileHandle.standardError.write(contentsOf: Data((question + " [y/N] ").utf8))
         return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 }
@@ -64,7 +77,7 @@ final class ProgressLine: Sendable {
             state.isShown = true
             return true
         }
-        if isDue { FileHandle.standardError.write(Data("\r\u{1B}[K\(text())".utf8)) }
+        if isDue { try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[K\(text())".utf8)) }
     }
 
     /// Shows what is being done, and for how many seconds, while `work` goes on.
@@ -98,12 +111,15 @@ final class ProgressLine: Sendable {
             }
             return state.isShown
         }
-        if wasShown { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+        if wasShown { try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[K".utf8)) }
     }
 }
 
 /// Columns of text, aligned for a terminal.
-func aligned(_ rows: [[String]]) -> String {
+///
+/// Names come from files and other machines; what could steer the terminal is made visible.
+func aligned(_ texts: [[String]]) -> String {
+    let rows = texts.map { $0.map { Display.printable($0) } }
     var widths: [Int] = []
     for row in rows {
         for (column, cell) in row.enumerated() {
