@@ -127,7 +127,8 @@ package struct PeerLedger: Sendable {
         var changes = try store.fold(db)
         let zoneID = try zoneID(db)
         changes += try store.merge(
-            db, batch.records, zoneID: zoneID, from: peer.id, isLast: batch.isLast, isLoose: batch.isLoose)
+            db, batch.records, zoneID: zoneID, from: peer.id, isLast: batch.isLast && !batch.isLoose,
+            isLoose: batch.isLoose)
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
         return changes
     }

@@ -30,7 +30,7 @@ public struct ChangeToken: Sendable, Hashable {
 package struct ChangeBatch: Sendable, Equatable {
     package var records: [RecordState]
     package var token: ChangeToken
-    /// Nothing came after this batch when it was read.
+    /// Nothing came after this batch when it was read. Of loose batches: this is the last of them.
     package var isLast: Bool
     /// The records are those that a reconciliation found the receiver to lack, in no order: the token says nothing
     /// of what it holds.

@@ -72,6 +72,9 @@ package struct ZoneExchange: Sendable {
         var unacknowledged: [(token: ChangeToken, isLoose: Bool)] = []
         /// Records that a reconciliation found the other side to lack, still to be sent.
         var named: [RecordName] = []
+        /// The last batch of these is still to be sent, be it empty.
+        var owesNamed = false
+        var isReadingLastNamed = false
         /// There may be more to read.
         var mayHaveMore = true
         /// The store changed while a batch was being read, which may not have seen the change.
@@ -103,6 +106,9 @@ package struct ZoneExchange: Sendable {
 
     private var reconciliation: Reconciliation?
     private var begun: Message.Begin?
+    /// What a reconciliation found this side to lack has not all been applied yet. Until then the stream does not go on:
+    /// the answers to it belong before the token that ends the stream.
+    private var awaitsLooseEnd = false
 
     /// - Parameters:
     ///   - zone: the zone's number in this session.
@@ -114,7 +120,8 @@ package struct ZoneExchange: Sendable {
 
     /// Whether everything read so far was sent and acknowledged, and nothing is being applied.
     package var isAtRest: Bool {
-        outgoing.position != nil && reconciliation == nil && outgoing.named.isEmpty && !outgoing.isReading
+        outgoing.position != nil && reconciliation == nil && !outgoing.owesNamed && !awaitsLooseEnd
+            && !outgoing.isReading
             && outgoing.unacknowledged.isEmpty
             && !outgoing.mayHaveMore && isApplying == 0
     }
@@ -150,6 +157,7 @@ package struct ZoneExchange: Sendable {
         // A whole copy to a side that holds records itself would mostly tell what it has.
         if begun.isWholeCopy || begin.isWholeCopy, begun.recordCount > 0, begin.recordCount > 0 {
             reconciliation = isCaller ? .takingInventory(nil) : .toBeAsked
+            awaitsLooseEnd = true
             return isCaller ? void + [.takeInventory] : void
         }
         outgoing.position = start
@@ -236,6 +244,7 @@ package struct ZoneExchange: Sendable {
     package mutating func resolved(_ names: [RecordName]) -> [Action] {
         reconciliation = nil
         outgoing.named = names
+        outgoing.owesNamed = true
         // The other side's token is that of the batch that ends the stream, so one has to.
         outgoing.isStreamOpen = true
         return [.wake]
@@ -248,11 +257,13 @@ package struct ZoneExchange: Sendable {
             outgoing.isReadStale = false
             return nil
         }
-        guard let position = outgoing.position, !records.isEmpty else { return nil }
+        guard let position = outgoing.position else { return nil }
         outgoing.unacknowledged.append((position, true))
         isDigestDue = true
+        let isLast = outgoing.isReadingLastNamed
+        outgoing.isReadingLastNamed = false
         return .batch(
-            zone: zone, ChangeBatch(records: records, token: position, isLast: false, isLoose: true))
+            zone: zone, ChangeBatch(records: records, token: position, isLast: isLast, isLoose: true))
     }
 
     // MARK: Sending
@@ -260,13 +271,16 @@ package struct ZoneExchange: Sendable {
     /// What to ask of the store next; nil when there is nothing to do, or too much is on its way already.
     package mutating func nextRequest() -> Request? {
         guard let position = outgoing.position, reconciliation == nil, !outgoing.isReading else { return nil }
-        if !outgoing.named.isEmpty {
+        if outgoing.owesNamed {
             guard outgoing.unacknowledged.count < ProtocolLimits.window else { return nil }
             outgoing.isReading = true
             let names = Array(outgoing.named.suffix(Self.namedRecords))
             outgoing.named.removeLast(names.count)
+            outgoing.isReadingLastNamed = outgoing.named.isEmpty
+            outgoing.owesNamed = !outgoing.isReadingLastNamed
             return .readNamed(names)
         }
+        guard !awaitsLooseEnd else { return nil }
         if outgoing.mayHaveMore {
             guard outgoing.unacknowledged.count < ProtocolLimits.window else { return nil }
             outgoing.isReading = true
@@ -326,6 +340,7 @@ package struct ZoneExchange: Sendable {
     package mutating func applied(_ batch: ChangeBatch) -> [Action] {
         isApplying -= 1
         isDigestDue = true
+        if batch.isLoose, batch.isLast { awaitsLooseEnd = false }
         // Applying numbered changes here, so the peer's token has to move past them; once, when it has sent all.
         if batch.isLast { outgoing.noteChange() }
         return [.send(.acknowledge(zone: zone, batch.token)), .wake]
@@ -390,6 +405,9 @@ package struct ZoneExchange: Sendable {
             generation: ChangeToken.start.generation, sequence: 0, horizon: reached)
         outgoing.includesEcho = true
         outgoing.named = []
+        outgoing.owesNamed = false
+        outgoing.isReadingLastNamed = false
+        awaitsLooseEnd = false
         outgoing.mayHaveMore = true
         outgoing.isReadStale = outgoing.isReading
         confirmed = nil

@@ -55,6 +55,7 @@ import Testing
 
     @Test func anExportThatCannotBeWritten() async throws {
         try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
             let path = kitchen.scene.path("none/export.json")
             let outcome = try await kitchen.run("export", path)
             #expect(outcome.isSentence(73))
@@ -106,5 +107,38 @@ import Testing
 
     private func grouped(_ number: Int) -> String {
         number < 1000 ? "\(number)" : "\(number / 1000),\(String(format: "%03d", number % 1000))"
+    }
+
+    @Test func anExportTouchesNothingButItsFile() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            let files = FileManager.default
+            let path = kitchen.scene.path("export.json")
+            try Data().write(to: URL(fileURLWithPath: path))
+            // What somebody else has put where a careless program would put its own.
+            try files.createDirectory(atPath: path + ".partial/precious", withIntermediateDirectories: true)
+            try files.createSymbolicLink(
+                atPath: kitchen.scene.path("link.json"), withDestinationPath: path)
+            try await kitchen.peer("export", kitchen.scene.path("link.json"))
+            #expect(files.fileExists(atPath: path + ".partial/precious"))
+            let link = try files.destinationOfSymbolicLink(atPath: kitchen.scene.path("link.json"))
+            #expect(link == path)
+            let written = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(written.contains("Catan"))
+            #expect(try await kitchen.run("export", path + ".partial").isSentence(73))
+            let left = try files.contentsOfDirectory(atPath: kitchen.scene.directory.path)
+            #expect(
+                left.filter { $0.hasPrefix("export.json") }.sorted() == [
+                    "export.json", "export.json.partial",
+                ])
+        }
+    }
+
+    @Test func whereNoScorebookIsNoneIsExported() async throws {
+        try await withMachine { kitchen in
+            let outcome = try await kitchen.run("export", kitchen.scene.path("export.json"))
+            #expect(outcome.isSentence(66))
+            #expect(!FileManager.default.fileExists(atPath: kitchen.store.path))
+        }
     }
 }

@@ -170,4 +170,25 @@ import Testing
         #expect(try await process.end() == 0, "\(process)")
         #expect(process.errors.isEmpty)
     }
+
+    /// Another program may hold a store for longer than anybody waits.
+    @Test func aStoreThatIsHeldEndsNothingForGood() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let connection = try await study.connect(to: listener)
+            try await connection.event("inSync")
+            for machine in [kitchen, study] {
+                try await machine.holdingTheDatabase {
+                    try await (machine.name == "kitchen" ? study : kitchen).addGame(
+                        "While \(machine.name) is held")
+                    try await connection.event("retrying", count: machine.name == "kitchen" ? 1 : 2)
+                }
+                try await eventually("the game that was added meanwhile") {
+                    try machine.rows("SELECT 1 FROM SBGame WHERE name = ?", ["While \(machine.name) is held"])
+                        == ["1"]
+                }
+            }
+            #expect(listener.process.isRunning && connection.isRunning)
+        }
+    }
 }

@@ -82,6 +82,7 @@ import Testing
 
     @Test func aStrangerIsNotComparedWith() async throws {
         try await withTwoMachines { kitchen, study in
+            try await study.addGame("Catan")
             let listener = try await kitchen.listen()
             #expect(try await study.run("verify", listener.address).isSentence(77))
         }

@@ -12,6 +12,14 @@ extension Machine {
         try database().writeWithoutTransaction { try $0.execute(sql: sql, arguments: arguments) }
     }
 
+    /// Runs `body` while a transaction of this program keeps all others from writing.
+    func holdingTheDatabase(_ body: () async throws -> Void) async throws {
+        let database = try database()
+        try await database.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        defer { try? database.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
+        try await body()
+    }
+
     /// The rows of a query, each as its values joined with `|`.
     func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [String] {
         try database().read { db in
@@ -44,6 +52,7 @@ extension Machine {
     private func database() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
+        configuration.allowsUnsafeTransactions = true
         configuration.busyMode = .timeout(30)
         return try DatabaseQueue(path: databaseFile.path, configuration: configuration)
     }
