@@ -24,6 +24,11 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(String(text[..<colon]), text[colon...])
     }
 
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
     private init?(_ host: String, _ portWithColon: Substring) {
         guard !host.isEmpty else { return nil }
         self.host = host

@@ -35,15 +35,24 @@ final class PeerSession: Sendable {
         /// Somebody connected to us.
         case answer
         /// We connected.
-        case call(pairing: CallPairing, once: Bool, startOver: OneTime?, comparesAll: Bool = false)
+        case call(Call)
 
-        var role: NoiseHandshake.Role {
-            if case .answer = self { .responder } else { .initiator }
-        }
+        var role: NoiseHandshake.Role { call == nil ? .responder : .initiator }
 
-        var isOnce: Bool {
-            if case .call(_, once: true, _, _) = self { true } else { false }
+        var call: Call? {
+            if case .call(let call) = self { call } else { nil }
         }
+    }
+
+    /// What the side that connects wants.
+    struct Call: Sendable {
+        var pairing = CallPairing.no
+        /// To end when both sides hold the same.
+        var isOnce = false
+        /// To look at everything that both sides hold.
+        var comparesEverything = false
+        /// Permission to start over.
+        var startOver: OneTime?
     }
 
     /// What a caller does about pairing.
@@ -132,14 +141,7 @@ final class PeerSession: Sendable {
                 ? timeout
                 : PeerSyncError(.protocolViolation, "the encrypted connection broke: \(error.message)")
         } catch let error as RecordStoreError {
-            let code: PeerSyncError.Code =
-                switch error.code {
-                case .clockSkew: .clockSkew
-                case .noSuchPeer: .notPaired
-                case .changeTokenExpired: .changeTokenExpired
-                default: .storeUnusable
-                }
-            throw PeerSyncError(code, error.message)
+            throw PeerSyncError(ProtocolError(error))
         } catch is CancellationError {
             throw CancellationError()
         } catch let error where error is IOError || error is ChannelError {
@@ -220,13 +222,7 @@ final class PeerSession: Sendable {
         switch error {
         case let error as ProtocolError: error
         case is PeerSyncError, is CancellationError, is SecureChannelError: nil
-        case let error as RecordStoreError where error.code == .clockSkew:
-            ProtocolError(.clockSkew, error.message)
-        case let error as RecordStoreError where error.code == .noSuchPeer:
-            ProtocolError(.notPaired, error.message)
-        case let error as RecordStoreError where error.code == .changeTokenExpired:
-            ProtocolError(.changeTokenExpired, error.message)
-        case let error as RecordStoreError: ProtocolError(.storeFailure, error.message)
+        case let error as RecordStoreError: ProtocolError(error)
         case let error as DatabaseError where error.resultCode == .SQLITE_BUSY:
             ProtocolError(
                 .storeBusy, "another program is writing to the other machine's store for a long time")
@@ -249,7 +245,7 @@ final class PeerSession: Sendable {
         var peer = try await engine.store.peer(key: ciphers.remoteStatic.bytes)
         var didPair = false
         let pairing = PairingConversation(engine: engine, address: address, ciphers: ciphers)
-        if case .call(let callPairing, _, _, _) = purpose, let code = callPairing.code(isKnown: peer != nil) {
+        if let code = purpose.call?.pairing.code(isKnown: peer != nil) {
             peer = try await pairing.call(code, outbox) { try await self.nextMessage(&reader) }
             didPair = true
         } else if case .pairingShare(let share)? = first {
@@ -273,8 +269,7 @@ final class PeerSession: Sendable {
         async throws
         -> SyncReport?
     {
-        var startsOver = false
-        if case .call(_, _, let startOver?, _) = purpose { startsOver = startOver.take() }
+        let startsOver = purpose.call?.startOver?.take() ?? false
         try outbox.send(.hello(try await hello(for: peer, startsOver: startsOver)))
         let answer: Message = if let first { first } else { try await nextMessage(&reader) }
         guard case .hello(let hello) = answer else {
@@ -288,7 +283,7 @@ final class PeerSession: Sendable {
             try await engine.store.database.write { [engine] in _ = try engine.store.startOver($0, with: peer)
             }
         }
-        if case .call = purpose { try await engine.store.noteAddress(address, of: peer) }
+        if purpose.call != nil { try await engine.store.noteAddress(address, of: peer) }
         engine.onEvent(.connected(name: peer.name, address: address))
         let common = Set(hello.zones.keys).intersection(try await engine.store.zones()).sorted()
         guard !common.isEmpty else {
@@ -297,16 +292,13 @@ final class PeerSession: Sendable {
         let zones = common.enumerated().map { number, zone in
             ZoneSession(
                 engine.ledger(zone, peer), number: number, isCaller: purpose.role == .initiator,
-                outbox: outbox,
-                statistics: statistics,
-                onEvent: engine.onEvent)
+                comparesEverything: purpose.call?.comparesEverything ?? false, outbox: outbox,
+                statistics: statistics, onEvent: engine.onEvent)
         }
-        var comparesAll = false
-        if case .call(_, _, _, comparesAll: true) = purpose { comparesAll = true }
         do {
             try await engine.store.noteConnected(true, with: peer)
             for (name, zone) in zip(common, zones) {
-                try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 }, comparesAll: comparesAll)
+                try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })
             }
             try await exchange(zones, &reader)
             try await engine.store.noteConnected(false, with: peer)
@@ -321,7 +313,7 @@ final class PeerSession: Sendable {
         guard let digest = await zones[0].agreedDigest else { return nil }
         return SyncReport(
             peer: peer.name, statistics: statistics.current, digest: digest, didPair: didPair,
-            differences: await zones[0].differences)
+            differences: await zones[0].differences, mended: await zones[0].mended)
     }
 
     /// Whether this is the connection that stays when the other side has connected to us as well: the one that the side
@@ -341,7 +333,8 @@ final class PeerSession: Sendable {
         }
         return Message.Hello(
             minorVersion: ProtocolLimits.minorVersion, replica: engine.store.replica,
-            instance: engine.instance, displayName: engine.displayName, clock: engine.now(), zones: zones)
+            instance: engine.instance, displayName: engine.displayName, clock: engine.store.now(),
+            zones: zones)
     }
 
     // MARK: Exchanging
@@ -411,7 +404,7 @@ final class PeerSession: Sendable {
 
     /// Ends a session that was asked for once, when both sides know that they hold the same.
     private func stopIfDone(_ zones: [ZoneSession]) async {
-        guard purpose.isOnce else { return }
+        guard purpose.call?.isOnce == true else { return }
         for zone in zones {
             guard await zone.isConfirmed else { return }
         }
@@ -456,5 +449,19 @@ final class PeerSession: Sendable {
             default: return message
             }
         }
+    }
+}
+
+extension ProtocolError {
+    /// What both users are told of a store's refusal.
+    init(_ error: RecordStoreError) {
+        let code: Code =
+            switch error.code {
+            case .clockSkew: .clockSkew
+            case .noSuchPeer: .notPaired
+            case .changeTokenExpired: .changeTokenExpired
+            default: .storeFailure
+            }
+        self.init(code, error.message)
     }
 }

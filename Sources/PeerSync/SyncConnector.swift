@@ -16,8 +16,7 @@ public struct SyncConnector: Service {
     static let connectTimeout: TimeAmount = .seconds(10)
 
     private let engine: SyncEngine
-    private let host: String
-    private let port: Int
+    private let address: PeerAddress
     private let code: PairingCode?
     private let startOver: OneTime?
 
@@ -26,40 +25,36 @@ public struct SyncConnector: Service {
     ///   - startsOver: for a machine that was away too long: the first session forgets what the other machine has
     ///     acknowledged, keeps what was changed here since then, and takes over what the other machine holds.
     public init(
-        _ engine: SyncEngine, host: String, port: Int = SyncEngine.defaultPort, code: PairingCode? = nil,
-        startsOver: Bool = false
+        _ engine: SyncEngine, to address: PeerAddress, code: PairingCode? = nil, startsOver: Bool = false
     ) {
         self.engine = engine
-        self.host = host
-        self.port = port
+        self.address = address
         self.code = code
         startOver = startsOver ? OneTime() : nil
     }
-
-    private var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Connects once, syncs until both sides hold the same records, and ends.
     ///
     /// - Throws: ``PeerSyncError``.
     public func syncOnce() async throws -> SyncReport {
-        let report = try await withWatch { try await session(once: true) }
-        guard let report else {
-            throw PeerSyncError(
-                .interrupted, "\(address) ended the connection before everything was exchanged")
-        }
-        return report
+        try await once(PeerSession.Call(isOnce: true), orElse: "everything was exchanged")
     }
 
-    /// Connects once, compares all that the two machines hold, and mends what differs.
+    /// Connects once, looks at every record of the two machines, mends what is wrong or differs, and ends.
     ///
     /// - Throws: ``PeerSyncError``.
     public func verify() async throws -> SyncReport {
-        let report = try await withWatch { try await session(.no, once: true, comparesAll: true) }
-        guard let report else {
-            throw PeerSyncError(
-                .interrupted, "\(address) ended the connection before everything was compared")
+        try await once(
+            PeerSession.Call(isOnce: true, comparesEverything: true), orElse: "everything was compared")
+    }
+
+    private func once(_ call: PeerSession.Call, orElse aim: String) async throws -> SyncReport {
+        try await withWatch {
+            guard let report = try await session(call) else {
+                throw PeerSyncError(.interrupted, "\(address) ended the connection before \(aim)")
+            }
+            return report
         }
-        return report
     }
 
     /// Stays connected until the task is cancelled or the service group shuts down.
@@ -67,49 +62,41 @@ public struct SyncConnector: Service {
     /// - Throws: ``PeerSyncError`` when the first attempt fails, or a later one in a way that trying again does not
     ///   mend.
     public func run() async throws {
-        try await withWatch { try await stayConnected() }
+        try await withWatch { try await stayConnected(.untilItIsHopeless) }
     }
 
-    private func stayConnected() async throws {
+    /// When ``stayConnected(_:)`` gives up, and what it says.
+    enum Persistence {
+        /// Gives up when the first attempt fails, or a later one in a way that trying again does not mend.
+        case untilItIsHopeless
+        /// Never gives up.
+        case always
+        /// Never gives up, and says nothing of failures; for an address that is only remembered.
+        case quietly
+    }
+
+    /// Connects, again and again, until the task is cancelled or the service group shuts down.
+    func stayConnected(_ persistence: Persistence) async throws {
         var pause = Self.firstPause
         var wasConnected = false
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             var reason = "the other side ended the connection"
+            var isSilent = persistence == .quietly
             do {
-                let report = try await session(once: false)
+                if try await session(PeerSession.Call(startOver: startOver)) != nil {
+                    pause = Self.firstPause
+                }
                 wasConnected = true
-                if report != nil { pause = Self.firstPause }
-            } catch let error as PeerSyncError
-                where error.isTransient && (wasConnected || error.code != .unreachable)
-            {
-                // A first connection that was made and then broke is worth another try, too.
-                wasConnected = true
-                reason = error.message
-                if error.cameAfterSync { pause = Self.firstPause }
-            }
-            if Task.isCancelled || Task.isShuttingDownGracefully { return }
-            await wait(&pause, reason: reason)
-        }
-    }
-
-    /// Stays connected whatever happens, until the task is cancelled or the service group shuts down.
-    ///
-    /// - Parameter quietly: says nothing of failures; for an address that is only remembered.
-    func keepConnected(quietly: Bool) async {
-        var pause = Self.firstPause
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            var reason = "the other side ended the connection"
-            var isSilent = quietly
-            do {
-                if try await session(once: false) != nil { pause = Self.firstPause }
             } catch let error as PeerSyncError {
+                let isHopeless = !error.isTransient || (!wasConnected && error.code == .unreachable)
+                if persistence == .untilItIsHopeless, isHopeless { throw error }
+                // A first connection that was made and then broke is worth another try, too.
+                if error.code != .unreachable { wasConnected = true }
                 reason = error.message
                 if error.cameAfterSync { pause = Self.firstPause }
                 if error.code == .duplicateConnection { isSilent = true }
                 // Somebody has to do something first.
                 if !error.isTransient { pause = Self.longestPause }
-            } catch {
-                reason = "\(error)"
             }
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
             await wait(&pause, reason: isSilent ? nil : reason)
@@ -121,7 +108,8 @@ public struct SyncConnector: Service {
     private func wait(_ pause: inout Duration, reason: String?) async {
         let wait = pause * Double.random(in: 0.75...1.25)
         if let reason {
-            engine.onEvent(.retrying(address: address, seconds: wait / .seconds(1), reason: reason))
+            engine.onEvent(
+                .retrying(address: address.description, seconds: wait / .seconds(1), reason: reason))
         } else {
             engine.logger.debug("trying \(address) again in \(wait)")
         }
@@ -131,23 +119,22 @@ public struct SyncConnector: Service {
 
     /// Connects, and pairs if that is needed and there is a code: also when only the other side has ended an earlier
     /// pairing.
-    private func session(once: Bool) async throws -> SyncReport? {
-        guard let code else { return try await session(.no, once: once) }
+    private func session(_ call: PeerSession.Call) async throws -> SyncReport? {
+        guard let code else { return try await attempt(call) }
+        var call = call
         do {
-            return try await session(.ifUnknown(code), once: once)
+            call.pairing = .ifUnknown(code)
+            return try await attempt(call)
         } catch let error as PeerSyncError where error.code == .notPaired {
-            return try await session(.again(code), once: once)
+            call.pairing = .again(code)
+            return try await attempt(call)
         }
     }
 
-    private func session(
-        _ pairing: PeerSession.CallPairing, once: Bool, comparesAll: Bool = false
-    ) async throws -> SyncReport? {
+    private func attempt(_ call: PeerSession.Call) async throws -> SyncReport? {
         let connection = try await connect()
         let session = PeerSession(
-            engine, connection,
-            purpose: .call(pairing: pairing, once: once, startOver: startOver, comparesAll: comparesAll),
-            address: address)
+            engine, connection, purpose: .call(call), address: address.description)
         return try await withGracefulShutdownHandler {
             try await withTaskCancellationHandler {
                 try await session.run()
@@ -164,7 +151,7 @@ public struct SyncConnector: Service {
             return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connectTimeout(Self.connectTimeout)
                 .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .connect(host: host, port: port) { channel in
+                .connect(host: address.host, port: address.port) { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try ByteChannel(wrappingChannelSynchronously: channel)
                     }

@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import NIOCore
 import NIOPosix
@@ -59,7 +58,4 @@ public final class SyncEngine: Sendable {
     func ledger(_ zone: ZoneName, _ peer: Peer) -> PeerLedger {
         PeerLedger(store: store, zone: zone, peer: peer, allowedSkew: allowedSkew)
     }
-
-    /// Milliseconds since 1970.
-    func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 }

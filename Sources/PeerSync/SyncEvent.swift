@@ -1,3 +1,4 @@
+import RecordStore
 import SecureChannel
 import SyncModel
 
@@ -19,6 +20,8 @@ public enum SyncEvent: Sendable {
     case progress(name: String, SessionStatistics)
     /// Both sides hold the same records.
     case inSync(name: String, ZoneDigest, SessionStatistics)
+    /// A look at every record of this store has found something wrong, and mended it.
+    case mended(StoreCheck)
     /// A session has ended; the reason is nil when a goodbye ended it.
     case disconnected(name: String, reason: String?)
     /// The next attempt comes after this many seconds.
@@ -50,6 +53,8 @@ public struct SyncReport: Sendable {
     public let didPair: Bool
     /// What a reconciliation found to differ; nil when there was none.
     public let differences: SyncDifferences?
+    /// What a look at every record of this store found wrong, and mended; nil when there was none, or nothing was wrong.
+    public let mended: StoreCheck?
 }
 
 /// The records that two machines found to differ when they compared all they hold.

@@ -50,10 +50,12 @@ public struct SyncListener: Service {
         try await withGracefulShutdownHandler {
             try await withThrowingDiscardingTaskGroup { group in
                 group.addTask { await engine.watch.run(engine.store, logger: engine.logger) }
-                for (addresses, quietly) in [(dials, false), (known, true)] {
+                for (addresses, persistence) in [
+                    (dials, SyncConnector.Persistence.always), (known, .quietly),
+                ] {
                     for address in addresses {
-                        let connector = SyncConnector(engine, host: address.host, port: address.port)
-                        group.addTask { await connector.keepConnected(quietly: quietly) }
+                        let connector = SyncConnector(engine, to: address)
+                        group.addTask { try await connector.stayConnected(persistence) }
                     }
                 }
                 do {

@@ -17,17 +17,21 @@ actor ZoneSession {
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private var lastReported: (ZoneDigest, Int)?
+    /// Whether everything is to be compared once the two are found equal.
+    private var comparesEverything: Bool
     /// What a reconciliation found.
     private(set) var differences: SyncDifferences?
+    /// What a look at every record here found wrong, and mended.
+    private(set) var mended: StoreCheck?
     /// The digest that both sides last found equal.
     private(set) var agreedDigest: ZoneDigest?
 
     init(
-        _ ledger: PeerLedger, number: Int, isCaller: Bool, outbox: Outbox,
-        statistics: StatisticsCounter,
-        onEvent: @escaping @Sendable (SyncEvent) -> Void
+        _ ledger: PeerLedger, number: Int, isCaller: Bool, comparesEverything: Bool, outbox: Outbox,
+        statistics: StatisticsCounter, onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) {
         self.ledger = ledger
+        self.comparesEverything = comparesEverything
         self.outbox = outbox
         self.statistics = statistics
         self.onEvent = onEvent
@@ -40,20 +44,24 @@ actor ZoneSession {
     /// Both sides know that they hold the same records.
     var isConfirmed: Bool { exchange.isConfirmed }
 
-    /// Begins to send, from the token that the peer holds if that is one of ours.
-    ///
-    /// - Parameter comparesAll: as if the peer held no token, so that the two reconcile.
-    func begin(heldByPeer held: ChangeToken?, comparesAll: Bool) async throws {
+    /// Reads from the store, with everything folded that was written to it.
+    private func read<Value: Sendable>(_ body: @escaping @Sendable (PeerLedger, Database) throws -> Value)
+        async throws -> Value
+    {
         try await ledger.store.foldPendingChanges()
-        let (start, isVoid, count) = try await database.read { [ledger] db in
-            try ledger.checkToken(db, held)
-            return (
-                try ledger.startingToken(db, for: comparesAll ? nil : held),
-                try held.map { try !ledger.gaveOut(db, $0) } ?? false,
-                try ledger.summary(db).digest.count
-            )
-        }
-        try outbox.send(exchange.begin(at: start, isHeldTokenVoid: isVoid, recordCount: count))
+        return try await database.read { [ledger] db in try body(ledger, db) }
+    }
+
+    private func write(_ body: @escaping @Sendable (PeerLedger, Database) throws -> Void) async throws {
+        try await database.write { [ledger] db in try body(ledger, db) }
+    }
+
+    /// Begins to send, from the token that the peer holds if that is one of ours.
+    func begin(heldByPeer held: ChangeToken?) async throws {
+        let begin = try await read { ledger, db in try ledger.begin(db, heldByPeer: held) }
+        try outbox.send(
+            exchange.begin(
+                at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid, recordCount: begin.recordCount))
     }
 
     // MARK: Sending
@@ -79,24 +87,23 @@ actor ZoneSession {
     private func answer(_ request: ZoneExchange.Request) async throws {
         switch request {
         case .read(let token, let includingEcho):
-            try await ledger.store.foldPendingChanges()
-            let batch = try await database.read { [ledger] db in
+            let batch = try await read { ledger, db in
                 try ledger.nextBatch(db, after: token, includingEcho: includingEcho)
             }
-            guard let message = exchange.batchRead(batch) else { return }
-            statistics.update { $0.recordsSent += batch.records.count }
-            try outbox.send(message)
-            reportProgress(batch.records.count)
+            try send(exchange.batchRead(batch), of: batch.records.count)
         case .readNamed(let names):
-            let records = try await database.read { [ledger] db in try ledger.states(db, named: names) }
-            guard let message = exchange.namedRead(records) else { return }
-            statistics.update { $0.recordsSent += records.count }
-            try outbox.send(message)
-            reportProgress(records.count)
+            let records = try await read { ledger, db in try ledger.states(db, named: names) }
+            try send(exchange.namedRead(records), of: records.count)
         case .summarize:
-            let summary = try await summary()
-            try await perform(exchange.summarized(summary))
+            try await perform(exchange.summarized(try await summary()))
         }
+    }
+
+    private func send(_ batch: Message?, of count: Int) throws {
+        guard let batch else { return }
+        statistics.update { $0.recordsSent += count }
+        try outbox.send(batch)
+        reportProgress(count)
     }
 
     // MARK: Receiving
@@ -137,20 +144,21 @@ actor ZoneSession {
             case .send(let message):
                 try outbox.send(message)
             case .apply(let batch):
-                _ = try await database.write { [ledger] db in try ledger.apply(db, batch) }
+                try await write { ledger, db in _ = try ledger.apply(db, batch) }
                 try await perform(exchange.applied(batch))
             case .acknowledged(let token):
-                try await database.write { [ledger] db in try ledger.acknowledge(db, token) }
+                try await write { ledger, db in try ledger.acknowledge(db, token) }
             case .voidReceived:
-                try await database.write { [ledger] db in try ledger.voidReceived(db) }
+                try await write { ledger, db in try ledger.voidReceived(db) }
+            case .checkRecords:
+                try await checkRecords()
             case .takeInventory:
-                try await ledger.store.foldPendingChanges()
-                let (items, token) = try await database.read { [ledger] db in try ledger.inventory(db) }
+                let (items, token) = try await read { ledger, db in try ledger.inventory(db) }
                 try await perform(exchange.inventoryTaken(items, at: token))
             case .resolve(let ids):
-                let names = try await database.read { [ledger] db in try ledger.names(db, of: ids) }
+                let names = try await read { ledger, db in try ledger.names(db, of: ids) }
                 differences = differences ?? SyncDifferences()
-                differences?.sent = names.sorted()
+                differences?.sent += names.sorted()
                 try await perform(exchange.resolved(names))
             case .compare(let summary):
                 try await compare(with: summary)
@@ -165,6 +173,8 @@ actor ZoneSession {
         switch exchange.compare(ours, with: theirs) {
         case .notYet:
             break
+        case .equal where comparesEverything:
+            try await perform(exchange.compareEverything())
         case .equal:
             agreedDigest = ours.digest
             try await reportInSync(ours.digest)
@@ -174,10 +184,19 @@ actor ZoneSession {
         }
     }
 
-    /// What the store says of this zone and peer, with everything that was written folded.
+    private func checkRecords() async throws {
+        comparesEverything = false
+        let store = ledger.store
+        // Others go on writing during the look, and mostly it finds nothing.
+        guard try await !read({ _, db in try store.check(db) }).isSound else { return }
+        let check = try await database.write { db in try store.repair(db) }
+        mended = check
+        onEvent(.mended(check))
+    }
+
+    /// What the store says of this zone and peer.
     private func summary() async throws -> ZoneSummary {
-        try await ledger.store.foldPendingChanges()
-        return try await database.read { [ledger] db in try ledger.summary(db) }
+        try await read { ledger, db in try ledger.summary(db) }
     }
 
     private func reportInSync(_ digest: ZoneDigest) async throws {

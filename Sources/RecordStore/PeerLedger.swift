@@ -29,42 +29,47 @@ package struct PeerLedger: Sendable {
             digest: try Zones.digest(db, zoneID))
     }
 
-    /// Whether this store gave out a token that the peer holds of it.
-    package func gaveOut(_ db: Database, _ token: ChangeToken) throws -> Bool {
-        try ChangeLog.isValid(db, token)
+    /// How this side begins a session.
+    package struct Beginning: Sendable {
+        /// Where it begins to send: at the token that the peer holds, if this store gave it out; otherwise with a whole
+        /// copy.
+        package let start: ChangeToken
+        /// The peer's token is one that this store never gave out.
+        package let isHeldTokenVoid: Bool
+        /// How many live records this store holds.
+        package let recordCount: UInt64
+    }
+
+    /// How to begin with a peer that holds this token of ours. Fold first.
+    ///
+    /// - Throws: `changeTokenExpired` for a peer that may hold records whose deletion this store has forgotten.
+    package func begin(_ db: Database, heldByPeer held: ChangeToken?) throws -> Beginning {
+        let zoneID = try zoneID(db)
+        let isGivenOut = try held.map { try ChangeLog.isValid(db, $0) } ?? false
+        let purged = try Zones.purgedSequence(db, zoneID)
+        try checkToken(db, held, isGivenOut: isGivenOut, purged: purged, zoneID: zoneID)
+        let start =
+            if let held, held != .start, isGivenOut { held } else { ChangeToken.wholeCopy(horizon: purged) }
+        return Beginning(
+            start: start, isHeldTokenVoid: held != nil && !isGivenOut,
+            recordCount: try Zones.digest(db, zoneID).count)
     }
 
     /// Refuses a peer that may hold records whose deletion this store has forgotten, as its token tells.
-    ///
-    /// - Throws: `changeTokenExpired`.
-    package func checkToken(_ db: Database, _ held: ChangeToken?) throws {
+    private func checkToken(
+        _ db: Database, _ held: ChangeToken?, isGivenOut: Bool, purged: Int64, zoneID: Int64
+    ) throws {
         // A peer that says that it begins anew holds nothing old.
         guard held != .start else { return }
-        let zoneID = try zoneID(db)
         let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zoneID).acknowledgedSequence
         guard held != nil || acknowledged > 0 else { return }
-        let reached =
-            try held.flatMap { try ChangeLog.isValid(db, $0) ? max($0.sequence, $0.horizon) : nil }
-            ?? acknowledged
-        guard reached < (try Zones.purgedSequence(db, zoneID)) else { return }
+        let reached = if let held, isGivenOut { max(held.sequence, held.horizon) } else { acknowledged }
+        guard reached < purged else { return }
         throw RecordStoreError(
             .changeTokenExpired,
             "“\(peer.name)” was away for so long that deletions it has not seen are forgotten; run "
                 + "`scorebook-peer connect HOST --start-over` on it, which takes the other scorebook over and keeps "
                 + "what was written on it since the last sync")
-    }
-
-    /// Where to begin sending: at the token that the peer holds, if this store gave it out; otherwise at the start.
-    package func startingToken(_ db: Database, for held: ChangeToken?) throws -> ChangeToken {
-        if let held, held != .start, try ChangeLog.isValid(db, held) { return held }
-        return try wholeCopy(db)
-    }
-
-    /// Where a whole copy begins: at the start, and past all deletions that are forgotten.
-    package func wholeCopy(_ db: Database) throws -> ChangeToken {
-        var token = ChangeToken.start
-        token.horizon = try Zones.purgedSequence(db, zoneID(db))
-        return token
     }
 
     /// The next batch after `token`. The batch's token is the one to go on from. Fold first.
@@ -80,7 +85,8 @@ package struct PeerLedger: Sendable {
 
     // MARK: Reconciling
 
-    /// All records that are not deleted, as a reconciliation knows them, and the token of this moment. Fold first. Reads every record.
+    /// All records that are not deleted, as a reconciliation knows them, and the token of this moment. Fold first.
+    /// Reads every record.
     package func inventory(_ db: Database) throws -> (items: NegentropyVector, token: ChangeToken) {
         var items: [NegentropyItem] = []
         try forEachItem(db) { _, item in items.append(item) }
@@ -170,12 +176,7 @@ package struct PeerLedger: Sendable {
         }
     }
 
-    private func zoneID(_ db: Database) throws -> Int64 {
-        guard let id = try Zones.id(db, zone) else {
-            throw RecordStoreError(.invalidRecord, "this store has no zone “\(zone)”")
-        }
-        return id
-    }
+    private func zoneID(_ db: Database) throws -> Int64 { try Zones.existingID(db, zone) }
 }
 
 extension RecordMetadata {

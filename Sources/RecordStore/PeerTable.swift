@@ -46,7 +46,7 @@ enum PeerTable {
         """
 
     static func all(_ db: Database) throws -> [Peer] {
-        try Row.fetchAll(db, sql: "\(columns) ORDER BY name").map(peer)
+        try Row.fetchAll(db.cachedStatement(sql: "\(columns) ORDER BY name")).map(peer)
     }
 
     static func isPresent(_ db: Database, _ id: Int64) throws -> Bool {
@@ -55,7 +55,9 @@ enum PeerTable {
     }
 
     static func find(_ db: Database, key: [UInt8]) throws -> Peer? {
-        try Row.fetchOne(db, sql: "\(columns) WHERE publicKey = ?", arguments: [Data(key)]).map(peer)
+        try Row.fetchOne(
+            db.cachedStatement(sql: "\(columns) WHERE publicKey = ?"), arguments: [Data(key)]
+        ).map(peer)
     }
 
     /// The peer of that name, or whose key begins with that many (at least 8) hexadecimal digits.

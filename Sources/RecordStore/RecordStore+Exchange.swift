@@ -110,19 +110,24 @@ extension RecordStore {
     public func forEachLiveState(
         _ db: Database, zone: ZoneName = .scorebookData, _ body: (RecordState) throws -> Void
     ) throws {
-        guard let zoneID = try Zones.id(db, zone) else {
-            throw RecordStoreError(.invalidRecord, "this store has no zone “\(zone)”")
+        try forEachState(db, zone: zone) { state in
+            if state.isLive { try body(state) }
         }
-        let shapes = try ShapeTable(db)
-        let rows = try Row.fetchCursor(
-            db,
+    }
+
+    /// Hands over every record of a zone, deleted ones included, in order of name.
+    package func forEachState(
+        _ db: Database, zone: ZoneName = .scorebookData, _ body: (RecordState) throws -> Void
+    ) throws {
+        let statement = try db.cachedStatement(
             sql: """
                 SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
-                WHERE zone = ? AND status <> 1 ORDER BY remoteRecordID
-                """, arguments: [zoneID])
+                WHERE zone = ? ORDER BY remoteRecordID
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [Zones.existingID(db, zone)])
+        let shapes = try ShapeTable(db)
         while let row = try rows.next() {
-            let stored = try StoredRecord(RecordName(row[0]), row, db: db, tables: tables, shapes: shapes)
-            if stored.state.isLive { try body(stored.state) }
+            try body(StoredRecord(RecordName(row[0]), row, db: db, tables: tables, shapes: shapes).state)
         }
     }
 }

@@ -27,7 +27,7 @@ public final class RecordStore: Sendable {
     /// The id of this run among those that number changes.
     let generation: [UInt8]
     /// Milliseconds since 1970.
-    let now: @Sendable () -> Int64
+    package let now: @Sendable () -> Int64
 
     /// Opens a database for sync: creates the engine's tables, and the triggers that capture writes.
     ///
@@ -37,7 +37,7 @@ public final class RecordStore: Sendable {
     ///   the schema is missing or differs; errors of SQLite.
     public init(
         _ database: any DatabaseWriter, schema: RecordSchema, replica: ReplicaID,
-        now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
+        now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
     ) throws {
         self.schema = schema
         self.database = database
@@ -77,13 +77,12 @@ public final class RecordStore: Sendable {
     private func installTriggers(_ db: Database) throws {
         for type in schema.types {
             let captured = try SyncState.text(db, .captured(type.name))
-            if let captured, captured != type.fieldNames.joined(separator: " ") {
-                // The journal's masks are those of the old triggers, so it is folded before they go.
-                _ = try fold(db)
-            }
+            let hasLearnt = captured != type.fieldNames.joined(separator: " ")
+            // The journal's masks are those of the old triggers, so it is folded before they go.
+            if captured != nil, hasLearnt { _ = try fold(db) }
             let isNew = try CaptureTriggers.install(db, for: type)
             if isNew { try CaptureTriggers.adoptRows(db, of: type) }
-            if isNew || captured != type.fieldNames.joined(separator: " ") { try relearn(db, type) }
+            if isNew || hasLearnt { try relearn(db, type) }
         }
     }
 
@@ -106,6 +105,9 @@ public final class RecordStore: Sendable {
             last = end
         }
     }
+
+    /// The time of this machine's clock, in milliseconds since 1970.
+    public static let wallClock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
 
     // MARK: Writing
 
@@ -143,9 +145,7 @@ public final class RecordStore: Sendable {
     public func merge(_ db: Database, _ states: [RecordState], zone: ZoneName = .scorebookData) throws
         -> StoreChanges
     {
-        guard let zoneID = try Zones.id(db, zone) else {
-            throw RecordStoreError(.invalidRecord, "this store has no zone “\(zone)”")
-        }
+        let zoneID = try Zones.existingID(db, zone)
         var changes = StoreChanges()
         try db.inSavepoint {
             _ = try fold(db)
@@ -167,15 +167,14 @@ public final class RecordStore: Sendable {
     ) throws -> StoreChanges {
         let set = try WorkingSet(db, tables)
         var clock = try StoredClock.load(db)
-        let acknowledged = try peer.map {
-            try PeerTable.progress(db, peer: $0, zone: zoneID).acknowledgedSequence
-        }
+        let acknowledged =
+            try peer.map { try PeerTable.progress(db, peer: $0, zone: zoneID).acknowledgedSequence } ?? 0
         for state in states {
             let record = try set.record(state.name, newIn: zoneID)
             let isNews = record.state.merge(state)
             if let peer, let original = record.original, !isNews, state != record.state.transferred {
                 record.isAnswer =
-                    isLoose || original.changeSequence <= acknowledged ?? -1 || original.sourcePeer == peer
+                    isLoose || original.changeSequence <= acknowledged || original.sourcePeer == peer
             }
             guard record.state.fields.count <= RecordState.maximumFieldCount else {
                 throw RecordStoreError(

@@ -22,6 +22,8 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let clockSkew = Code(description: "clockSkew")
         /// A peer has missed deletions that are forgotten, and has to start over.
         public static let changeTokenExpired = Code(description: "changeTokenExpired")
+        /// No zone of that name is there.
+        public static let noSuchZone = Code(description: "noSuchZone")
         /// No peer of that name or key is known.
         public static let noSuchPeer = Code(description: "noSuchPeer")
         /// A name is taken, or matches several.

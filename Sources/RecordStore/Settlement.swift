@@ -24,8 +24,7 @@ struct Settlement {
     init(_ set: WorkingSet, unfinishedPeer: Int64? = nil) throws {
         working = set
         self.unfinishedPeer = unfinishedPeer
-        hasHeldRecords =
-            try Bool.fetchOne(set.db, sql: "SELECT EXISTS (SELECT 1 FROM heldReference)") ?? false
+        hasHeldRecords = try set.hasHeldRecords()
     }
 
     /// Settles the records of the set, and loads and settles whatever they touch.

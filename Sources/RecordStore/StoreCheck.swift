@@ -89,7 +89,7 @@ extension RecordStore {
     /// Mends what ``check(_:)`` finds. Part of the transaction that is open.
     ///
     /// Rows that are there count, as written now. Of rows that are gone, and of records whose metadata is damaged, it
-    /// forgets what sync knew, and asks every peer for a whole copy in the next session, so that theirs come back.
+    /// forgets what sync knew, and makes every peer compare everything in the next session, so that theirs come back.
     ///
     /// - Returns: what was found before.
     @discardableResult
@@ -111,9 +111,8 @@ extension RecordStore {
                 sql: "INSERT INTO pendingChange (recordName, changedColumns, time) VALUES (?, -1, ?)",
                 arguments: [finding.name, now()])
         }
-        // The sum as it is, so that folding what was just noted starts from the truth.
-        try Zones.setDigest(db, Zones.defaultID, try check(db).foundDigest)
         _ = try fold(db)
+        // Folding has moved the sum on from where it was, wherever that was.
         try Zones.setDigest(db, Zones.defaultID, try check(db).foundDigest)
         try db.execute(sql: "UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0")
         try Generations.startOver(db)

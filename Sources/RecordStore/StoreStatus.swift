@@ -20,12 +20,13 @@ public struct StoreStatus: Sendable {
     init(_ db: Database, schema: RecordSchema, now: Int64) throws {
         var records: [String: Int] = [:]
         for type in schema.types {
-            records[type.name] = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(type.name)") ?? 0
+            records[type.name] =
+                try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM \(type.name)")) ?? 0
         }
         self.records = records
         func count(_ status: RecordStatus) throws -> Int {
             let sql = "SELECT COUNT(*) FROM remoteRecord WHERE status = \(status.rawValue) AND status <> 0"
-            return try Int.fetchOne(db, sql: sql) ?? 0
+            return try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
         }
         tombstones = try count(.deleted)
         held = try count(.held)

@@ -13,6 +13,14 @@ enum Zones {
         )
     }
 
+    /// - Throws: `noSuchZone`.
+    static func existingID(_ db: Database, _ name: ZoneName) throws -> Int64 {
+        guard let id = try id(db, name) else {
+            throw RecordStoreError(.noSuchZone, "this store has no zone “\(name)”")
+        }
+        return id
+    }
+
     static func all(_ db: Database) throws -> [ZoneName] {
         try String.fetchAll(db, sql: "SELECT name FROM recordZone ORDER BY id").compactMap(ZoneName.init)
     }

@@ -33,7 +33,7 @@ public final class ScorebookStore: Sendable {
     ///   which is left untouched then; errors of SQLite.
     public init(
         _ database: any DatabaseWriter, replica: ReplicaID,
-        now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
+        now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
     ) throws {
         self.now = now
         try ScorebookSchema.migrate(database)

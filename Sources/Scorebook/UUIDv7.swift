@@ -1,4 +1,4 @@
-import Foundation
+import RecordStore
 import SyncModel
 import Synchronization
 
@@ -18,7 +18,7 @@ final class UUIDv7: Sendable {
     /// A new UUID, in lower case.
     ///
     /// - Parameter milliseconds: the time since 1970, of which 48 bits are used.
-    func make(milliseconds: Int64 = Int64(Date().timeIntervalSince1970 * 1000)) -> String {
+    func make(milliseconds: Int64 = RecordStore.wallClock()) -> String {
         let time = UInt64(clamping: milliseconds) & 0xFFFF_FFFF_FFFF
         // The counter's top bit is left free, so that it has room to count.
         let fresh = time << 12 | UInt64.random(in: 0..<0x800)

@@ -14,6 +14,11 @@ public struct ChangeToken: Sendable, Hashable {
     package static let start = ChangeToken(
         generation: [UInt8](repeating: 0, count: generationLength), sequence: 0)
 
+    /// Where a whole copy begins for a peer that deletions up to `horizon`, which are forgotten, do not concern.
+    package static func wholeCopy(horizon: Int64) -> ChangeToken {
+        ChangeToken(generation: start.generation, sequence: 0, horizon: horizon)
+    }
+
     /// Bytes of the id of a generation of this program's.
     package static let generationLength = 8
     /// Bytes of a generation's id, at most.

@@ -9,7 +9,7 @@ package enum Message: Sendable, Equatable {
     case batch(zone: Int, ChangeBatch)
     case acknowledge(zone: Int, ChangeToken)
     case digest(zone: Int, ZoneSummary)
-    /// Both sides start over with whole copies; `round` counts these within the session.
+    /// Both sides look at all they hold, and reconcile; `round` counts how often within the session.
     case resync(zone: Int, round: Int)
     case reconcile(Reconcile)
     case ping([UInt8])

@@ -26,7 +26,7 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let clockSkew = Code(rawValue: 8)
         /// The two sides have no zone in common.
         public static let noCommonZone = Code(rawValue: 9)
-        /// After a whole copy both ways the digests still differ.
+        /// After everything was compared the digests still differ.
         public static let digestMismatch = Code(rawValue: 10)
         /// The store could not take or give a record.
         public static let storeFailure = Code(rawValue: 11)

@@ -28,6 +28,8 @@ package struct ZoneExchange: Sendable {
         case acknowledged(ChangeToken)
         /// Forget what is held of the peer's changes.
         case voidReceived
+        /// Hold all that is known of the records against the tables, and mend what is wrong.
+        case checkRecords
         /// Take the inventory of all live records, with the token of that moment: ``inventoryTaken(_:at:)``.
         case takeInventory
         /// Find the names of the records with these ids: ``resolved(_:)``.
@@ -57,7 +59,10 @@ package struct ZoneExchange: Sendable {
     private var heard: ZoneSummary?
     /// The two sides were equal when they spoke of this.
     private var confirmed: ZoneSummary?
-    private var resyncRound = 0
+    /// How many times one of the two has asked for everything to be compared in this session.
+    private var round = 0
+    /// Everything was compared because of unequal digests, and they have not been found equal since.
+    private var isResyncVain = false
     /// Something came or went since the peer was told a digest.
     private var isDigestDue = true
 
@@ -65,7 +70,6 @@ package struct ZoneExchange: Sendable {
         /// Where the next batch begins; nil until the peer has said how it sends, which tells whether it may have
         /// lost what it had sent before.
         var position: ChangeToken?
-        var start: ChangeToken?
         var includesEcho = false
         var isReading = false
         /// Batches that were sent and not acknowledged.
@@ -79,8 +83,6 @@ package struct ZoneExchange: Sendable {
         var mayHaveMore = true
         /// The store changed while a batch was being read, which may not have seen the change.
         var hasChangedWhileReading = false
-        /// The exchange started over while a batch was being read, which is no longer of use.
-        var isReadStale = false
         /// Batches were sent, and the last of the stream was not.
         var isStreamOpen = false
 
@@ -95,17 +97,28 @@ package struct ZoneExchange: Sendable {
         case takingInventory(Message.Reconcile?)
         /// Waits for the other side to ask.
         case toBeAsked
-        case asking(NegentropyInitiator<NegentropyVector>, have: [NegentropyID])
-        case answering(NegentropyResponder<NegentropyVector>, wanted: [NegentropyID])
+        case asking(Asking)
+        case answering(Answering)
         /// Waits for the names of what the other side lacks.
         case resolving
+    }
+
+    private struct Asking {
+        var initiator: NegentropyInitiator<NegentropyVector>
+        var have: [NegentropyID] = []
+    }
+
+    private struct Answering {
+        let responder: NegentropyResponder<NegentropyVector>
+        var wanted: [NegentropyID] = []
     }
 
     /// How many records are asked for by name at once.
     private static let namedRecords = 1000
 
     private var reconciliation: Reconciliation?
-    private var begun: Message.Begin?
+    /// What the peer was told about how this side begins, and where it does.
+    private var begun: (message: Message.Begin, start: ChangeToken)?
     /// What a reconciliation found this side to lack has not all been applied yet. Until then the stream does not go on:
     /// the answers to it belong before the token that ends the stream.
     private var awaitsLooseEnd = false
@@ -140,25 +153,22 @@ package struct ZoneExchange: Sendable {
     /// - Returns: what to tell the peer.
     package mutating func begin(at token: ChangeToken, isHeldTokenVoid: Bool, recordCount: UInt64) -> Message
     {
-        outgoing.start = token
         let begin = Message.Begin(
             zone: zone, isHeldTokenVoid: isHeldTokenVoid, isWholeCopy: token.sequence == 0,
             recordCount: recordCount)
-        begun = begin
+        begun = (begin, start: token)
         return .begin(begin)
     }
 
     /// The peer has said how it begins.
     package mutating func received(_ begin: Message.Begin) throws(ProtocolError) -> [Action] {
-        guard outgoing.position == nil, reconciliation == nil, let start = outgoing.start, let begun else {
+        guard outgoing.position == nil, reconciliation == nil, let (own, start) = begun else {
             throw ProtocolError(.unexpectedMessage, "the other side began twice")
         }
         let void: [Action] = begin.isHeldTokenVoid ? [.voidReceived] : []
         // A whole copy to a side that holds records itself would mostly tell what it has.
-        if begun.isWholeCopy || begin.isWholeCopy, begun.recordCount > 0, begin.recordCount > 0 {
-            reconciliation = isCaller ? .takingInventory(nil) : .toBeAsked
-            awaitsLooseEnd = true
-            return isCaller ? void + [.takeInventory] : void
+        if own.isWholeCopy || begin.isWholeCopy, own.recordCount > 0, begin.recordCount > 0 {
+            return void + reconcile()
         }
         outgoing.position = start
         // A peer that does not know the token we hold of it may also have lost what we had from it.
@@ -168,75 +178,89 @@ package struct ZoneExchange: Sendable {
 
     // MARK: Reconciling
 
+    private mutating func reconcile() -> [Action] {
+        reconciliation = isCaller ? .takingInventory(nil) : .toBeAsked
+        awaitsLooseEnd = true
+        return isCaller ? [.takeInventory] : []
+    }
+
     /// The inventory was taken. What changes from now on comes after `token`.
     package mutating func inventoryTaken(_ items: NegentropyVector, at token: ChangeToken)
         throws(ProtocolError)
         -> [Action]
     {
         guard case .takingInventory(let question) = reconciliation else { return [] }
-        outgoing.position = token
+        // In the middle of a session the changes go on where they were: deletions are in no inventory.
+        if outgoing.position == nil { outgoing.position = token }
+        let limit = ProtocolLimits.reconciliationFrame
         guard !isCaller else {
-            let asking = NegentropyInitiator(
-                storage: items, frameSizeLimit: ProtocolLimits.reconciliationFrame)
-            reconciliation = .asking(asking, have: [])
-            return [.send(.reconcile(Message.Reconcile(zone: zone, payload: asking.initiate())))]
+            let asking = Asking(initiator: NegentropyInitiator(storage: items, frameSizeLimit: limit))
+            reconciliation = .asking(asking)
+            return [.send(.reconcile(Message.Reconcile(zone: zone, payload: asking.initiator.initiate())))]
         }
         reconciliation = .answering(
-            NegentropyResponder(storage: items, frameSizeLimit: ProtocolLimits.reconciliationFrame),
-            wanted: [])
-        return try question.map { question throws(ProtocolError) in try received(question) } ?? []
+            Answering(responder: NegentropyResponder(storage: items, frameSizeLimit: limit)))
+        guard let question else { return [] }
+        return try received(question)
     }
 
     /// The other side has taken a step.
     package mutating func received(_ step: Message.Reconcile) throws(ProtocolError) -> [Action] {
-        do {
-            switch reconciliation {
-            case .toBeAsked:
-                reconciliation = .takingInventory(step)
-                return [.takeInventory]
-            case .asking(let initiator, let have):
-                return try ask(initiator, have, step)
-            case .answering(let responder, let wanted):
-                return try answer(responder, wanted, step)
-            case .takingInventory, .resolving, nil:
-                throw ProtocolError(.unexpectedMessage, "the other side reconciled out of turn")
-            }
-        } catch let error as NegentropyError {
-            throw ProtocolError(.malformed, "the reconciliation went wrong: \(error)")
-        } catch let error as ProtocolError {
-            throw error
-        } catch {
-            throw ProtocolError(.malformed, "the reconciliation went wrong")
+        // What a step changes is taken out of the state first: a second owner would make it a copy of everything.
+        let current = reconciliation
+        reconciliation = nil
+        switch current {
+        case .toBeAsked:
+            reconciliation = .takingInventory(step)
+            return [.takeInventory]
+        case .asking(var asking):
+            return try ask(&asking, step)
+        case .answering(var answering):
+            return try answer(&answering, step)
+        case .takingInventory, .resolving, nil:
+            throw ProtocolError(.unexpectedMessage, "the other side reconciled out of turn")
         }
     }
 
-    private mutating func ask(
-        _ initiator: NegentropyInitiator<NegentropyVector>, _ have: [NegentropyID], _ step: Message.Reconcile
-    ) throws -> [Action] {
-        var initiator = initiator
-        let result = try initiator.reconcile(step.payload)
-        let have = have + result.have
+    private mutating func ask(_ asking: inout Asking, _ step: Message.Reconcile) throws(ProtocolError)
+        -> [Action]
+    {
+        let result = try Self.understanding { () throws(NegentropyError) in
+            try asking.initiator.reconcile(step.payload)
+        }
+        asking.have += result.have
         guard let next = result.message else {
             reconciliation = .resolving
             let end = Message.Reconcile(zone: zone, isEnd: true, wanted: result.need, payload: [])
-            return [.send(.reconcile(end)), .resolve(have)]
+            return [.send(.reconcile(end)), .resolve(asking.have)]
         }
-        reconciliation = .asking(initiator, have: have)
+        reconciliation = .asking(asking)
         return [.send(.reconcile(Message.Reconcile(zone: zone, wanted: result.need, payload: next)))]
     }
 
-    private mutating func answer(
-        _ responder: NegentropyResponder<NegentropyVector>, _ wanted: [NegentropyID],
-        _ step: Message.Reconcile
-    ) throws -> [Action] {
-        let wanted = wanted + step.wanted
+    private mutating func answer(_ answering: inout Answering, _ step: Message.Reconcile)
+        throws(ProtocolError) -> [Action]
+    {
+        answering.wanted += step.wanted
         guard !step.isEnd else {
             reconciliation = .resolving
-            return [.resolve(wanted)]
+            return [.resolve(answering.wanted)]
         }
-        reconciliation = .answering(responder, wanted: wanted)
-        let payload = try responder.reconcile(step.payload)
+        let payload = try Self.understanding { () throws(NegentropyError) in
+            try answering.responder.reconcile(step.payload)
+        }
+        reconciliation = .answering(answering)
         return [.send(.reconcile(Message.Reconcile(zone: zone, payload: payload)))]
+    }
+
+    private static func understanding<Value>(_ body: () throws(NegentropyError) -> Value)
+        throws(ProtocolError) -> Value
+    {
+        do {
+            return try body()
+        } catch {
+            throw ProtocolError(.malformed, "the reconciliation went wrong: \(error)")
+        }
     }
 
     /// The names of what the other side lacks are known; those that have changed since are not among them, and come
@@ -253,10 +277,6 @@ package struct ZoneExchange: Sendable {
     /// The store has given the records that were asked for by name.
     package mutating func namedRead(_ records: [RecordState]) -> Message? {
         outgoing.isReading = false
-        if outgoing.isReadStale {
-            outgoing.isReadStale = false
-            return nil
-        }
         guard let position = outgoing.position else { return nil }
         outgoing.unacknowledged.append((position, true))
         isDigestDue = true
@@ -297,10 +317,6 @@ package struct ZoneExchange: Sendable {
     /// - Returns: what to send, if the batch says anything new.
     package mutating func batchRead(_ batch: ChangeBatch) -> Message? {
         outgoing.isReading = false
-        if outgoing.isReadStale {
-            outgoing.isReadStale = false
-            return nil
-        }
         outgoing.mayHaveMore = !batch.isLast || outgoing.hasChangedWhileReading
         let isNews = !batch.records.isEmpty || batch.token != outgoing.position
         outgoing.position = batch.token
@@ -364,55 +380,55 @@ package struct ZoneExchange: Sendable {
     ///
     /// - Returns: the verdict; `different` when nothing is on its way and the digests differ all the same.
     package mutating func compare(_ own: ZoneSummary, with peer: ZoneSummary) -> Verdict {
-        guard (peer.received ?? .start) == own.current, (own.received ?? .start) == peer.current else {
-            return .notYet
-        }
+        // What was told before a reconciliation began may come when it has.
+        guard reconciliation == nil, !awaitsLooseEnd, (peer.received ?? .start) == own.current,
+            (own.received ?? .start) == peer.current
+        else { return .notYet }
         guard own.digest == peer.digest else { return .different }
         confirmed = own
+        isResyncVain = false
         if told != own { isDigestDue = true }
         return .equal
     }
 
-    // MARK: Starting over
+    // MARK: Comparing everything
 
-    /// The digests differ although nothing is on its way: both sides send whole copies.
+    /// The digests differ although nothing is on its way: both sides look at all they hold, and reconcile.
     ///
-    /// - Throws: `digestMismatch` when that has been done in this session already.
+    /// - Throws: `digestMismatch` when that has not helped.
     package mutating func resync() throws(ProtocolError) -> [Action] {
-        guard resyncRound == 0 else {
+        guard !isResyncVain else {
             throw ProtocolError(
                 .digestMismatch,
-                "the two scorebooks still differ after a whole copy both ways; please report this")
+                "the two scorebooks still differ after everything was compared; please report this")
         }
-        resyncRound += 1
-        startOver()
-        return [.send(.resync(zone: zone, round: resyncRound)), .voidReceived, .wake]
+        isResyncVain = true
+        return compareEverything()
     }
 
-    /// The peer has found that the digests differ.
-    package mutating func receivedResync(round: Int) -> [Action] {
+    /// Both sides look at all they hold, and reconcile, whatever the digests say. For a side that has just found the
+    /// two equal.
+    package mutating func compareEverything() -> [Action] {
+        round += 1
+        return [.send(.resync(zone: zone, round: round))] + beginRound()
+    }
+
+    /// The peer wants everything to be compared.
+    package mutating func receivedResync(round: Int) throws(ProtocolError) -> [Action] {
         // Both sides may find it at the same time; the round says that they mean the same.
-        guard round > resyncRound else { return [] }
-        resyncRound = round
-        startOver()
-        return [.voidReceived, .wake]
+        guard round > self.round else { return [] }
+        guard outgoing.position != nil, reconciliation == nil, !awaitsLooseEnd else {
+            throw ProtocolError(.unexpectedMessage, "the other side compares everything out of turn")
+        }
+        self.round = round
+        return beginRound()
     }
 
-    private mutating func startOver() {
-        // Forgotten deletions do not concern the other side: it has come further than they go.
-        let reached = outgoing.position.map { max($0.sequence, $0.horizon) } ?? 0
-        outgoing.position = ChangeToken(
-            generation: ChangeToken.start.generation, sequence: 0, horizon: reached)
-        outgoing.includesEcho = true
-        outgoing.named = []
-        outgoing.owesNamed = false
-        outgoing.isReadingLastNamed = false
-        awaitsLooseEnd = false
-        outgoing.mayHaveMore = true
-        outgoing.isReadStale = outgoing.isReading
+    private mutating func beginRound() -> [Action] {
         confirmed = nil
         told = nil
         heard = nil
         isDigestDue = true
+        return [.checkRecords] + reconcile()
     }
 }

@@ -80,6 +80,47 @@ import Testing
         }
     }
 
+    @Test func theOtherMachineLooksAtItsRecordsToo() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.importHousehold()
+            try await study.sync(with: kitchen)
+            let changed = try kitchen.rows("SELECT recordName FROM SBGame ORDER BY 1 LIMIT 1")
+            let missing = try kitchen.rows("SELECT recordName FROM SBScore ORDER BY 1 LIMIT 1")
+            try kitchen.write(
+                """
+                BEGIN;
+                INSERT INTO capturePause (id) VALUES (1);
+                UPDATE SBGame SET year = 1234 WHERE recordName = '\(changed[0])';
+                DELETE FROM SBScore WHERE recordName = '\(missing[0])';
+                DELETE FROM capturePause;
+                COMMIT;
+                """)
+            let listener = try await kitchen.listen()
+            let figures = try await study.json(Figures.self, "verify", listener.address)
+            #expect(figures.mended.isEmpty)
+            #expect(Set(figures.sent + figures.received) == Set(changed + missing))
+            #expect(try study.rows("SELECT COUNT(*) FROM SBGame WHERE year = 1234") == ["1"])
+            #expect(try kitchen.contents() == study.contents())
+            let mended = try await listener.process.event("mended")
+            #expect(mended.records == (changed + missing).sorted())
+            #expect(try await kitchen.peer("status", "--check").hasPrefix("sound: digest"))
+        }
+    }
+
+    @Test func unequalDigestsMendThemselvesInTheNextSync() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.importHousehold()
+            try await study.sync(with: kitchen)
+            // The store is told that a record is there that is not.
+            try study.write("UPDATE recordZone SET recordCount = recordCount + 1, digestSum = zeroblob(32)")
+            #expect(try await study.run("status", "--check").exitCode == 65)
+            let figures = try await study.sync(with: kitchen)
+            #expect(figures.sent == 0 && figures.received == 0)
+            #expect(figures.records == Household.recordCount)
+            #expect(try await study.peer("status", "--check").hasPrefix("sound: digest"))
+        }
+    }
+
     @Test func aStrangerIsNotComparedWith() async throws {
         try await withTwoMachines { kitchen, study in
             try await study.addGame("Catan")

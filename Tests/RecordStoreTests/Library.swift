@@ -120,11 +120,11 @@ final class Machine: Sendable {
             store: other.store, zone: zone, peer: try await other.store.addPeer(key: key, name: name))
         try await store.foldPendingChanges()
         let held = try await other.store.database.read { try theirs.summary($0).received }
-        var token = try await store.database.read { try ours.startingToken($0, for: held) }
+        var token = try await store.database.read { try ours.begin($0, heldByPeer: held).start }
         // Who does not know the token that we hold of it any more may have lost what we had from it.
         let heldHere = try await store.database.read { try ours.summary($0).received }
         let isVoid = try await other.store.database.read { db in
-            try heldHere.map { try !theirs.gaveOut(db, $0) } ?? false
+            try theirs.begin(db, heldByPeer: heldHere).isHeldTokenVoid
         }
         var count = 0
         while true {

@@ -160,16 +160,72 @@ struct ZoneExchangeTests {
         #expect(exchange.batchRead(end) == .batch(zone: 0, end))
     }
 
-    @Test func bothSidesStartOverOnceAndGiveUpAfterThat() throws {
+    private var nothing: NegentropyVector { get throws { try NegentropyVector([]) } }
+
+    @Test func unequalDigestsMakeBothSidesLookAtEverythingOnce() throws {
         var exchange = try idle()
-        let actions = try exchange.resync()
-        #expect(actions == [.send(.resync(zone: 0, round: 1)), .voidReceived, .wake])
-        #expect(exchange.receivedResync(round: 1) == [])
-        #expect(
-            exchange.nextRequest()
-                == .read(
-                    after: ChangeToken(generation: ChangeToken.start.generation, sequence: 0, horizon: 10),
-                    includingEcho: true))
+        #expect(try exchange.resync() == [.send(.resync(zone: 0, round: 1)), .checkRecords, .takeInventory])
+        // The other side has found the same.
+        #expect(try exchange.receivedResync(round: 1) == [])
+        #expect(exchange.nextRequest() == nil)
+        // What the other side told before it knew is not held against what there is now.
+        #expect(exchange.compare(summary(10, 5), with: summary(5, 10, count: 1)) == .notYet)
         #expect(throws: ProtocolError.self) { try exchange.resync() }
+    }
+
+    @Test func theOtherSidesWishToCompareEverythingIsMet() throws {
+        var exchange = try idle()
+        #expect(try exchange.receivedResync(round: 1) == [.checkRecords, .takeInventory])
+        // Another one has to wait until this one is through.
+        #expect(throws: ProtocolError.self) { try exchange.receivedResync(round: 2) }
+    }
+
+    @Test func nothingIsComparedBeforeTheTwoHaveBegun() throws {
+        var exchange = ZoneExchange(zone: 0, isCaller: true)
+        #expect(throws: ProtocolError.self) { try exchange.receivedResync(round: 1) }
+    }
+
+    @Test func comparingEverythingInTheMiddleSkipsNoChange() throws {
+        var exchange = try idle()
+        exchange.storeChanged()
+        _ = exchange.compareEverything()
+        let first = try exchange.inventoryTaken(nothing, at: token(99))
+        guard case .send(.reconcile(let question)) = first.first else {
+            Issue.record("no question")
+            return
+        }
+        let responder = NegentropyResponder(storage: try nothing)
+        let answer = try responder.reconcile(question.payload)
+        #expect(
+            try exchange.received(Message.Reconcile(zone: 0, payload: answer)) == [
+                .send(.reconcile(Message.Reconcile(zone: 0, isEnd: true, payload: []))), .resolve([]),
+            ])
+        #expect(exchange.resolved([]) == [.wake])
+        #expect(exchange.nextRequest() == .readNamed([]))
+        let loose = ChangeBatch(records: [], token: token(10), isLast: true, isLoose: true)
+        #expect(exchange.namedRead([]) == .batch(zone: 0, loose))
+        // The changes go on only behind the other side's last loose batch, and from where they were.
+        #expect(exchange.nextRequest() == nil)
+        let theirs = ChangeBatch(records: [], token: token(5), isLast: true, isLoose: true)
+        _ = exchange.received(theirs)
+        _ = exchange.applied(theirs)
+        #expect(exchange.nextRequest() == .read(after: token(10), includingEcho: false))
+    }
+
+    @Test func digestsThatWereFoundEqualAllowAnotherAttempt() throws {
+        var exchange = try idle()
+        _ = try exchange.resync()
+        _ = try exchange.inventoryTaken(nothing, at: token(10))
+        let answer = try NegentropyResponder(storage: nothing).reconcile(
+            NegentropyInitiator(storage: nothing).initiate())
+        _ = try exchange.received(Message.Reconcile(zone: 0, payload: answer))
+        _ = exchange.resolved([])
+        let theirs = ChangeBatch(records: [], token: token(5), isLast: true, isLoose: true)
+        _ = exchange.received(theirs)
+        _ = exchange.applied(theirs)
+        #expect(exchange.compare(summary(10, 5), with: summary(5, 10, count: 1)) == .different)
+        #expect(throws: ProtocolError.self) { try exchange.resync() }
+        #expect(exchange.compare(summary(10, 5), with: summary(5, 10)) == .equal)
+        #expect(try exchange.resync().first == .send(.resync(zone: 0, round: 2)))
     }
 }

@@ -115,7 +115,7 @@ final class SimulatedReplica {
                 let columns =
                     ["recordName", "modificationDate"] + type.columns + type.references.map(\.column)
                 let sql = "SELECT \(columns.joined(separator: ", ")) FROM \(type.type) ORDER BY recordName"
-                return try Row.fetchAll(db, sql: sql).map { row in
+                return try Row.fetchAll(db.cachedStatement(sql: sql)).map { row in
                     row.databaseValues.map { "\($0)" }.joined(separator: "|")
                 }
             }
@@ -128,7 +128,8 @@ final class SimulatedReplica {
         let quoted = columns.map { "quote(\($0))" }.joined(separator: ", ")
         return try database.read { db in
             var values: [RecordName: [String: String]] = [:]
-            for row in try Row.fetchAll(db, sql: "SELECT recordName, \(quoted) FROM \(type)") {
+            for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT recordName, \(quoted) FROM \(type)"))
+            {
                 let texts = columns.indices.map { row[$0 + 1] as String }
                 values[try RecordName(row[0] as String)] = Dictionary(
                     uniqueKeysWithValues: zip(columns, texts))
@@ -147,12 +148,8 @@ final class SimulatedReplica {
     func states() throws -> [RecordName: RecordState] {
         try database.write { db in
             _ = try store.fold(db)
-            let names = try String.fetchAll(db, sql: "SELECT remoteRecordID FROM remoteRecord")
             var states: [RecordName: RecordState] = [:]
-            for text in names {
-                let name = try RecordName(text)
-                states[name] = try store.state(db, of: name)
-            }
+            try store.forEachState(db) { states[$0.name] = $0 }
             return states
         }
     }

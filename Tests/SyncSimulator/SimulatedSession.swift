@@ -18,6 +18,8 @@ struct SimulatedSession {
     private var bytesLeft: Int?
     /// How many batches are applied before a machine crashes, just short of the commit; nil for machines that run on.
     private var appliesLeft: Int?
+    /// Whether the side that first finds the two equal then asks for everything to be compared.
+    private var comparesEverything: Bool
 
     private final class Side {
         let replica: SimulatedReplica
@@ -58,7 +60,8 @@ struct SimulatedSession {
         case crash(afterBatches: Int)
     }
 
-    init(_ left: SimulatedReplica, _ right: SimulatedReplica, end: End) throws {
+    init(_ left: SimulatedReplica, _ right: SimulatedReplica, end: End, comparesEverything: Bool) throws {
+        self.comparesEverything = comparesEverything
         sides = [
             try Side(left, with: right, isCaller: true), try Side(right, with: left, isCaller: false),
         ]
@@ -76,19 +79,15 @@ struct SimulatedSession {
             let other = sides[1 - index]
             let held = try other.read { try other.ledger.summary($0).received }
             do {
-                try side.read { try side.ledger.checkToken($0, held) }
+                let begin = try side.read { try side.ledger.begin($0, heldByPeer: held) }
+                send(
+                    side.exchange.begin(
+                        at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid,
+                        recordCount: begin.recordCount), from: index)
             } catch let error as RecordStoreError where error.code == .changeTokenExpired {
                 outcome.expired = 1 - index
                 return outcome
             }
-            let (start, isVoid, count) = try side.read { db in
-                (
-                    try side.ledger.startingToken(db, for: held),
-                    try held.map { try !side.ledger.gaveOut(db, $0) } ?? false,
-                    try side.ledger.summary(db).digest.count
-                )
-            }
-            send(side.exchange.begin(at: start, isHeldTokenVoid: isVoid, recordCount: count), from: index)
         }
         var idle = 0
         while idle < 2 {
@@ -180,6 +179,11 @@ struct SimulatedSession {
                 try side.replica.database.write { try side.ledger.acknowledge($0, token) }
             case .voidReceived:
                 try side.replica.database.write { try side.ledger.voidReceived($0) }
+            case .checkRecords:
+                let check = try side.read { try side.replica.store.check($0) }
+                guard check.isSound else {
+                    throw SimulationFailure("machine \(side.replica.number) is not sound: \(check)")
+                }
             case .takeInventory:
                 let (items, token) = try side.read { try side.ledger.inventory($0) }
                 try perform(side.exchange.inventoryTaken(items, at: token), index, &outcome)
@@ -188,9 +192,15 @@ struct SimulatedSession {
                 try perform(side.exchange.resolved(names), index, &outcome)
             case .compare(let theirs):
                 let ours = try side.read { try side.ledger.summary($0) }
-                if side.exchange.compare(ours, with: theirs) == .different {
+                switch side.exchange.compare(ours, with: theirs) {
+                case .notYet: break
+                case .different:
                     outcome.resyncs += 1
                     try perform(side.exchange.resync(), index, &outcome)
+                case .equal:
+                    guard comparesEverything else { break }
+                    comparesEverything = false
+                    try perform(side.exchange.compareEverything(), index, &outcome)
                 }
             case .wake:
                 break

@@ -134,7 +134,9 @@ public struct Simulation {
     ) throws {
         let pair = [replicas[left], replicas[right]]
         var before = try pair.map { try $0.states() }
-        var session = try SimulatedSession(pair[0], pair[1], end: end)
+        let comparesEverything = random.oneIn(8)
+        var session = try SimulatedSession(
+            pair[0], pair[1], end: end, comparesEverything: comparesEverything)
         var outcome = try session.run(&random)
         if let expired = outcome.expired {
             guard counts.restores > 0 else {
@@ -144,7 +146,8 @@ public struct Simulation {
             try pair[expired].startOver(with: pair[1 - expired])
             counts.startOvers += 1
             before = try pair.map { try $0.states() }
-            session = try SimulatedSession(pair[0], pair[1], end: end)
+            session = try SimulatedSession(
+                pair[0], pair[1], end: end, comparesEverything: comparesEverything)
             outcome = try session.run(&random)
             guard outcome.expired == nil else {
                 throw SimulationFailure("machine \(pair[expired].number) cannot start over")

@@ -58,7 +58,7 @@ struct Simulate: ParsableCommand {
             \(counts.recordsMoved) records moved, \(counts.deletions) deletions, \(counts.revivals) revivals, \
             \(counts.holds) holds, \(counts.restores) backups restored, \(counts.upgrades) upgrades, \
             \(counts.purged) deletions forgotten, \(counts.startOvers) machines started over, \
-            \(counts.reconciliations) reconciliations, \(counts.resyncs) whole copies because of unequal digests
+            \(counts.reconciliations) reconciliations, \(counts.resyncs) of them because of unequal digests
             """)
     }
 

@@ -49,7 +49,7 @@ struct Connect: StoreCommand {
             printer.print(event)
         }
         let connector = SyncConnector(
-            engine, host: address.host, port: address.port, code: code, startsOver: startOver)
+            engine, to: address, code: code, startsOver: startOver)
         guard once else { return try await session.run(connector) }
         let sync = OneSync { try await connector.syncOnce() }
         try await session.run(sync)

@@ -10,8 +10,8 @@ struct Verify: StoreCommand {
     static let configuration = CommandConfiguration(
         abstract: "Compare everything with a paired machine, mend what differs, and say what it was.",
         discussion: """
-            First looks at every record here, as status --check --repair does, then compares with the other machine, \
-            whatever the two believe to have exchanged already.
+            Syncs; then each of the two machines looks at every record that it holds, as status --check --repair \
+            does, and they compare, whatever they believe to have exchanged already.
             """)
 
     @Argument(
@@ -25,12 +25,8 @@ struct Verify: StoreCommand {
     @OptionGroup var output: OutputOptions
 
     func run(_ store: OpenStore) async throws {
-        let records = store.scorebook.records
-        let check = try await ProgressLine.shared.during("checking every record here") {
-            try await records.database.write { try records.repair($0) }
-        }
         let engine = session.engine(store) { _ in }
-        let connector = SyncConnector(engine, host: address.host, port: address.port)
+        let connector = SyncConnector(engine, to: address)
         let sync = OneSync { try await connector.verify() }
         try await ProgressLine.shared.during("comparing with \(address)") { [session] in
             try await session.run(sync)
@@ -40,12 +36,12 @@ struct Verify: StoreCommand {
         }
         let differences = report.differences ?? SyncDifferences()
         if output.json {
-            return try Terminal.write(json: Figures(check, differences, report))
+            return try Terminal.write(json: Figures(differences, report))
         }
-        for finding in check.findings {
+        for finding in report.mended?.findings ?? [] {
             Terminal.write("mended here: \(finding.name), which \(finding.kind.text)")
         }
-        if check.findings.isEmpty, !check.isSound { Terminal.write("mended here: the digest") }
+        if report.mended?.findings.isEmpty == true { Terminal.write("mended here: the digest") }
         for name in differences.sent { Terminal.write("\(report.peer) lacked \(name)") }
         for name in differences.received { Terminal.write("lacked \(name)") }
         let count = Set(differences.sent + differences.received).count
@@ -65,8 +61,8 @@ struct Verify: StoreCommand {
         let received: [String]
         let sync: SyncFigures
 
-        init(_ check: StoreCheck, _ differences: SyncDifferences, _ report: SyncReport) {
-            mended = check.findings.map { Finding(recordName: $0.name, kind: $0.kind) }
+        init(_ differences: SyncDifferences, _ report: SyncReport) {
+            mended = (report.mended?.findings ?? []).map { Finding(recordName: $0.name, kind: $0.kind) }
             sent = differences.sent.map(\.description)
             received = differences.received.map(\.description)
             sync = SyncFigures(report.statistics, report.digest)

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import PeerSync
+import RecordStore
 import SyncModel
 
 /// Writes what happens in the engine as lines for people, or as one JSON object a line for programs.
@@ -25,7 +26,7 @@ struct EventPrinter: Sendable {
     static func line(_ event: SyncEvent) -> String? {
         switch event {
         case .listening(let host, let port):
-            "listening on \(address(host, port))" + reachable(host, port)
+            "listening on \(PeerAddress(host: host, port: port))" + reachable(host, port)
         case .pairingCode(let code):
             "pairing code \(code.formatted) (valid for 5 minutes, 3 attempts, one machine)"
         case .pairingFailed(let address, let left):
@@ -41,11 +42,23 @@ struct EventPrinter: Sendable {
             nil
         case .inSync(let name, let digest, let statistics):
             summary(name, digest, statistics)
+        case .mended(let check):
+            "found and mended here: " + Self.summary(check)
         case .disconnected(let name, let reason):
             reason.map { "lost \(name): \($0)" } ?? "\(name) disconnected"
         case .retrying(let address, let seconds, let reason):
             "\(reason); trying \(address) again in \(String(format: "%.1f", seconds)) s"
         }
+    }
+
+    /// The most records that one line names.
+    private static let namedRecords = 5
+
+    private static func summary(_ check: StoreCheck) -> String {
+        guard !check.findings.isEmpty else { return "the digest" }
+        let names = check.findings.prefix(namedRecords).map(\.name).joined(separator: ", ")
+        let rest = check.findings.count - namedRecords
+        return rest > 0 ? "\(names) and \(rest.counted("more record"))" : names
     }
 
     /// The line that says that two machines hold the same, and what it took.
@@ -56,10 +69,6 @@ struct EventPrinter: Sendable {
             + String(format: "%.2f s", statistics.seconds)
     }
 
-    private static func address(_ host: String, _ port: Int) -> String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
-
     /// Where other machines find one that listens on every address.
     private static func reachable(_ host: String, _ port: Int) -> String {
         guard ["0.0.0.0", "::"].contains(host), let devices = try? System.enumerateDevices() else {
@@ -67,7 +76,7 @@ struct EventPrinter: Sendable {
         }
         let addresses = devices.compactMap { device -> String? in
             guard let ip = device.address?.ipAddress, ip != "127.0.0.1", !ip.contains(":") else { return nil }
-            return address(ip, port)
+            return PeerAddress(host: ip, port: port).description
         }
         return addresses.isEmpty ? "" : " (from other machines: \(addresses.joined(separator: ", ")))"
     }
@@ -84,6 +93,7 @@ struct EventLine: Encodable {
     var reason: String?
     var attemptsLeft: Int?
     var seconds: Double?
+    var records: [String]?
     var sync: SyncFigures?
 
     init(_ event: SyncEvent) {
@@ -104,6 +114,8 @@ struct EventLine: Encodable {
             self.init("progress", peer: name, sync: SyncFigures(statistics, nil))
         case .inSync(let name, let digest, let statistics):
             self.init("inSync", peer: name, sync: SyncFigures(statistics, digest))
+        case .mended(let check):
+            self.init("mended", records: check.findings.map(\.name))
         case .disconnected(let name, let reason):
             self.init("disconnected", peer: name, reason: reason)
         case .retrying(let address, let seconds, let reason):
@@ -114,7 +126,7 @@ struct EventLine: Encodable {
     private init(
         _ event: String, host: String? = nil, port: Int? = nil, code: String? = nil, peer: String? = nil,
         address: String? = nil, reason: String? = nil, attemptsLeft: Int? = nil, seconds: Double? = nil,
-        sync: SyncFigures? = nil
+        records: [String]? = nil, sync: SyncFigures? = nil
     ) {
         self.event = event
         self.host = host
@@ -125,6 +137,7 @@ struct EventLine: Encodable {
         self.reason = reason
         self.attemptsLeft = attemptsLeft
         self.seconds = seconds
+        self.records = records
         self.sync = sync
     }
 }

@@ -33,6 +33,7 @@ struct Event: Decodable {
     let peer: String?
     let reason: String?
     let attemptsLeft: Int?
+    let records: [String]?
     let sync: SyncFigures?
 }
 
