@@ -63,7 +63,7 @@ struct ChangeFolding {
         }
         for reference in emptied { try fold(reference, in: set) }
         try StoredClock.save(db, clock)
-        try db.execute(sql: "DELETE FROM pendingChange WHERE id <= ?", arguments: [lastID])
+        try db.cachedStatement(sql: "DELETE FROM pendingChange WHERE id <= ?").execute(arguments: [lastID])
         return try set.save(generation: generation)
     }
 

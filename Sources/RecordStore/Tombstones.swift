@@ -116,7 +116,7 @@ extension RecordStore {
         let working = try WorkingSet(db, tables)
         var digest = try Zones.digest(db, zone)
         try CaptureTriggers.paused(db) {
-            try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+            try tables.deferForeignKeys(db)
             for name in names {
                 if let id = try working.known(name)?.original?.countedID { digest.remove(id) }
                 try tables[name.recordType]?.delete(db, name.description)

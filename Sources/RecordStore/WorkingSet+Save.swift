@@ -33,7 +33,7 @@ extension WorkingSet {
         var placement = try Placement(self)
         try placement.run()
         try CaptureTriggers.paused(db) {
-            try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+            try tables.deferForeignKeys(db)
             var written = 0
             while written < order.count {
                 let record = order[written]

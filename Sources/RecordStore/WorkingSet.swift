@@ -218,18 +218,3 @@ struct StoredRecord {
             name: name, sortedFields: fields, deletion: metadata.deletion, revival: metadata.revival)
     }
 }
-
-/// The tables of a schema by record type.
-struct RecordTables: Sendable {
-    let schema: RecordSchema
-    private let byType: [String: RecordTable]
-
-    /// Reads how the tables declare their columns.
-    init(_ schema: RecordSchema, _ db: Database) throws {
-        self.schema = schema
-        byType = try Dictionary(
-            uniqueKeysWithValues: schema.types.map { ($0.name, try RecordTable($0, db)) })
-    }
-
-    subscript(type: String) -> RecordTable? { byType[type] }
-}

@@ -53,10 +53,10 @@ final class Machine: Sendable {
     let store: RecordStore
     private let database: DatabaseQueue
 
-    init(_ name: String, number: UInt64) throws {
+    init(_ name: String, number: UInt64, sql: String = Library.sql) throws {
         self.name = name
         database = try DatabaseQueue()
-        try database.write { try $0.execute(sql: Library.sql) }
+        try database.write { try $0.execute(sql: sql) }
         store = try RecordStore(database, schema: Library.schema(), replica: ReplicaID(rawValue: number))
     }
 
