@@ -353,12 +353,10 @@ final class PeerSession: Sendable {
                     }
                 }
             }
-            let changes = engine.watch.changes()
-            group.addTask {
-                for await _ in changes {
-                    for zone in zones { await zone.storeChanged() }
-                }
+            let observation = engine.watch.observe {
+                for zone in zones { zone.storeChanged() }
             }
+            defer { withExtendedLifetime(observation) {} }
             group.addTask {
                 while (try? await Task.sleep(for: Self.pingInterval)) != nil {
                     try? self.outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))

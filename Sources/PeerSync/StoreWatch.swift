@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Logging
 import RecordStore
@@ -5,104 +6,144 @@ import Synchronization
 
 /// Tells sessions that the store has changed, whichever process changed it.
 ///
-/// A watch on the database's files says when to look; what it is looked at by is `PRAGMA data_version` of a connection
-/// of its own, which changes with every commit of every other connection, in this process and in others.
+/// GRDB says what this process commits, at once. For other processes, a watch on the database's files says when to
+/// look; what it is looked at by is `PRAGMA data_version` of the connection that writes, which changes with every commit
+/// of every connection but itself. What they wrote is taken in at once, so that sessions find it as records.
 final class StoreWatch: Sendable {
     /// How often it is looked without a reason, in case the file system says nothing.
-    private static let fallbackInterval: Duration = .seconds(2)
+    private static let fallbackInterval: Duration = .seconds(5)
     /// How often it is looked where the files cannot be watched.
     private static let pollingInterval: Duration = .milliseconds(100)
 
-    private let listeners = Mutex<[Int: AsyncStream<Void>.Continuation]>([:])
-    private let nextID = Mutex(0)
+    private struct Listeners {
+        var nextID = 0
+        var callbacks: [Int: @Sendable () -> Void] = [:]
+    }
 
-    /// A stream with an element after each change; changes that nobody has waited for are one element.
-    func changes() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let id = nextID.withLock { id in
-            id += 1
-            return id
+    private let listeners = Mutex(Listeners())
+
+    /// Calls `onChange` after each change, on any thread, for as long as what is returned is kept.
+    func observe(_ onChange: @escaping @Sendable () -> Void) -> Observation {
+        let id = listeners.withLock { listeners in
+            listeners.nextID += 1
+            listeners.callbacks[listeners.nextID] = onChange
+            return listeners.nextID
         }
-        continuation.onTermination = { [weak self] _ in
-            self?.listeners.withLock { _ = $0.removeValue(forKey: id) }
+        return Observation { [weak self] in
+            self?.listeners.withLock { _ = $0.callbacks.removeValue(forKey: id) }
         }
-        listeners.withLock { $0[id] = continuation }
-        return stream
+    }
+
+    /// Ends when it is let go of.
+    final class Observation: Sendable {
+        private let onEnd: @Sendable () -> Void
+
+        fileprivate init(onEnd: @escaping @Sendable () -> Void) {
+            self.onEnd = onEnd
+        }
+
+        deinit { onEnd() }
     }
 
     /// Watches until cancelled.
     func run(_ store: RecordStore, logger: Logger) async {
-        while !Task.isCancelled {
-            do {
-                return try await watch(store, logger)
-            } catch {
-                logger.warning("cannot watch the store: \(error)")
-                try? await Task.sleep(for: Self.fallbackInterval)
-            }
-        }
-    }
-
-    private func watch(_ store: RecordStore, _ logger: Logger) async throws {
-        var configuration = Configuration()
-        configuration.readonly = true
-        let connection = try DatabaseQueue(path: store.database.path, configuration: configuration)
-        // Reading makes the log, which some systems can watch only once it is there.
-        var last = try await Self.version(connection)
-        let watch = FileWatch(database: store.database.path)
-        if watch == nil {
-            logger.notice("the database's files cannot be watched; looking ten times a second")
-        }
-        let interval = watch == nil ? Self.pollingInterval : Self.fallbackInterval
-        let (looks, look) = AsyncStream<Look>.makeStream(bufferingPolicy: .bufferingNewest(2))
+        let observation = store.observeWrites { [weak self] in self?.notify() }
+        defer { observation.cancel() }
+        let path = store.database.path
+        // Nobody else can write to a database in memory.
+        let isShared = FileManager.default.fileExists(atPath: path)
+        let watch = isShared ? FileWatch(database: path) : nil
+        let isPolling = isShared && watch == nil
+        if isPolling { logger.notice("the database's files cannot be watched; looking ten times a second") }
+        let interval = isPolling ? Self.pollingInterval : Self.fallbackInterval
+        let look = Look(store: store, logger: logger) { [weak self] in self?.notify() }
+        let patience = Patience()
+        let (writes, write) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 guard let watch else { return }
-                for await _ in watch.changes { look.yield(.afterWrite) }
-            }
-            group.addTask {
-                while (try? await Task.sleep(for: interval)) != nil { look.yield(.byTheClock) }
-                look.finish()
-            }
-            for await kind in looks {
-                do {
-                    let version = try await Self.version(
-                        connection, other: last, patiently: kind == .afterWrite)
-                    if last != version { notify() }
-                    last = version
-                } catch {
-                    logger.warning("cannot see whether the store has changed: \(error)")
+                for await _ in watch.changes {
+                    patience.begin()
+                    write.yield()
+                    await look()
                 }
             }
-            group.cancelAll()
-        }
-    }
-
-    private enum Look { case afterWrite, byTheClock }
-
-    /// The version of the database.
-    ///
-    /// A commit is written to the log some moments before readers can see it; so after a write it is looked again
-    /// until the version is another one, for an eighth of a second.
-    private static func version(_ connection: DatabaseQueue, other last: Int64?, patiently: Bool) async throws
-        -> Int64?
-    {
-        var pause: Duration = .milliseconds(patiently ? 1 : 128)
-        while true {
-            let version = try await version(connection)
-            guard version == last, pause < .milliseconds(128) else { return version }
-            try await Task.sleep(for: pause)
-            pause = pause * 2
-        }
-    }
-
-    private static func version(_ connection: DatabaseQueue) async throws -> Int64? {
-        try await connection.read { db in
-            try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
+            group.addTask {
+                for await _ in writes {
+                    while await patience.pause() { await look() }
+                }
+            }
+            group.addTask {
+                while (try? await Task.sleep(for: interval)) != nil {
+                    if isShared { await look() }
+                }
+                write.finish()
+            }
         }
     }
 
     private func notify() {
-        let continuations = listeners.withLock { Array($0.values) }
-        for continuation in continuations { continuation.yield() }
+        let callbacks = listeners.withLock { Array($0.callbacks.values) }
+        for callback in callbacks { callback() }
+    }
+}
+
+/// Looks whether another connection has committed anything since the last look, and takes in what it wrote.
+private struct Look: Sendable {
+    let store: RecordStore
+    let logger: Logger
+    let onChange: @Sendable () -> Void
+    private let last = LastVersion()
+
+    private final class LastVersion: Sendable {
+        let value = Mutex<Int64?>(nil)
+    }
+
+    init(store: RecordStore, logger: Logger, onChange: @escaping @Sendable () -> Void) {
+        self.store = store
+        self.logger = logger
+        self.onChange = onChange
+    }
+
+    func callAsFunction() async {
+        do {
+            try await store.database.writeWithoutTransaction { db in
+                let version = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
+                let isNew = last.value.withLock { last in
+                    defer { last = version }
+                    return last != version
+                }
+                // If there is nothing to take in, another process has done so, or has merged what came from a peer.
+                if isNew, try !store.foldIfPending(db) { onChange() }
+            }
+        } catch {
+            if !Task.isCancelled { logger.warning("cannot see whether the store has changed: \(error)") }
+        }
+    }
+}
+
+/// How long it is looked again after the files were written: a commit is written to the log some moments before others
+/// can see it, as long as it takes to reach the disk.
+private final class Patience: Sendable {
+    private static let length: Duration = .milliseconds(128)
+    private static let shortestPause: Duration = .microseconds(500)
+    private static let longestPause: Duration = .milliseconds(8)
+
+    private let lastWrite = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// The files were written just now.
+    func begin() {
+        lastWrite.withLock { $0 = .now }
+    }
+
+    /// Waits a little: the longer, the longer it was waited already.
+    ///
+    /// - Returns: false, at once, when it was waited long enough.
+    func pause() async -> Bool {
+        guard let lastWrite = lastWrite.withLock({ $0 }) else { return false }
+        let waited = ContinuousClock.now - lastWrite
+        guard waited < Self.length else { return false }
+        let pause = min(max(waited / 4, Self.shortestPause), Self.longestPause)
+        return (try? await Task.sleep(for: pause)) != nil
     }
 }

@@ -3,6 +3,7 @@ import Logging
 import RecordStore
 import SyncModel
 import SyncProtocol
+import Synchronization
 
 /// Drives the exchange of one zone with one peer: does for ``ZoneExchange`` what it asks for.
 ///
@@ -14,6 +15,8 @@ actor ZoneSession {
     private let statistics: StatisticsCounter
     private let onEvent: @Sendable (SyncEvent) -> Void
     private var exchange: ZoneExchange
+    /// The store has changed, and the exchange does not know yet.
+    private let hasStoreChanged = Atomic(false)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private var lastReported: (ZoneDigest, Int)?
@@ -48,8 +51,7 @@ actor ZoneSession {
     private func read<Value: Sendable>(_ body: @escaping @Sendable (PeerLedger, Database) throws -> Value)
         async throws -> Value
     {
-        try await ledger.store.foldPendingChanges()
-        return try await database.read { [ledger] db in try body(ledger, db) }
+        try await ledger.store.readFolded { [ledger] db in try body(ledger, db) }
     }
 
     private func write(_ body: @escaping @Sendable (PeerLedger, Database) throws -> Void) async throws {
@@ -67,8 +69,8 @@ actor ZoneSession {
     // MARK: Sending
 
     /// The store has changed.
-    func storeChanged() {
-        exchange.storeChanged()
+    nonisolated func storeChanged() {
+        hasStoreChanged.store(true, ordering: .releasing)
         wake.yield()
     }
 
@@ -77,11 +79,16 @@ actor ZoneSession {
     /// - Parameter onStep: called after each thing that was sent.
     func pump(onStep: @Sendable () async -> Void) async throws {
         for await _ in wakes {
-            while let request = exchange.nextRequest() {
+            while let request = nextRequest() {
                 try await answer(request)
                 await onStep()
             }
         }
+    }
+
+    private func nextRequest() -> ZoneExchange.Request? {
+        if hasStoreChanged.exchange(false, ordering: .acquiring) { exchange.storeChanged() }
+        return exchange.nextRequest()
     }
 
     private func answer(_ request: ZoneExchange.Request) async throws {

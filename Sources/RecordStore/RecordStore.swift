@@ -128,11 +128,36 @@ public final class RecordStore: Sendable {
     /// - Returns: what changed; nothing when the journal was empty, and then no transaction was made for it.
     @discardableResult
     public func foldPendingChanges() async throws -> StoreChanges {
-        let isPending = try await database.read { db in
-            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM pendingChange)") ?? false
-        }
-        guard isPending else { return StoreChanges() }
+        guard try await database.read(Self.hasPendingChanges) else { return StoreChanges() }
         return try await database.write { [self] db in try fold(db) }
+    }
+
+    /// Reads what was written to the tables up to now, by whichever program, as records: takes it in first when there is
+    /// anything.
+    package func readFolded<Value: Sendable>(
+        _ value: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let found = try await database.read { db in try Self.hasPendingChanges(db) ? nil : value(db) }
+        if let found { return found }
+        try await database.write { [self] db in _ = try fold(db) }
+        // What is written from now on is another change, of which there will be word.
+        return try await database.read(value)
+    }
+
+    /// Takes in what was written, in a transaction of its own.
+    ///
+    /// - Returns: whether there was anything.
+    package func foldIfPending(_ db: Database) throws -> Bool {
+        guard try Self.hasPendingChanges(db) else { return false }
+        try db.inTransaction(.immediate) {
+            _ = try fold(db)
+            return .commit
+        }
+        return true
+    }
+
+    private static func hasPendingChanges(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM pendingChange)")) ?? false
     }
 
     /// Folds in the transaction that is open.
@@ -222,6 +247,14 @@ public final class RecordStore: Sendable {
     }
 
     // MARK: Reading
+
+    /// Calls `onChange` after each transaction of this process that changed a record, or wrote to a synced table, until
+    /// what is returned is cancelled. What other processes write is not seen.
+    package func observeWrites(_ onChange: @escaping @Sendable () -> Void) -> AnyDatabaseCancellable {
+        // Whatever numbers a record writes the zone's digest anew.
+        DatabaseRegionObservation(tracking: Table("pendingChange"), Table("recordZone"))
+            .start(in: database, onError: { _ in }, onChange: { _ in onChange() })
+    }
 
     /// Everything that the store knows of a record, deleted or held ones included; nil if it knows nothing.
     public func state(_ db: Database, of name: RecordName) throws -> RecordState? {
