@@ -44,25 +44,17 @@ struct FirstSync {
             }
             let target = try Household(in: directory, "target")
 
-            let (ports, port) = AsyncStream<Int>.makeStream()
-            let server = SyncEngine(
-                store: source.scorebook.records, identity: source.identity, displayName: "source"
-            ) { event in
-                if case .listening(_, let number) = event { port.yield(number) }
-            }
-            let listening = Task { try await SyncListener(server, host: "127.0.0.1", port: 0).run() }
-            defer { listening.cancel() }
-            guard let port = await ports.first(where: { _ in true }) else { throw CancellationError() }
-
+            let server = try await ListeningHousehold(source, name: "source")
+            defer { server.end() }
             let equalAt = Mutex<ContinuousClock.Instant?>(nil)
             let client = SyncEngine(
                 store: target.scorebook.records, identity: target.identity, displayName: "target"
             ) { event in
                 if case .inSync = event { equalAt.withLock { $0 = $0 ?? .now } }
             }
-            let code = await server.pairing.show()
+            let code = await server.code()
             let begin = ContinuousClock.now
-            let report = try await SyncConnector(client, host: "127.0.0.1", port: port, code: code).syncOnce()
+            let report = try await SyncConnector(client, to: server.address, code: code).syncOnce()
             guard let end = equalAt.withLock({ $0 }), Int(report.digest.count) == rows.count else {
                 throw IncompleteSync(records: Int(report.digest.count))
             }
