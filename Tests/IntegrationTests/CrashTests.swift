@@ -38,7 +38,7 @@ import Testing
         try await withPair { kitchen, study in
             try await fill(kitchen)
             let listener = try await kitchen.listen()
-            let proxy = try Proxy(to: listener.port, limit: moment.bytes, of: .listener)
+            let proxy = try Proxy(to: listener.port, .stall(.listener, afterBytes: moment.bytes))
             let caller = try study.start(["connect", proxy.address, "--json"])
             try await reach(moment, proxy, receiver: study)
             try await kill(victim == .sender ? listener.process : caller)
@@ -61,7 +61,7 @@ import Testing
         try await withPair { kitchen, study in
             try await fill(study)
             let listener = try await kitchen.listen()
-            let proxy = try Proxy(to: listener.port, limit: moment.bytes, of: .caller)
+            let proxy = try Proxy(to: listener.port, .stall(.caller, afterBytes: moment.bytes))
             let caller = try study.start(["connect", proxy.address, "--once"])
             try await reach(moment, proxy, receiver: kitchen)
             try await kill(victim == .sender ? caller : listener.process)
@@ -84,7 +84,7 @@ import Testing
             var counts: [Int] = []
             for (bytes, least) in [(240_000, 1000), (30_000, 0), (500, 0)] {
                 let listener = try await kitchen.listen()
-                let proxy = try Proxy(to: listener.port, limit: bytes, of: .listener)
+                let proxy = try Proxy(to: listener.port, .stall(.listener, afterBytes: bytes))
                 let caller = try study.start(["connect", proxy.address, "--json"])
                 try await reach(Moment(bytes: bytes, records: least), proxy, receiver: study)
                 try await kill(caller)

@@ -134,7 +134,7 @@ import Testing
         try await withPair { kitchen, study in
             try await kitchen.importHousehold()
             let listener = try await kitchen.listen()
-            let proxy = try Proxy(to: listener.port, limit: 100_000, of: .listener)
+            let proxy = try Proxy(to: listener.port, .stall(.listener, afterBytes: 100_000))
             let process = try study.start(["connect", proxy.address, "--once"])
             try await eventually("half of the household") { proxy.isFull }
             process.signal(signal)

@@ -8,6 +8,8 @@ struct Machine {
     let scene: Scene
     /// By how much the clock of its processes is off, if it is.
     private(set) var clockShift: String?
+    /// The host that its processes run on, if not this one.
+    private(set) var host: Network.Host?
 
     init(name: String, store: URL, scene: Scene) {
         self.name = name
@@ -22,12 +24,19 @@ struct Machine {
         return machine
     }
 
+    /// The same machine on a host of its own.
+    func on(_ host: Network.Host) -> Machine {
+        var machine = self
+        machine.host = host
+        return machine
+    }
+
     // MARK: Commands
 
     /// Starts a command on the machine's store.
     func start(_ arguments: [String]) throws -> PeerProcess {
         let environment = try clockShift.map { try ShiftedClock.environment($0) } ?? [:]
-        return try scene.start(arguments + ["--store", store.path], environment: environment)
+        return try scene.start(arguments + ["--store", store.path], environment: environment, on: host)
     }
 
     /// Runs a command to its end, whatever that is.
@@ -79,11 +88,12 @@ struct Machine {
 
     /// Listens on a free port.
     func listen(pair: Bool = false, port: Int = 0, extra: [String] = []) async throws -> Listener {
-        let arguments = ["listen", "--host", "127.0.0.1", "--port", "\(port)", "--name", name, "--json"]
+        let address = host?.address ?? "127.0.0.1"
+        let arguments = ["listen", "--host", address, "--port", "\(port)", "--name", name, "--json"]
         let process = try start(arguments + (pair ? ["--pair"] : []) + extra)
         let port = try #require(try await process.event("listening").port)
         let code = pair ? try await process.event("pairingCode").code : nil
-        return Listener(process: process, port: port, code: code)
+        return Listener(process: process, host: address, port: port, code: code)
     }
 
     /// Connects and stays connected.
@@ -127,11 +137,12 @@ func haveEqualDigests(_ machines: Machine...) async throws -> Bool {
 /// A `listen` that is running.
 struct Listener {
     let process: PeerProcess
+    let host: String
     let port: Int
     /// The code that it shows, if it was asked for one.
     let code: String?
 
-    var address: String { "127.0.0.1:\(port)" }
+    var address: String { "\(host):\(port)" }
 
     /// Another code than the one that is shown; a new one for each number up to 8.
     func wrongCode(_ number: Int = 1) throws -> String {

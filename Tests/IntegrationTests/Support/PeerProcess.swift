@@ -8,13 +8,13 @@ final class PeerProcess {
     private let files: URL
 
     /// - Parameter files: a new directory for what the process writes.
-    init(_ arguments: [String], environment: [String: String], files: URL) throws {
+    init(_ arguments: [String], environment: [String: String], host: Network.Host?, files: URL) throws {
         self.arguments = arguments
         self.files = files
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
-        let isShifted = environment["FAKETIME"] != nil
-        let command =
-            isShifted ? ShiftedClock.command(Self.program, arguments) : (Self.program, arguments)
+        var command = (Self.program, arguments)
+        if environment["FAKETIME"] != nil { command = ShiftedClock.command(command.0, command.1) }
+        if let host { command = host.command(command.0, command.1) }
         (process.executableURL, process.arguments) = command
         process.environment = environment
         process.currentDirectoryURL = files

@@ -1,48 +1,81 @@
+import Foundation
 import Synchronization
 
-/// Stands between a caller and a listener, and passes on what they send until one of them has sent so many bytes:
-/// from then on nothing of that side comes through.
+/// Stands between a caller and a listener, and passes on what they send: whole, late, or up to a byte.
 final class Proxy: Sendable {
-    enum Side: Sendable { case caller, listener }
+    enum Side: CaseIterable, Sendable { case caller, listener }
+
+    /// What goes wrong on the way.
+    enum Fault: Sendable {
+        /// When a side has sent so many bytes, nothing of it comes through any more, and nobody hears of it.
+        case stall(Side, afterBytes: Int)
+        /// When a side has sent so many bytes, both find the connection ended.
+        case cut(Side, afterBytes: Int)
+        /// Everything comes late, a kilobyte at a time.
+        case delay(Duration)
+    }
 
     let address: String
     private let server: Socket
     private let progress = Mutex(0)
-    private let limit: Int
+    private let fault: Fault
 
-    /// - Parameters:
-    ///   - port: where the listener is.
-    ///   - limit: how many bytes of `side` come through.
-    init(to port: Int, limit: Int, of side: Side) throws {
+    /// - Parameter port: where the listener is.
+    init(to port: Int, _ fault: Fault) throws {
         server = try Socket.listening()
         address = "127.0.0.1:\(try server.port)"
-        self.limit = limit
+        self.fault = fault
         inBackground { [self] in
-            let caller = try server.accepted()
-            let listener = try Socket.connected(to: port)
-            for (sender, receiver, isHeld) in [
-                (caller, listener, side == .caller), (listener, caller, side == .listener),
-            ] {
-                inBackground { [self] in
-                    defer { receiver.shutDown() }
-                    try pass(from: sender, to: receiver, isHeld: isHeld)
+            while true {
+                let caller = try server.accepted()
+                let listener = try Socket.connected(to: port)
+                for (side, sender, receiver) in [
+                    (Side.caller, caller, listener), (.listener, listener, caller),
+                ] {
+                    inBackground { [self] in
+                        defer {
+                            receiver.shutDown()
+                            sender.shutDown()
+                        }
+                        try pass(side, from: sender, to: receiver)
+                    }
                 }
             }
         }
     }
 
     /// Whether as much has come through as may.
-    var isFull: Bool { progress.withLock { $0 } == limit }
+    var isFull: Bool { progress.withLock { $0 } == limit?.bytes }
 
-    private func pass(from sender: Socket, to receiver: Socket, isHeld: Bool) throws {
-        while true {
-            let bytes = try sender.receive(atMost: isHeld ? max(1, min(4096, room)) : 4096)
-            if bytes.isEmpty { return }
-            if isHeld && room == 0 { continue }
-            try receiver.send(bytes)
-            if isHeld { progress.withLock { $0 += bytes.count } }
+    private var limit: (side: Side, bytes: Int, isCut: Bool)? {
+        switch fault {
+        case .stall(let side, let bytes): (side, bytes, false)
+        case .cut(let side, let bytes): (side, bytes, true)
+        case .delay: nil
         }
     }
 
-    private var room: Int { limit - progress.withLock { $0 } }
+    private func pass(_ side: Side, from sender: Socket, to receiver: Socket) throws {
+        if let limit, limit.side == side {
+            return try pass(upTo: limit.bytes, isCut: limit.isCut, from: sender, to: receiver)
+        }
+        while true {
+            let bytes = try sender.receive(atMost: 1024)
+            if bytes.isEmpty { return }
+            if case .delay(let duration) = fault { usleep(UInt32(duration / .microseconds(1))) }
+            try receiver.send(bytes)
+        }
+    }
+
+    private func pass(upTo limit: Int, isCut: Bool, from sender: Socket, to receiver: Socket) throws {
+        while true {
+            let room = limit - progress.withLock { $0 }
+            if isCut && room == 0 { return }
+            let bytes = try sender.receive(atMost: max(1, min(4096, room)))
+            if bytes.isEmpty { return }
+            guard room > 0 else { continue }
+            try receiver.send(bytes)
+            progress.withLock { $0 += bytes.count }
+        }
+    }
 }

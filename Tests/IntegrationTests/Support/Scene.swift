@@ -6,6 +6,7 @@ import Testing
 final class Scene {
     let directory: URL
     private var processes: [PeerProcess] = []
+    private var endings: [() -> Void] = []
 
     fileprivate init() throws {
         directory = FileManager.default.temporaryDirectory
@@ -15,8 +16,12 @@ final class Scene {
 
     fileprivate func clear() {
         for process in processes { process.destroy() }
+        for ending in endings { ending() }
         try? FileManager.default.removeItem(at: directory)
     }
+
+    /// Calls `ending` when the test is over and none of its processes is left.
+    func atEnd(_ ending: @escaping () -> Void) { endings.append(ending) }
 
     /// A path in the directory of the test.
     func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
@@ -26,7 +31,9 @@ final class Scene {
     }
 
     /// Starts the program. Nothing of the environment of the tests says where a scorebook is.
-    func start(_ arguments: [String], environment additions: [String: String] = [:]) throws -> PeerProcess {
+    func start(
+        _ arguments: [String], environment additions: [String: String] = [:], on host: Network.Host? = nil
+    ) throws -> PeerProcess {
         var environment = ProcessInfo.processInfo.environment.filter {
             ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH"].contains($0.key)
         }
@@ -35,7 +42,7 @@ final class Scene {
         environment["CFFIXED_USER_HOME"] = directory.path
         environment.merge(additions) { $1 }
         let process = try PeerProcess(
-            arguments, environment: environment,
+            arguments, environment: environment, host: host,
             files: directory.appendingPathComponent("process-\(processes.count + 1)", isDirectory: true))
         processes.append(process)
         return process

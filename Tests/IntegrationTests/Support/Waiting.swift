@@ -22,6 +22,9 @@ func eventually<Value>(
 }
 
 /// Waits until a condition holds.
-func eventually(_ awaited: @autoclosure () -> String, _ condition: () async throws -> Bool) async throws {
-    let _: Void = try await eventually(awaited()) { try await condition() ? () : nil }
+func eventually(
+    _ awaited: @autoclosure () -> String, within limit: Duration = .seconds(30),
+    _ condition: () async throws -> Bool
+) async throws {
+    let _: Void = try await eventually(awaited(), within: limit) { try await condition() ? () : nil }
 }
