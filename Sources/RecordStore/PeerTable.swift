@@ -36,9 +36,11 @@ package struct PeerProgress: Sendable {
 
 /// The tables `peer` and `peerZone`.
 enum PeerTable {
-    private static let columns = """
+    // CROSS JOIN keeps the order of the tables: each zone's index of changes is read from where the peer is. Left to
+    // itself, SQLite reads all records.
+    static let columns = """
         SELECT peer.*, (
-            SELECT COUNT(*) FROM recordZone JOIN remoteRecord ON remoteRecord.zone = recordZone.id
+            SELECT COUNT(*) FROM recordZone CROSS JOIN remoteRecord ON remoteRecord.zone = recordZone.id
             WHERE changeSequence > COALESCE((SELECT acknowledgedSequence FROM peerZone
                 WHERE peerZone.peer = peer.id AND peerZone.zone = recordZone.id), 0)
             AND (sourcePeer IS NULL OR sourcePeer <> peer.id)
