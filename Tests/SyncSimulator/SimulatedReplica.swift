@@ -144,6 +144,13 @@ final class SimulatedReplica {
         }
     }
 
+    /// Whether a deletion waits for the rest of a stream that was cut.
+    func hasUnsettledRecords() throws -> Bool {
+        try database.read {
+            try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM unsettledRecord)") ?? false
+        }
+    }
+
     /// Everything that the store knows, by name.
     func states() throws -> [RecordName: RecordState] {
         try database.write { db in
