@@ -91,6 +91,7 @@ enum MetadataTables {
             name TEXT NOT NULL,
             address TEXT,
             pairedAt TEXT NOT NULL,
+            lastSeen TEXT,
             lastSync TEXT,
             lastError TEXT,
             connectedProcess INTEGER,
@@ -127,7 +128,10 @@ enum MetadataTables {
             return
         }
         try checkFormat(db)
-        // Format 1 is the first; a later one migrates step by step here.
+        // Format 1 is the first; a later one migrates step by step here. Before the first release it still grows.
+        if try !db.columns(in: "peer").contains(where: { $0.name == "lastSeen" }) {
+            try db.execute(sql: "ALTER TABLE peer ADD COLUMN lastSeen TEXT")
+        }
     }
 
     /// Refuses a store that a newer version wrote. Reads only.

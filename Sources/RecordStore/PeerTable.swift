@@ -13,6 +13,8 @@ public struct Peer: Sendable, Hashable {
     public let address: String?
     /// ISO 8601.
     public let pairedAt: String
+    /// When a session with it last began or ended, ISO 8601.
+    public let lastSeen: String?
     /// When both sides last found their digests equal, ISO 8601.
     public let lastSync: String?
     /// What went wrong last, if that was after the last sync.
@@ -164,7 +166,8 @@ enum PeerTable {
     private static func peer(_ row: Row) -> Peer {
         Peer(
             id: row["id"], publicKey: row.bytes("publicKey"), name: row["name"], address: row["address"],
-            pairedAt: row["pairedAt"], lastSync: row["lastSync"], lastError: row["lastError"],
+            pairedAt: row["pairedAt"], lastSeen: row["lastSeen"], lastSync: row["lastSync"],
+            lastError: row["lastError"],
             behind: row["behind"], isConnected: isRunning(row["connectedProcess"]))
     }
 }

@@ -30,9 +30,19 @@ extension RecordStore {
     /// Keeps that this process has, or no longer has, a live session with a peer.
     package func noteConnected(_ isConnected: Bool, with peer: Peer) async throws {
         let process = ProcessInfo.processInfo.processIdentifier
+        let time = ISO8601.text(milliseconds: now(), fraction: .ifNeeded)
         try await database.write { db in
-            let sql = "UPDATE peer SET connectedProcess = ? WHERE id = ? AND (? OR connectedProcess = ?)"
-            try db.execute(sql: sql, arguments: [isConnected ? process : nil, peer.id, isConnected, process])
+            try db.execute(
+                sql: """
+                    UPDATE peer SET lastSeen = :time, connectedProcess =
+                        CASE WHEN :isConnected THEN :process
+                             WHEN connectedProcess = :process THEN NULL
+                             ELSE connectedProcess END
+                    WHERE id = :peer
+                    """,
+                arguments: [
+                    "time": time, "isConnected": isConnected, "process": process, "peer": peer.id,
+                ])
         }
     }
 

@@ -57,6 +57,15 @@ import Testing
         }
     }
 
+    @Test func aStoreOfBeforeTheFirstReleaseIsBroughtUpToDate() async throws {
+        try await withPair { kitchen, study in
+            try kitchen.write("ALTER TABLE peer DROP COLUMN lastSeen")
+            #expect(try await kitchen.status().peers.first?.lastSeen == nil)
+            try await study.sync(with: kitchen)
+            #expect(try await kitchen.status().peers.first?.lastSeen != nil)
+        }
+    }
+
     @Test(arguments: [
         "UPDATE syncState SET value = 1000 WHERE name = 'formatVersion'",
         "INSERT INTO grdb_migrations VALUES ('scorebook 1000')",

@@ -124,7 +124,11 @@ import Testing
             try await study.sync(with: kitchen)
             let after = try await kitchen.status()
             #expect(after.pending == 0 && after.peers.map(\.behind) == [0])
-            #expect(after.peers.first?.lastSync != nil)
+            let peer = try #require(after.peers.first)
+            let (lastSeen, lastSync) = (try #require(peer.lastSeen), try #require(peer.lastSync))
+            // The session ended after the two were found equal.
+            #expect(lastSeen >= lastSync)
+            #expect(try await kitchen.peer("peers").contains(lastSeen))
         }
     }
 

@@ -71,11 +71,12 @@ struct PeerFigures: Encodable {
     let address: String?
     let connected: Bool
     let pairedAt: String
+    let lastSeen: String?
     let lastSync: String?
     let lastError: String?
     let behind: Int
 
-    static let header = ["NAME", "KEY", "LAST IN SYNC", "BEHIND", "ADDRESS"]
+    static let header = ["NAME", "KEY", "LAST SEEN", "LAST IN SYNC", "BEHIND", "ADDRESS"]
 
     init(_ peer: Peer) {
         name = peer.name
@@ -83,6 +84,7 @@ struct PeerFigures: Encodable {
         address = peer.address
         connected = peer.isConnected
         pairedAt = peer.pairedAt
+        lastSeen = peer.lastSeen
         lastSync = peer.lastSync
         lastError = peer.lastError
         behind = peer.behind
@@ -90,13 +92,13 @@ struct PeerFigures: Encodable {
 
     var row: [String] {
         [
-            name, String(key.prefix(16)), connected ? "connected" : lastSync ?? "never", behind.grouped,
-            address ?? "-",
+            name, String(key.prefix(16)), connected ? "connected" : lastSeen ?? "never", lastSync ?? "never",
+            behind.grouped, address ?? "-",
         ]
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, key, address, connected, pairedAt, lastSync, lastError, behind
+        case name, key, address, connected, pairedAt, lastSeen, lastSync, lastError, behind
     }
 
     /// Values that are missing are written as null, so that every object has the same keys.
@@ -107,6 +109,7 @@ struct PeerFigures: Encodable {
         try container.encode(address, forKey: .address)
         try container.encode(connected, forKey: .connected)
         try container.encode(pairedAt, forKey: .pairedAt)
+        try container.encode(lastSeen, forKey: .lastSeen)
         try container.encode(lastSync, forKey: .lastSync)
         try container.encode(lastError, forKey: .lastError)
         try container.encode(behind, forKey: .behind)

@@ -4,6 +4,7 @@ struct Status: Decodable, Equatable {
         let name: String
         let key: String
         let connected: Bool
+        let lastSeen: String?
         let lastSync: String?
         let lastError: String?
         let behind: Int
