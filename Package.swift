@@ -13,6 +13,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -42,6 +43,7 @@ let package = Package(
                 "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
@@ -88,7 +90,13 @@ let package = Package(
             name: "RecordStoreTests",
             dependencies: ["RecordStore", .product(name: "GRDB", package: "GRDB.swift")]
         ),
-        .testTarget(name: "PeerSyncTests", dependencies: ["PeerSync"]),
+        .testTarget(
+            name: "PeerSyncTests",
+            dependencies: [
+                "PeerSync", "Scorebook", .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
         .testTarget(
             name: "ScorebookTests",
             dependencies: ["Scorebook", .product(name: "GRDB", package: "GRDB.swift")],

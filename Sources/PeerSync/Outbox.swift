@@ -60,9 +60,18 @@ final class Outbox: Sendable {
 final class StatisticsCounter: Sendable {
     private let statistics = Mutex(SessionStatistics())
     private let start = ContinuousClock.now
+    private let metrics: SyncMetrics
+
+    init(_ metrics: SyncMetrics) {
+        self.metrics = metrics
+    }
 
     func update(_ change: (inout SessionStatistics) -> Void) {
-        statistics.withLock { change(&$0) }
+        statistics.withLock { statistics in
+            let before = statistics
+            change(&statistics)
+            metrics.moved(since: before, statistics)
+        }
     }
 
     var current: SessionStatistics {

@@ -76,9 +76,11 @@ final class PeerSession: Sendable {
     private let purpose: Purpose
     private let address: String
     private let outbox = Outbox()
-    private let statistics = StatisticsCounter()
+    private let statistics: StatisticsCounter
     private let isStopping = Mutex(false)
     private let wasInSync = Mutex(false)
+    /// The other side has said hello.
+    private let hasBegun = Mutex(false)
     /// What a task of the session other than the reading one found.
     private let failure = Mutex<(any Error)?>(nil)
     private let watchdog: Watchdog
@@ -95,6 +97,7 @@ final class PeerSession: Sendable {
         self.purpose = purpose
         self.address = address
         self.onAuthenticated = onAuthenticated
+        statistics = StatisticsCounter(engine.metrics)
         watchdog = Watchdog(connection.channel, within: Handshake.deadline)
     }
 
@@ -116,11 +119,21 @@ final class PeerSession: Sendable {
     /// - Throws: ``PeerSyncError``.
     func run() async throws -> SyncReport? {
         do {
-            return try await runUnderstood()
+            let report = try await runUnderstood()
+            noteEnd(nil)
+            return report
         } catch var error as PeerSyncError {
+            noteEnd(error)
             error.cameAfterSync = wasInSync.withLock { $0 }
             throw error
+        } catch {
+            noteEnd(nil)
+            throw error
         }
+    }
+
+    private func noteEnd(_ error: PeerSyncError?) {
+        if hasBegun.withLock({ $0 }) { engine.metrics.sessionEnded(error) }
     }
 
     private func runUnderstood() async throws -> SyncReport? {
@@ -291,11 +304,13 @@ final class PeerSession: Sendable {
         }
         let zones = common.enumerated().map { number, zone in
             ZoneSession(
-                engine.ledger(zone, peer), number: number, isCaller: purpose.role == .initiator,
+                engine, engine.ledger(zone, peer), number: number, isCaller: purpose.role == .initiator,
                 comparesEverything: purpose.call?.comparesEverything ?? false, outbox: outbox,
-                statistics: statistics, onEvent: engine.onEvent)
+                statistics: statistics)
         }
         do {
+            engine.metrics.sessionBegan()
+            hasBegun.withLock { $0 = true }
             try await engine.store.noteConnected(true, with: peer)
             for (name, zone) in zip(common, zones) {
                 try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })

@@ -1,3 +1,4 @@
+import CoreMetrics
 import Logging
 import NIOCore
 import NIOPosix
@@ -29,6 +30,7 @@ public final class SyncEngine: Sendable {
     /// How far the stamps of a peer may lie in the future, in milliseconds.
     let allowedSkew: Int64
     let logger: Logger
+    let metrics: SyncMetrics
     let onEvent: @Sendable (SyncEvent) -> Void
     let watch = StoreWatch()
     /// Tells this run of the program from others with the same store.
@@ -39,11 +41,14 @@ public final class SyncEngine: Sendable {
     ///   - allowedSkew: how far the stamps of a peer may lie in the future; a peer that goes beyond is refused, and
     ///     nothing of what it sent is taken over.
     ///   - logger: what is written to it helps to find a fault; what a user should see comes as events.
+    ///   - metrics: where sessions, records, bytes and the time of applying are counted, under labels that begin with
+    ///     `peer_sync_`; the system's factory, unless the app has another.
     ///   - onEvent: called from the engine's tasks, in order for one peer; it should return soon.
     public init(
         store: RecordStore, identity: Identity, displayName: String,
         allowedSkew: Duration = .milliseconds(RecordStore.defaultAllowedSkew),
         logger: Logger = Logger(label: "scorebook-peer", factory: { _ in SwiftLogNoOpLogHandler() }),
+        metrics: any MetricsFactory = MetricsSystem.factory,
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
     ) {
         self.store = store
@@ -51,6 +56,7 @@ public final class SyncEngine: Sendable {
         self.displayName = displayName
         self.allowedSkew = Int64(allowedSkew / .milliseconds(1))
         self.logger = logger
+        self.metrics = SyncMetrics(metrics)
         self.onEvent = onEvent
     }
 

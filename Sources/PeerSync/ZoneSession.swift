@@ -13,6 +13,7 @@ actor ZoneSession {
     private let ledger: PeerLedger
     private let outbox: Outbox
     private let statistics: StatisticsCounter
+    private let metrics: SyncMetrics
     private let onEvent: @Sendable (SyncEvent) -> Void
     private var exchange: ZoneExchange
     /// The store has changed, and the exchange does not know yet.
@@ -30,14 +31,15 @@ actor ZoneSession {
     private(set) var agreedDigest: ZoneDigest?
 
     init(
-        _ ledger: PeerLedger, number: Int, isCaller: Bool, comparesEverything: Bool, outbox: Outbox,
-        statistics: StatisticsCounter, onEvent: @escaping @Sendable (SyncEvent) -> Void
+        _ engine: SyncEngine, _ ledger: PeerLedger, number: Int, isCaller: Bool, comparesEverything: Bool,
+        outbox: Outbox, statistics: StatisticsCounter
     ) {
         self.ledger = ledger
         self.comparesEverything = comparesEverything
         self.outbox = outbox
         self.statistics = statistics
-        self.onEvent = onEvent
+        metrics = engine.metrics
+        onEvent = engine.onEvent
         exchange = ZoneExchange(zone: number, isCaller: isCaller)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -151,7 +153,9 @@ actor ZoneSession {
             case .send(let message):
                 try outbox.send(message)
             case .apply(let batch):
+                let begin = ContinuousClock.now
                 try await write { ledger, db in _ = try ledger.apply(db, batch) }
+                metrics.applied(in: ContinuousClock.now - begin)
                 try await perform(exchange.applied(batch))
             case .acknowledged(let token):
                 try await write { ledger, db in try ledger.acknowledge(db, token) }
