@@ -59,11 +59,13 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
+        // Random numbers of the tests, the same in every run.
+        .target(name: "SeededRandom", path: "Tests/SeededRandom"),
         // The simulator is a library, so that the tests run a bounded number of seeds and the command any number.
         .target(
             name: "SyncSimulator",
             dependencies: [
-                "SyncModel", "SyncProtocol", "RecordStore",
+                "SyncModel", "SyncProtocol", "RecordStore", "SeededRandom",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -80,11 +82,11 @@ let package = Package(
         .executableTarget(
             name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"]),
-        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"]),
+        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "SeededRandom"]),
         .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),
         .testTarget(
             name: "SyncProtocolTests",
-            dependencies: ["SyncProtocol", .product(name: "NIOCore", package: "swift-nio")]
+            dependencies: ["SyncProtocol", "SeededRandom", .product(name: "NIOCore", package: "swift-nio")]
         ),
         .testTarget(
             name: "RecordStoreTests",

@@ -1,5 +1,3 @@
-import CSodium
-
 /// The 32-byte id of one state of a live record: equal exactly when name, fields, values and stamps are equal.
 ///
 /// BLAKE2b-256 over the record name, then for each field in order of name its name, its stamp; then the
@@ -55,63 +53,39 @@ package struct RecordID: Hashable, Sendable {
 public struct ZoneDigest: Hashable, Sendable {
     /// How many live records there are.
     public private(set) var count: UInt64
-    /// The sum of the ids as little-endian integers modulo 2^256, least significant word first.
-    private var sum: (UInt64, UInt64, UInt64, UInt64)
+    /// The sum of the ids as little-endian integers modulo 2^256.
+    private var sum = NegentropySum()
 
     public init() {
         count = 0
-        sum = (0, 0, 0, 0)
     }
 
     /// Restores a digest from its stored parts.
     ///
     /// - Parameter sumBytes: 32 bytes, little-endian; nil is returned for any other length.
     package init?(count: UInt64, sumBytes: [UInt8]) {
-        guard sumBytes.count == 32 else { return nil }
+        guard let sum = NegentropySum(sumBytes) else { return nil }
         self.count = count
-        sum = Self.words(sumBytes)
+        self.sum = sum
     }
 
     /// The sum as 32 bytes, little-endian.
-    package var sumBytes: [UInt8] {
-        [sum.0, sum.1, sum.2, sum.3].flatMap { word in
-            (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
-        }
-    }
+    package var sumBytes: [UInt8] { sum.bytes }
 
     /// Takes a live record in.
     package mutating func insert(_ id: RecordID) {
-        let words = Self.words(id.bytes)
-        var carry = false
-        (sum.0, carry) = Self.add(sum.0, words.0, carry)
-        (sum.1, carry) = Self.add(sum.1, words.1, carry)
-        (sum.2, carry) = Self.add(sum.2, words.2, carry)
-        (sum.3, carry) = Self.add(sum.3, words.3, carry)
+        sum += NegentropyID(id)
         count &+= 1
     }
 
     /// Takes a record out that was taken in before.
     package mutating func remove(_ id: RecordID) {
-        let words = Self.words(id.bytes)
-        // Subtraction is addition of the two's complement: the complement, plus a carry into the first word.
-        var carry = true
-        (sum.0, carry) = Self.add(sum.0, ~words.0, carry)
-        (sum.1, carry) = Self.add(sum.1, ~words.1, carry)
-        (sum.2, carry) = Self.add(sum.2, ~words.2, carry)
-        (sum.3, carry) = Self.add(sum.3, ~words.3, carry)
+        sum -= NegentropyID(id)
         count &-= 1
     }
 
-    /// The 16 bytes that peers compare: the first half of SHA-256 over the sum and the count.
-    ///
-    /// Source: Negentropy Protocol V1, "Fingerprint"; the count is its base-128 varint.
-    public var fingerprint: [UInt8] {
-        var input = sumBytes
-        Self.appendBase128(count, to: &input)
-        var hash = [UInt8](repeating: 0, count: 32)
-        crypto_hash_sha256(&hash, input, UInt64(input.count))
-        return Array(hash.prefix(16))
-    }
+    /// The 16 bytes that peers compare, as Negentropy makes them of the sum and the count.
+    public var fingerprint: [UInt8] { sum.fingerprint(count: count) }
 
     /// The fingerprint in 32 hexadecimal digits.
     public var hex: String {
@@ -119,38 +93,5 @@ public struct ZoneDigest: Hashable, Sendable {
             let digits = String(byte, radix: 16)
             return digits.count == 1 ? "0" + digits : digits
         }.joined()
-    }
-
-    private static func add(_ left: UInt64, _ right: UInt64, _ carry: Bool) -> (UInt64, Bool) {
-        let (partial, first) = left.addingReportingOverflow(right)
-        let (result, second) = partial.addingReportingOverflow(carry ? 1 : 0)
-        return (result, first || second)
-    }
-
-    private static func words(_ bytes: [UInt8]) -> (UInt64, UInt64, UInt64, UInt64) {
-        func word(_ index: Int) -> UInt64 {
-            (0..<8).reduce(0) { $0 | UInt64(bytes[8 * index + $1]) << (8 * UInt64($1)) }
-        }
-        return (word(0), word(1), word(2), word(3))
-    }
-
-    /// Most significant group first, the high bit set on all but the last: Negentropy's varint.
-    private static func appendBase128(_ value: UInt64, to output: inout [UInt8]) {
-        var groups = [UInt8(value & 0x7F)]
-        var rest = value >> 7
-        while rest > 0 {
-            groups.append(UInt8(rest & 0x7F) | 0x80)
-            rest >>= 7
-        }
-        output.append(contentsOf: groups.reversed())
-    }
-
-    public static func == (left: ZoneDigest, right: ZoneDigest) -> Bool {
-        left.count == right.count && left.sum == right.sum
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(count)
-        hasher.combine(sum.0)
     }
 }

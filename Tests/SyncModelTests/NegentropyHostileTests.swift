@@ -1,3 +1,4 @@
+import SeededRandom
 import SyncModel
 import Testing
 
@@ -10,7 +11,7 @@ struct NegentropyHostileTests {
         let mine = try NegentropyVector(Self.sets.mine)
         let exchange = try NegentropyExchange(Self.sets, initiatorLimit: limit, responderLimit: limit)
         let responder = NegentropyResponder(storage: mine, frameSizeLimit: limit)
-        var generator = NegentropyGenerator(seed: 12)
+        var generator = SeededGenerator(seed: 12)
         for round in 0..<1500 {
             let original = exchange.messages[round % exchange.messages.count]
             let message = Self.mutated(original, using: &generator)
@@ -22,7 +23,7 @@ struct NegentropyHostileTests {
 
     @Test func randomBytesLeadToAnAnswerOrAnError() throws {
         let responder = NegentropyResponder(storage: try NegentropyVector(Self.sets.mine))
-        var generator = NegentropyGenerator(seed: 13)
+        var generator = SeededGenerator(seed: 13)
         for _ in 0..<3000 {
             let count = Int.random(in: 0...60, using: &generator)
             // Small numbers are more likely to mean something.
@@ -45,7 +46,7 @@ struct NegentropyHostileTests {
     }
 
     /// One to three changes: bytes turned, taken out, put in, repeated, the end cut off.
-    static func mutated(_ message: [UInt8], using generator: inout NegentropyGenerator) -> [UInt8] {
+    static func mutated(_ message: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var message = message
         for _ in 0..<Int.random(in: 1...3, using: &generator) where !message.isEmpty {
             // Mostly near the beginning, where it changes what follows.

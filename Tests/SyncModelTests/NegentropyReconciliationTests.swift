@@ -1,3 +1,4 @@
+import SeededRandom
 import SyncModel
 import Testing
 
@@ -30,8 +31,8 @@ struct NegentropyReconciliationTests {
     }
 
     /// All, nothing, a few or many in common; timestamps that differ, hardly differ, or are all one.
-    static func randomSets(seed: UInt64) -> (NegentropySets, NegentropyGenerator) {
-        var generator = NegentropyGenerator(seed: seed)
+    static func randomSets(seed: UInt64) -> (NegentropySets, SeededGenerator) {
+        var generator = SeededGenerator(seed: seed)
         func count() -> Int {
             Int.random(in: 0...[0, 3, 40, 200, 1200].randomElement(using: &generator)!, using: &generator)
         }
@@ -56,7 +57,7 @@ struct NegentropyReconciliationTests {
     /// With these limits, the fingerprint at the end of a full frame would, as the reference implementation makes
     /// it, hide from the initiator the newest items of the responder.
     @Test func nothingIsLostAtTheEndOfAFullFrame() throws {
-        var generator = NegentropyGenerator(seed: 7)
+        var generator = SeededGenerator(seed: 7)
         let shared = (0..<1500).map { generator.item(timestamp: 1000 + 3 * $0) }
         let newest = (0..<100).map { generator.item(timestamp: 100_000 + 3 * $0) }
         let sets = NegentropySets(

@@ -1,3 +1,4 @@
+import SeededRandom
 import SyncModel
 
 /// Two sets of items that a seed determines, and what each has that the other lacks.
@@ -14,7 +15,7 @@ struct NegentropySets {
         seed: UInt64, shared: Int, mine onlyMine: Int, theirs onlyTheirs: Int, timestamps: UInt64 = 1_000_000,
         commonPrefix: Int = 0
     ) {
-        var generator = NegentropyGenerator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         for index in 0..<(shared + onlyMine + onlyTheirs) {
             let timestamp = 1_700_000_000 + generator.next() % timestamps
             let item = generator.item(timestamp: timestamp, commonPrefix: commonPrefix)
@@ -34,22 +35,7 @@ struct NegentropySets {
     }
 }
 
-/// A generator whose sequence a seed determines (SplitMix64).
-struct NegentropyGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
+extension SeededGenerator {
     mutating func item(timestamp: UInt64, commonPrefix: Int = 0) -> NegentropyItem {
         var bytes: [UInt8] = []
         for _ in 0..<4 {

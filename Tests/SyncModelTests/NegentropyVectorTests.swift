@@ -1,3 +1,4 @@
+import SeededRandom
 import Testing
 
 @testable import SyncModel
@@ -62,7 +63,7 @@ struct NegentropyVectorTests {
             records.enumerated().map {
                 NegentropyItem(timestamp: UInt64($0.offset), id: NegentropyID($0.element))
             })
-        var generator = NegentropyGenerator(seed: UInt64(count))
+        var generator = SeededGenerator(seed: UInt64(count))
         var ranges = [0..<count]
         for _ in 0..<50 {
             let lower = Int.random(in: 0...count, using: &generator)
@@ -89,7 +90,7 @@ struct NegentropyVectorTests {
     @Test func theLowerBoundIsTheFirstItemThatIsNotLess() throws {
         let vector = try NegentropyVector(
             NegentropySets(seed: 3, shared: 200, mine: 0, theirs: 0, timestamps: 30).mine)
-        var generator = NegentropyGenerator(seed: 4)
+        var generator = SeededGenerator(seed: 4)
         var positions = (0..<200).map(vector.item(at:))
         positions += (0..<200).map { _ in generator.item(timestamp: 1_700_000_000 + generator.next() % 32) }
         positions += [NegentropyBound.infinity.position, NegentropyBound(timestamp: 0).position]

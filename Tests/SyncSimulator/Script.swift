@@ -1,3 +1,5 @@
+import SeededRandom
+
 /// What happens in a simulation, step by step: made from a seed, written as text, shortened when it fails.
 public struct Script: Sendable, CustomStringConvertible {
     /// One step. Everything random in it comes from its own seed, so that it means the same in a shorter script.

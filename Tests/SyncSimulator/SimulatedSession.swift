@@ -1,6 +1,7 @@
 import GRDB
 import NIOCore
 import RecordStore
+import SeededRandom
 import SyncModel
 import SyncProtocol
 

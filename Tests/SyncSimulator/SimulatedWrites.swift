@@ -1,4 +1,5 @@
 import RecordStore
+import SeededRandom
 
 /// What other programs do to a machine's tables: statements drawn from a seed.
 ///

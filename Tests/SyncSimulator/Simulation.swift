@@ -1,5 +1,6 @@
 import GRDB
 import RecordStore
+import SeededRandom
 import SyncModel
 
 /// What simulations went through, so that one that exercised nothing is seen.

@@ -1,12 +1,32 @@
+import CSodium
+
 /// The sum of ids modulo 2^256, for any range of items; a difference of two sums is the sum of what lies between.
 struct NegentropySum: Hashable, Sendable {
     private var low: UInt128 = 0
     private var high: UInt128 = 0
 
+    init() {}
+
+    /// The sum with these bytes, little-endian; nil is returned unless there are 32.
+    init?(_ bytes: [UInt8]) {
+        guard let id = NegentropyID(bytes) else { return nil }
+        self.init(id)
+    }
+
+    private init(_ id: NegentropyID) {
+        low = UInt128(id.word1) << 64 | UInt128(id.word0)
+        high = UInt128(id.word3) << 64 | UInt128(id.word2)
+    }
+
     static func += (left: inout NegentropySum, right: NegentropyID) {
-        left.add(
-            low: UInt128(right.word1) << 64 | UInt128(right.word0),
-            high: UInt128(right.word3) << 64 | UInt128(right.word2))
+        let right = NegentropySum(right)
+        let (low, carry) = left.low.addingReportingOverflow(right.low)
+        left.low = low
+        left.high = left.high &+ right.high &+ (carry ? 1 : 0)
+    }
+
+    static func -= (left: inout NegentropySum, right: NegentropyID) {
+        left -= NegentropySum(right)
     }
 
     static func -= (left: inout NegentropySum, right: NegentropySum) {
@@ -15,18 +35,19 @@ struct NegentropySum: Hashable, Sendable {
         left.high = left.high &- right.high &- (borrow ? 1 : 0)
     }
 
-    private mutating func add(low otherLow: UInt128, high otherHigh: UInt128) {
-        let (sum, carry) = low.addingReportingOverflow(otherLow)
-        low = sum
-        high = high &+ otherHigh &+ (carry ? 1 : 0)
+    /// The 32 bytes, little-endian.
+    var bytes: [UInt8] {
+        withUnsafeBytes(of: (low.littleEndian, high.littleEndian)) { Array($0) }
     }
 
-    /// The 16 bytes that peers compare for `count` ids with this sum. The digest of a zone defines them.
-    func fingerprint(count: Int) -> [UInt8] {
-        let sumBytes = withUnsafeBytes(of: (low.littleEndian, high.littleEndian)) { Array($0) }
-        guard let digest = ZoneDigest(count: UInt64(count), sumBytes: sumBytes) else {
-            preconditionFailure("a sum has 32 bytes")
-        }
-        return digest.fingerprint
+    /// The 16 bytes that peers compare for `count` ids with this sum: the first half of SHA-256 over both.
+    ///
+    /// Source: Negentropy Protocol V1, "Fingerprint"; the count is its base-128 varint.
+    func fingerprint(count: UInt64) -> [UInt8] {
+        var input = bytes
+        Base128Integer.append(count, to: &input)
+        var hash = [UInt8](repeating: 0, count: 32)
+        crypto_hash_sha256(&hash, input, UInt64(input.count))
+        return Array(hash.prefix(16))
     }
 }

@@ -47,7 +47,7 @@ package struct NegentropyVector: NegentropyStorage {
     package func fingerprint(of range: Range<Int>) -> [UInt8] {
         var sum = sum(below: range.upperBound)
         sum -= self.sum(below: range.lowerBound)
-        return sum.fingerprint(count: range.count)
+        return sum.fingerprint(count: UInt64(range.count))
     }
 
     /// The sum of all ids before an index.
