@@ -110,6 +110,8 @@ package struct ZoneExchange: Sendable {
 
     private struct Answering {
         let responder: NegentropyResponder<NegentropyVector>
+        /// Nobody can want more than there is.
+        let wantedLimit: Int
         var wanted: [NegentropyID] = []
     }
 
@@ -199,7 +201,9 @@ package struct ZoneExchange: Sendable {
             return [.send(.reconcile(Message.Reconcile(zone: zone, payload: asking.initiator.initiate())))]
         }
         reconciliation = .answering(
-            Answering(responder: NegentropyResponder(storage: items, frameSizeLimit: limit)))
+            Answering(
+                responder: NegentropyResponder(storage: items, frameSizeLimit: limit),
+                wantedLimit: items.count))
         guard let question else { return [] }
         return try received(question)
     }
@@ -241,6 +245,9 @@ package struct ZoneExchange: Sendable {
     private mutating func answer(_ answering: inout Answering, _ step: Message.Reconcile)
         throws(ProtocolError) -> [Action]
     {
+        guard step.wanted.count <= answering.wantedLimit - answering.wanted.count else {
+            throw ProtocolError(.malformed, "the other side wants more records than there are")
+        }
         answering.wanted += step.wanted
         guard !step.isEnd else {
             reconciliation = .resolving

@@ -212,6 +212,21 @@ struct ZoneExchangeTests {
         #expect(exchange.nextRequest() == .read(after: token(10), includingEcho: false))
     }
 
+    @Test func nobodyWantsMoreThanThereIs() throws {
+        let id = NegentropyID([UInt8](repeating: 1, count: 32))!
+        var exchange = ZoneExchange(zone: 0, isCaller: false)
+        _ = exchange.begin(at: .start, isHeldTokenVoid: false, recordCount: 1)
+        _ = try exchange.received(
+            Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: true, recordCount: 1))
+        let opening = try NegentropyInitiator(storage: nothing).initiate()
+        #expect(try exchange.received(Message.Reconcile(zone: 0, payload: opening)) == [.takeInventory])
+        _ = try exchange.inventoryTaken(
+            NegentropyVector([NegentropyItem(timestamp: 1, id: id)]), at: token(10))
+        #expect(throws: ProtocolError.self) {
+            try exchange.received(Message.Reconcile(zone: 0, isEnd: true, wanted: [id, id], payload: []))
+        }
+    }
+
     @Test func digestsThatWereFoundEqualAllowAnotherAttempt() throws {
         var exchange = try idle()
         _ = try exchange.resync()
