@@ -38,6 +38,68 @@ import Testing
         }
     }
 
+    /// The records that each link of a process has sent and received, by the other machine's name.
+    private func moved(_ process: PeerProcess) throws -> [String: (sent: Int, received: Int)] {
+        var moved: [String: (sent: Int, received: Int)] = [:]
+        for event in try process.events("inSync") {
+            if let peer = event.peer, let sync = event.sync { moved[peer] = (sync.sent, sync.received) }
+        }
+        return moved
+    }
+
+    @Test func aChangeCrossesEachLinkAtMostOnceInEachDirection() async throws {
+        try await withScene { scene in
+            let machines = ["a", "b", "c"].map { scene.machine($0) }
+            let (a, b, c) = (machines[0], machines[1], machines[2])
+            for (one, other) in [(b, a), (c, a), (c, b)] { try await one.pair(with: other) }
+            let first = try await a.listen(extra: ["--passive"])
+            let second = try await b.listen(extra: ["--passive", "--connect", first.address])
+            let third = try await c.listen(extra: [
+                "--passive", "--connect", first.address, "--connect", second.address,
+            ])
+            let processes = [first.process, second.process, third.process]
+            for _ in 0..<3 {
+                try await a.addGame("Catan")
+                try await settle(machines, processes)
+            }
+            // Each change is one record. Who gets it from both others at once may pass it on to either.
+            for process in processes {
+                for link in try moved(process).values { #expect(link.sent <= 3 && link.received <= 3) }
+            }
+            for link in try moved(first.process).values { #expect(link.sent > 0) }
+        }
+    }
+
+    @Test func aChangeIsNotSentBackWhereItCameFrom() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let caller = try await study.connect(to: listener)
+            for _ in 0..<3 { try await kitchen.addGame("Catan") }
+            let digest = try await kitchen.digest()
+            for process in [listener.process, caller] {
+                try await eventually("\(process) in sync") {
+                    try process.events("inSync").contains { $0.sync?.digest == digest }
+                }
+            }
+            #expect(try moved(listener.process)["study"]?.sent == 3)
+            #expect(try moved(listener.process)["study"]?.received == 0)
+        }
+    }
+
+    /// Waits until every link has found its two sides equal, with the digest that all have.
+    private func settle(_ machines: [Machine], _ processes: [PeerProcess]) async throws {
+        try await eventually("equal digests") {
+            try await haveEqualDigests(machines[0], machines[1], machines[2])
+        }
+        let digest = try await machines[0].digest()
+        for process in processes {
+            try await eventually("both links of \(process) in sync") {
+                let events = try process.events("inSync")
+                return Set(events.filter { $0.sync?.digest == digest }.map(\.peer)).count == 2
+            }
+        }
+    }
+
     @Test func twoThatDialEachOtherKeepOneConnection() async throws {
         try await withPair { kitchen, study in
             let first = try await kitchen.listen(extra: ["--passive"])
