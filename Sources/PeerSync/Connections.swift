@@ -43,4 +43,9 @@ final class Connections: Sendable {
     func leave(_ entry: Entry) {
         entries.withLock { entries in entries.removeAll { $0.id == entry.id } }
     }
+
+    /// Whether there is any with a peer.
+    func hasAny(with peer: Int64) -> Bool {
+        entries.withLock { entries in entries.contains { $0.peer == peer } }
+    }
 }

@@ -30,7 +30,9 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     private init?(_ host: String, _ portWithColon: Substring) {
-        guard !host.isEmpty else { return nil }
+        guard !host.isEmpty, host.allSatisfy({ !$0.isWhitespace && $0.isASCII || $0.isLetter }) else {
+            return nil
+        }
         self.host = host
         if portWithColon.isEmpty {
             port = SyncEngine.defaultPort

@@ -290,7 +290,33 @@ final class PeerSession: Sendable {
         }
         let connection = try engine.connections.enter(
             self, peer: peer.id, instance: hello.instance, isPreferred: isPreferred(over: peer.publicKey))
-        defer { engine.connections.leave(connection) }
+        do {
+            let report = try await sync(with: peer, hello, startsOver: startsOver, &reader, didPair: didPair)
+            await end(connection, peer, nil)
+            return report
+        } catch {
+            await end(connection, peer, error)
+            throw error
+        }
+    }
+
+    /// Takes note of the end of a session, also in a task that was cancelled.
+    private func end(_ connection: Connections.Entry, _ peer: Peer, _ error: (any Error)?) async {
+        let engine = engine
+        engine.connections.leave(connection)
+        await Task {
+            try? await engine.store.noteConnected(with: peer) { engine.connections.hasAny(with: peer.id) }
+            if let error, !(error is CancellationError) {
+                try? await engine.store.noteError("\(error)", with: peer)
+            }
+        }.value
+        engine.onEvent(.disconnected(name: peer.name, reason: error.map { "\($0)" }))
+    }
+
+    private func sync(
+        with peer: Peer, _ hello: Message.Hello, startsOver: Bool, _ reader: inout MessageReader,
+        didPair: Bool
+    ) async throws -> SyncReport? {
         if startsOver {
             // Only now that the other side is known to be there and willing.
             try await engine.store.database.write { [engine] in _ = try engine.store.startOver($0, with: peer)
@@ -308,23 +334,20 @@ final class PeerSession: Sendable {
                 comparesEverything: purpose.call?.comparesEverything ?? false, outbox: outbox,
                 statistics: statistics)
         }
+        engine.metrics.sessionBegan()
+        hasBegun.withLock { $0 = true }
+        try await engine.store.noteConnected(with: peer) { [engine] in
+            engine.connections.hasAny(with: peer.id)
+        }
         do {
-            engine.metrics.sessionBegan()
-            hasBegun.withLock { $0 = true }
-            try await engine.store.noteConnected(true, with: peer)
             for (name, zone) in zip(common, zones) {
                 try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })
             }
             try await exchange(zones, &reader)
-            try await engine.store.noteConnected(false, with: peer)
         } catch {
-            try? await engine.store.noteConnected(false, with: peer)
             if await zones[0].agreedDigest != nil { wasInSync.withLock { $0 = true } }
-            if !(error is CancellationError) { try? await engine.store.noteError("\(error)", with: peer) }
-            engine.onEvent(.disconnected(name: peer.name, reason: "\(error)"))
             throw error
         }
-        engine.onEvent(.disconnected(name: peer.name, reason: nil))
         guard let digest = await zones[0].agreedDigest else { return nil }
         return SyncReport(
             peer: peer.name, statistics: statistics.current, digest: digest, didPair: didPair,

@@ -46,7 +46,10 @@ final class StoreWatch: Sendable {
     }
 
     /// Watches until cancelled.
-    func run(_ store: RecordStore, logger: Logger) async {
+    ///
+    /// - Throws: ``PeerSyncError`` `storeUnusable` when the database's file is gone or another one is in its place: what
+    ///   is written to the one that is open is lost.
+    func run(_ store: RecordStore, logger: Logger) async throws {
         let observation = store.observeWrites { [weak self] in self?.notify() }
         defer { observation.cancel() }
         let path = store.database.path
@@ -59,10 +62,12 @@ final class StoreWatch: Sendable {
         let look = Look(store: store, logger: logger) { [weak self] in self?.notify() }
         let patience = Patience()
         let (writes, write) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        await withTaskGroup(of: Void.self) { group in
+        let file = isShared ? FileIdentity(path) : nil
+        try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 guard let watch else { return }
                 for await _ in watch.changes {
+                    try file?.check()
                     patience.begin()
                     write.yield()
                     await look()
@@ -75,16 +80,43 @@ final class StoreWatch: Sendable {
             }
             group.addTask {
                 while (try? await Task.sleep(for: interval)) != nil {
+                    try file?.check()
                     if isShared { await look() }
                 }
                 write.finish()
             }
+            // Not waitForAll, which waits for the others when one has thrown.
+            while try await group.next() != nil {}
         }
     }
 
     private func notify() {
         let callbacks = listeners.withLock { Array($0.callbacks.values) }
         for callback in callbacks { callback() }
+    }
+}
+
+/// Which file there was at a path.
+private struct FileIdentity: Sendable {
+    let path: String
+    private let number: UInt64?
+
+    init(_ path: String) {
+        self.path = path
+        number = Self.number(path)
+    }
+
+    private static func number(_ path: String) -> UInt64? {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
+    /// - Throws: `storeUnusable` when it is not there any more.
+    func check() throws(PeerSyncError) {
+        guard Self.number(path) != number else { return }
+        throw PeerSyncError(
+            .storeUnusable,
+            "\(path) was removed or replaced while it was open; start again to use what is there now")
     }
 }
 
@@ -109,12 +141,11 @@ private struct Look: Sendable {
         do {
             try await store.database.writeWithoutTransaction { db in
                 let version = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
-                let isNew = last.value.withLock { last in
-                    defer { last = version }
-                    return last != version
-                }
+                guard last.value.withLock({ $0 }) != version else { return }
                 // If there is nothing to take in, another process has done so, or has merged what came from a peer.
-                if isNew, try !store.foldIfPending(db) { onChange() }
+                if try !store.foldIfPending(db) { onChange() }
+                // Only now: what could not be taken in, because another program held the store, is looked at again.
+                last.value.withLock { $0 = version }
             }
         } catch {
             if !Task.isCancelled { logger.warning("cannot see whether the store has changed: \(error)") }

@@ -10,7 +10,7 @@ import Synchronization
 public struct SyncConnector: Service {
     /// The pause before the second attempt; it doubles with each further one.
     static let firstPause: Duration = .milliseconds(500)
-    /// The longest pause between attempts.
+    /// The longest pause between attempts, but for its random part.
     static let longestPause: Duration = .seconds(60)
     /// How long making a connection may take.
     static let connectTimeout: TimeAmount = .seconds(10)
@@ -19,6 +19,8 @@ public struct SyncConnector: Service {
     private let address: PeerAddress
     private let code: PairingCode?
     private let startOver: OneTime?
+    /// Where the sessions that this makes are counted.
+    private let sessions: SessionSet
 
     /// - Parameters:
     ///   - code: pairs with the machine if it is not paired yet.
@@ -31,6 +33,16 @@ public struct SyncConnector: Service {
         self.address = address
         self.code = code
         startOver = startsOver ? OneTime() : nil
+        sessions = SessionSet()
+    }
+
+    /// For a listener, which waits for all sessions before it ends.
+    init(_ engine: SyncEngine, to address: PeerAddress, sessions: SessionSet) {
+        self.engine = engine
+        self.address = address
+        code = nil
+        startOver = nil
+        self.sessions = sessions
     }
 
     /// Connects once, syncs until both sides hold the same records, and ends.
@@ -88,6 +100,8 @@ public struct SyncConnector: Service {
                 }
                 wasConnected = true
             } catch let error as PeerSyncError {
+                // Whoever was forgotten is not looked for any more.
+                if persistence == .quietly, error.code == .notPaired { return }
                 let isHopeless = !error.isTransient || (!wasConnected && error.code == .unreachable)
                 if persistence == .untilItIsHopeless, isHopeless { throw error }
                 // A first connection that was made and then broke is worth another try, too.
@@ -136,10 +150,12 @@ public struct SyncConnector: Service {
         let session = PeerSession(
             engine, connection, purpose: .call(call), address: address.description)
         return try await withGracefulShutdownHandler {
-            try await withTaskCancellationHandler {
-                try await session.run()
-            } onCancel: {
-                session.stop()
+            try await sessions.run(session) {
+                try await withTaskCancellationHandler {
+                    try await session.run()
+                } onCancel: {
+                    session.stop()
+                }
             }
         } onGracefulShutdown: {
             session.stop()
@@ -165,10 +181,17 @@ public struct SyncConnector: Service {
     private func withWatch<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws
         -> Value
     {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await engine.watch.run(engine.store, logger: engine.logger) }
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask {
+                try await engine.watch.run(engine.store, logger: engine.logger)
+                return nil
+            }
+            group.addTask { try await body() }
             defer { group.cancelAll() }
-            return try await body()
+            while let ended = try await group.next() {
+                if let value = ended { return value }
+            }
+            throw CancellationError()
         }
     }
 }

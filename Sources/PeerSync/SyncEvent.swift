@@ -51,7 +51,7 @@ public struct SyncReport: Sendable {
     public let digest: ZoneDigest
     /// Whether the machines were paired on this occasion.
     public let didPair: Bool
-    /// What a reconciliation found to differ; nil when there was none.
+    /// What was found to differ, if everything was to be compared.
     public let differences: SyncDifferences?
     /// What a look at every record of this store found wrong, and mended; nil when there was none, or nothing was wrong.
     public let mended: StoreCheck?

@@ -49,12 +49,20 @@ public struct SyncListener: Service {
         }
         try await withGracefulShutdownHandler {
             try await withThrowingDiscardingTaskGroup { group in
-                group.addTask { await engine.watch.run(engine.store, logger: engine.logger) }
+                group.addTask {
+                    do {
+                        try await engine.watch.run(engine.store, logger: engine.logger)
+                    } catch {
+                        server.channel.close(promise: nil)
+                        sessions.stopAll()
+                        throw error
+                    }
+                }
                 for (addresses, persistence) in [
                     (dials, SyncConnector.Persistence.always), (known, .quietly),
                 ] {
                     for address in addresses {
-                        let connector = SyncConnector(engine, to: address)
+                        let connector = SyncConnector(engine, to: address, sessions: sessions)
                         group.addTask { try await connector.stayConnected(persistence) }
                     }
                 }
@@ -181,14 +189,14 @@ final class SessionSet: Sendable {
     private let state = Mutex(State())
 
     /// Runs `body` while the session is in the set.
-    func run(_ session: PeerSession, _ body: () async -> Void) async {
+    func run<Value>(_ session: PeerSession, _ body: () async throws -> Value) async rethrows -> Value {
         let isStopping = state.withLock { state in
             state.sessions[ObjectIdentifier(session)] = session
             return state.isStopping
         }
         if isStopping { session.stop() }
-        await body()
-        state.withLock { _ = $0.sessions.removeValue(forKey: ObjectIdentifier(session)) }
+        defer { state.withLock { _ = $0.sessions.removeValue(forKey: ObjectIdentifier(session)) } }
+        return try await body()
     }
 
     /// Ends all sessions, and those that begin from now on.

@@ -23,7 +23,7 @@ actor ZoneSession {
     private var lastReported: (ZoneDigest, Int)?
     /// Whether everything is to be compared once the two are found equal.
     private var comparesEverything: Bool
-    /// What a reconciliation found.
+    /// What reconciliations found, if that is asked for.
     private(set) var differences: SyncDifferences?
     /// What a look at every record here found wrong, and mended.
     private(set) var mended: StoreCheck?
@@ -36,6 +36,7 @@ actor ZoneSession {
     ) {
         self.ledger = ledger
         self.comparesEverything = comparesEverything
+        differences = comparesEverything ? SyncDifferences() : nil
         self.outbox = outbox
         self.statistics = statistics
         metrics = engine.metrics
@@ -122,12 +123,9 @@ actor ZoneSession {
     }
 
     func received(_ batch: ChangeBatch) async throws {
-        if batch.isLoose {
-            differences = differences ?? SyncDifferences()
-            differences?.received += batch.records.map(\.name)
-        }
+        if batch.isLoose { differences?.received += batch.records.map(\.name) }
         statistics.update { $0.recordsReceived += batch.records.count }
-        try await perform(exchange.received(batch))
+        try await perform(try exchange.received(batch))
         reportProgress(batch.records.count)
     }
 
@@ -163,12 +161,12 @@ actor ZoneSession {
                 try await write { ledger, db in try ledger.voidReceived(db) }
             case .checkRecords:
                 try await checkRecords()
+                try await perform(exchange.recordsChecked())
             case .takeInventory:
                 let (items, token) = try await read { ledger, db in try ledger.inventory(db) }
                 try await perform(exchange.inventoryTaken(items, at: token))
             case .resolve(let ids):
                 let names = try await read { ledger, db in try ledger.names(db, of: ids) }
-                differences = differences ?? SyncDifferences()
                 differences?.sent += names.sorted()
                 try await perform(exchange.resolved(names))
             case .compare(let summary):

@@ -96,6 +96,14 @@ enum CaptureTriggers {
                 """)
     }
 
+    /// Ends a pause that somebody has left behind.
+    ///
+    /// - Returns: whether there was one, so that writes were missed.
+    static func endPause(_ db: Database) throws -> Bool {
+        try db.execute(sql: "DELETE FROM capturePause")
+        return db.changesCount > 0
+    }
+
     /// Runs `body` with the triggers silent. Nobody else sees the pause: it is over before the transaction ends.
     static func paused<T>(_ db: Database, _ body: () throws -> T) throws -> T {
         try db.cachedStatement(sql: "INSERT OR IGNORE INTO capturePause (id) VALUES (1)").execute()

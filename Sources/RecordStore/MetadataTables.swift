@@ -84,7 +84,7 @@ enum MetadataTables {
             firstSequence INTEGER NOT NULL
         ) WITHOUT ROWID;
 
-        -- The machines this one is paired with. connectedProcess: the process that has a live session with it.
+        -- The machines this one is paired with.
         CREATE TABLE peer (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             publicKey BLOB NOT NULL UNIQUE,
@@ -94,9 +94,15 @@ enum MetadataTables {
             lastSeen TEXT,
             lastSync TEXT,
             lastError TEXT,
-            connectedProcess INTEGER,
             protocolMinor INTEGER NOT NULL DEFAULT 0
         );
+
+        -- The processes that have live sessions with a peer. One that was killed leaves its number here.
+        CREATE TABLE peerSession (
+            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
+            process INTEGER NOT NULL,
+            PRIMARY KEY (peer, process)
+        ) WITHOUT ROWID;
 
         -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have.
         CREATE TABLE peerZone (
@@ -131,6 +137,16 @@ enum MetadataTables {
         // Format 1 is the first; a later one migrates step by step here. Before the first release it still grows.
         if try !db.columns(in: "peer").contains(where: { $0.name == "lastSeen" }) {
             try db.execute(sql: "ALTER TABLE peer ADD COLUMN lastSeen TEXT")
+        }
+        if try !db.tableExists("peerSession") {
+            try db.execute(
+                sql: """
+                    CREATE TABLE peerSession (
+                        peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
+                        process INTEGER NOT NULL,
+                        PRIMARY KEY (peer, process)
+                    ) WITHOUT ROWID
+                    """)
         }
     }
 

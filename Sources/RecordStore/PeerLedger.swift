@@ -152,7 +152,7 @@ package struct PeerLedger: Sendable {
     /// The pairing may have been ended while the session runs.
     private func checkPaired(_ db: Database) throws {
         guard try PeerTable.isPresent(db, peer.id) else {
-            throw RecordStoreError(.noSuchPeer, "the pairing with \(peer.name) was ended")
+            throw RecordStoreError(.noSuchPeer, "the pairing of the two machines was ended")
         }
     }
 

@@ -13,7 +13,7 @@ public struct Peer: Sendable, Hashable {
     public let address: String?
     /// ISO 8601.
     public let pairedAt: String
-    /// When a session with it last began or ended, ISO 8601.
+    /// When a session with it last began or ended, ISO 8601; while there is one, it is seen all the time.
     public let lastSeen: String?
     /// When both sides last found their digests equal, ISO 8601.
     public let lastSync: String?
@@ -46,7 +46,9 @@ enum PeerTable {
             WHERE changeSequence > COALESCE((SELECT acknowledgedSequence FROM peerZone
                 WHERE peerZone.peer = peer.id AND peerZone.zone = recordZone.id), 0)
             AND (sourcePeer IS NULL OR sourcePeer <> peer.id)
-        ) AS behind FROM peer
+        ) AS behind, (
+            SELECT group_concat(process) FROM peerSession WHERE peerSession.peer = peer.id
+        ) AS processes FROM peer
         """
 
     static func all(_ db: Database) throws -> [Peer] {
@@ -114,6 +116,7 @@ enum PeerTable {
                 SELECT ?, zone, acknowledgedSequence FROM peerZone WHERE peer = ?
                 """, arguments: [Data(peer.publicKey), peer.id])
         try db.execute(sql: "DELETE FROM peerZone WHERE peer = ?", arguments: [peer.id])
+        try db.execute(sql: "DELETE FROM peerSession WHERE peer = ?", arguments: [peer.id])
         try db.execute(sql: "DELETE FROM peer WHERE id = ?", arguments: [peer.id])
     }
 
@@ -158,9 +161,10 @@ enum PeerTable {
     }
 
     /// A process that was killed could not take its number back, so the system is asked.
-    private static func isRunning(_ process: Int32?) -> Bool {
-        guard let process else { return false }
-        return kill(process, 0) == 0 || errno == EPERM
+    private static func isAnyRunning(_ processes: String?) -> Bool {
+        (processes ?? "").split(separator: ",").compactMap { Int32($0) }.contains { process in
+            kill(process, 0) == 0 || errno == EPERM
+        }
     }
 
     private static func peer(_ row: Row) -> Peer {
@@ -168,6 +172,6 @@ enum PeerTable {
             id: row["id"], publicKey: row.bytes("publicKey"), name: row["name"], address: row["address"],
             pairedAt: row["pairedAt"], lastSeen: row["lastSeen"], lastSync: row["lastSync"],
             lastError: row["lastError"],
-            behind: row["behind"], isConnected: isRunning(row["connectedProcess"]))
+            behind: row["behind"], isConnected: isAnyRunning(row["processes"]))
     }
 }

@@ -27,22 +27,22 @@ extension RecordStore {
         }
     }
 
-    /// Keeps that this process has, or no longer has, a live session with a peer.
-    package func noteConnected(_ isConnected: Bool, with peer: Peer) async throws {
+    /// Keeps whether this process has live sessions with a peer.
+    ///
+    /// - Parameter isConnected: asked when the store is written to, so that of several sessions that begin and end the
+    ///   last word is true.
+    package func noteConnected(
+        with peer: Peer, _ isConnected: @escaping @Sendable () -> Bool
+    ) async throws {
         let process = ProcessInfo.processInfo.processIdentifier
         let time = ISO8601.text(milliseconds: now(), fraction: .ifNeeded)
         try await database.write { db in
+            try db.execute(sql: "UPDATE peer SET lastSeen = ? WHERE id = ?", arguments: [time, peer.id])
             try db.execute(
-                sql: """
-                    UPDATE peer SET lastSeen = :time, connectedProcess =
-                        CASE WHEN :isConnected THEN :process
-                             WHEN connectedProcess = :process THEN NULL
-                             ELSE connectedProcess END
-                    WHERE id = :peer
-                    """,
-                arguments: [
-                    "time": time, "isConnected": isConnected, "process": process, "peer": peer.id,
-                ])
+                sql: isConnected()
+                    ? "INSERT OR IGNORE INTO peerSession (peer, process) SELECT id, ? FROM peer WHERE id = ?"
+                    : "DELETE FROM peerSession WHERE process = ? AND peer = ?",
+                arguments: [process, peer.id])
         }
     }
 

@@ -51,8 +51,10 @@ public final class RecordStore: Sendable {
         generation = Generations.random()
         try database.write { db in
             try MetadataTables.migrate(db)
+            let hasMissedWrites = try CaptureTriggers.endPause(db)
             try installTriggers(db)
             try noteReplica(db)
+            if hasMissedWrites { try repair(db) }
         }
     }
 

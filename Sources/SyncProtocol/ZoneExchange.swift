@@ -28,7 +28,8 @@ package struct ZoneExchange: Sendable {
         case acknowledged(ChangeToken)
         /// Forget what is held of the peer's changes.
         case voidReceived
-        /// Hold all that is known of the records against the tables, and mend what is wrong.
+        /// Hold all that is known of the records against the tables, and mend what is wrong, then call
+        /// ``recordsChecked()``.
         case checkRecords
         /// Take the inventory of all live records, with the token of that moment: ``inventoryTaken(_:at:)``.
         case takeInventory
@@ -93,6 +94,8 @@ package struct ZoneExchange: Sendable {
     }
 
     private enum Reconciliation {
+        /// Waits for the records to be checked; the other side may have asked already.
+        case checking(Message.Reconcile?)
         /// Waits for the inventory; the other side may have asked already.
         case takingInventory(Message.Reconcile?)
         /// Waits for the other side to ask.
@@ -180,6 +183,15 @@ package struct ZoneExchange: Sendable {
 
     // MARK: Reconciling
 
+    /// The records were checked, and what was wrong is mended.
+    package mutating func recordsChecked() -> [Action] {
+        guard case .checking(let question) = reconciliation else { return [] }
+        let actions = reconcile()
+        guard let question else { return actions }
+        reconciliation = .takingInventory(question)
+        return [.takeInventory]
+    }
+
     private mutating func reconcile() -> [Action] {
         reconciliation = isCaller ? .takingInventory(nil) : .toBeAsked
         awaitsLooseEnd = true
@@ -214,6 +226,9 @@ package struct ZoneExchange: Sendable {
         let current = reconciliation
         reconciliation = nil
         switch current {
+        case .checking(nil) where !isCaller:
+            reconciliation = .checking(step)
+            return []
         case .toBeAsked:
             reconciliation = .takingInventory(step)
             return [.takeInventory]
@@ -221,7 +236,7 @@ package struct ZoneExchange: Sendable {
             return try ask(&asking, step)
         case .answering(var answering):
             return try answer(&answering, step)
-        case .takingInventory, .resolving, nil:
+        case .checking, .takingInventory, .resolving, nil:
             throw ProtocolError(.unexpectedMessage, "the other side reconciled out of turn")
         }
     }
@@ -328,7 +343,11 @@ package struct ZoneExchange: Sendable {
         let isNews = !batch.records.isEmpty || batch.token != outgoing.position
         outgoing.position = batch.token
         // The other side waits for the end of what it has got a part of.
-        guard isNews || outgoing.isStreamOpen else { return nil }
+        guard isNews || outgoing.isStreamOpen else {
+            // What has changed is no record, so it may be the digest, or the token that is held of the other side.
+            isDigestDue = true
+            return nil
+        }
         outgoing.isStreamOpen = !batch.isLast
         outgoing.unacknowledged.append((batch.token, false))
         isDigestDue = true
@@ -337,6 +356,8 @@ package struct ZoneExchange: Sendable {
 
     /// The store has given a summary.
     package mutating func summarized(_ summary: ZoneSummary) -> [Action] {
+        // Another program has mended the store, and lost what it knew of the other side.
+        if told?.received != nil, summary.received == nil { return compareEverything() }
         var actions: [Action] = []
         if summary != told {
             told = summary
@@ -354,7 +375,10 @@ package struct ZoneExchange: Sendable {
 
     // MARK: Receiving
 
-    package mutating func received(_ batch: ChangeBatch) -> [Action] {
+    package mutating func received(_ batch: ChangeBatch) throws(ProtocolError) -> [Action] {
+        guard outgoing.position != nil || reconciliation != nil, !batch.isLoose || awaitsLooseEnd else {
+            throw ProtocolError(.unexpectedMessage, "the other side sent records out of turn")
+        }
         isApplying += 1
         return [.apply(batch)]
     }
@@ -373,9 +397,10 @@ package struct ZoneExchange: Sendable {
         guard let index = outgoing.unacknowledged.firstIndex(where: { $0.token == token }) else {
             throw ProtocolError(.unexpectedMessage, "the other side acknowledged what was not sent")
         }
-        let isLoose = outgoing.unacknowledged[index].isLoose
+        let durable = outgoing.unacknowledged[...index].last { !$0.isLoose }
         outgoing.unacknowledged.removeSubrange(...index)
-        return isLoose ? [.wake] : [.acknowledged(token), .wake]
+        guard let durable else { return [.wake] }
+        return [.acknowledged(durable.token), .wake]
     }
 
     package mutating func received(_ summary: ZoneSummary) -> [Action] {
@@ -424,7 +449,9 @@ package struct ZoneExchange: Sendable {
     package mutating func receivedResync(round: Int) throws(ProtocolError) -> [Action] {
         // Both sides may find it at the same time; the round says that they mean the same.
         guard round > self.round else { return [] }
-        guard outgoing.position != nil, reconciliation == nil, !awaitsLooseEnd else {
+        guard outgoing.position != nil, reconciliation == nil, !awaitsLooseEnd, !outgoing.owesNamed,
+            !outgoing.isReadingLastNamed, outgoing.unacknowledged.allSatisfy({ !$0.isLoose })
+        else {
             throw ProtocolError(.unexpectedMessage, "the other side compares everything out of turn")
         }
         self.round = round
@@ -436,6 +463,8 @@ package struct ZoneExchange: Sendable {
         told = nil
         heard = nil
         isDigestDue = true
-        return [.checkRecords] + reconcile()
+        reconciliation = .checking(nil)
+        awaitsLooseEnd = true
+        return [.checkRecords]
     }
 }

@@ -165,6 +165,59 @@ import Testing
         }
     }
 
+    /// What was committed just before waits no longer than the store is held.
+    @Test func aStoreThatIsHeldRightAfterACommitForgetsNothing() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen(extra: ["--verbose"])
+            try await study.connect(to: listener).event("inSync")
+            let sql = "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')"
+            try await kitchen.holdingTheDatabase(after: sql) {
+                try await eventually("a look in vain") {
+                    listener.process.errors.contains("cannot see whether the store has changed")
+                }
+            }
+            try await eventually("the game") { try study.rows("SELECT name FROM SBGame") == ["Catan"] }
+        }
+    }
+
+    @Test func whoIsConnectedIsTrueHoweverManySessionsThereAre() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let first = try await study.connect(to: listener)
+            let second = try await study.connect(to: listener)
+            try await study.peer("verify", listener.address)
+            func areConnected() async throws -> [Bool] {
+                try await [kitchen.status(), study.status()].map { $0.peers.allSatisfy(\.connected) }
+            }
+            #expect(try await areConnected() == [true, true])
+            try await stop(second, with: SIGINT)
+            #expect(try await areConnected() == [true, true])
+            try await stop(first, with: SIGINT)
+            try await listener.process.event("disconnected", count: 3)
+            #expect(try await areConnected() == [false, false])
+        }
+    }
+
+    @Test func aStoreThatWasTakenAwayOrReplacedIsNotGoneOnWith() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.addGame("Catan")
+            let listener = try await kitchen.listen()
+            let caller = try await study.connect(to: listener)
+            try await caller.event("inSync")
+            let backup = kitchen.store.appendingPathComponent("backup.sqlite")
+            try kitchen.write("VACUUM INTO '\(backup.path)'")
+            for file in ["-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: kitchen.databaseFile.path + file)
+            }
+            #expect(rename(backup.path, kitchen.databaseFile.path) == 0)
+            #expect(try await listener.process.end() == 73)
+            #expect(listener.process.errors.contains("was removed or replaced while it was open"))
+
+            try FileManager.default.removeItem(at: study.databaseFile)
+            #expect(try await caller.end() == 73)
+        }
+    }
+
     private func stop(_ process: PeerProcess, with signal: Int32) async throws {
         process.signal(signal)
         #expect(try await process.end() == 0, "\(process)")

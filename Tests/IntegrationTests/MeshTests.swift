@@ -144,6 +144,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aSignalEndsAListenerThatHasConnected(signal: Int32) async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let other = try await study.listen(extra: ["--passive", "--connect", listener.address])
+            try await other.process.event("inSync")
+            other.process.signal(signal)
+            #expect(try await other.process.end() == 0, "\(other.process)")
+            #expect(other.process.errors.isEmpty)
+            #expect(try await listener.process.event("disconnected").reason == nil)
+            #expect(try study.rows("SELECT * FROM peerSession").isEmpty)
+        }
+    }
+
     @Test func whoIsNotThereIsNoError() async throws {
         try await withPair { kitchen, study in
             let listener = try await kitchen.listen()
@@ -159,7 +173,7 @@ import Testing
 
     @Test func aWrongAddressToConnectToIsAUsageError() async throws {
         try await withMachine { kitchen in
-            for address in ["", "host:0", "host:70000", "[::1", ":7431"] {
+            for address in ["", "host:0", "host:70000", "[::1", ":7431", "a b"] {
                 let outcome = try await kitchen.run("listen", "--connect", address)
                 #expect(outcome.exitCode == 64, "\(address)")
             }

@@ -106,7 +106,7 @@ struct ZoneExchangeTests {
     @Test func acknowledgementFollowsTheCommit() throws {
         var exchange = try idle()
         let incoming = batch(5, isLast: true)
-        #expect(exchange.received(incoming) == [.apply(incoming)])
+        #expect(try exchange.received(incoming) == [.apply(incoming)])
         #expect(!exchange.isAtRest)
         #expect(exchange.applied(incoming) == [.send(.acknowledge(zone: 0, token(5))), .wake])
     }
@@ -164,7 +164,8 @@ struct ZoneExchangeTests {
 
     @Test func unequalDigestsMakeBothSidesLookAtEverythingOnce() throws {
         var exchange = try idle()
-        #expect(try exchange.resync() == [.send(.resync(zone: 0, round: 1)), .checkRecords, .takeInventory])
+        #expect(try exchange.resync() == [.send(.resync(zone: 0, round: 1)), .checkRecords])
+        #expect(exchange.recordsChecked() == [.takeInventory])
         // The other side has found the same.
         #expect(try exchange.receivedResync(round: 1) == [])
         #expect(exchange.nextRequest() == nil)
@@ -175,7 +176,7 @@ struct ZoneExchangeTests {
 
     @Test func theOtherSidesWishToCompareEverythingIsMet() throws {
         var exchange = try idle()
-        #expect(try exchange.receivedResync(round: 1) == [.checkRecords, .takeInventory])
+        #expect(try exchange.receivedResync(round: 1) == [.checkRecords])
         // Another one has to wait until this one is through.
         #expect(throws: ProtocolError.self) { try exchange.receivedResync(round: 2) }
     }
@@ -189,6 +190,7 @@ struct ZoneExchangeTests {
         var exchange = try idle()
         exchange.storeChanged()
         _ = exchange.compareEverything()
+        _ = exchange.recordsChecked()
         let first = try exchange.inventoryTaken(nothing, at: token(99))
         guard case .send(.reconcile(let question)) = first.first else {
             Issue.record("no question")
@@ -207,9 +209,54 @@ struct ZoneExchangeTests {
         // The changes go on only behind the other side's last loose batch, and from where they were.
         #expect(exchange.nextRequest() == nil)
         let theirs = ChangeBatch(records: [], token: token(5), isLast: true, isLoose: true)
-        _ = exchange.received(theirs)
+        _ = try exchange.received(theirs)
         _ = exchange.applied(theirs)
         #expect(exchange.nextRequest() == .read(after: token(10), includingEcho: false))
+    }
+
+    @Test func whatIsAskedBeforeTheRecordsAreCheckedWaits() throws {
+        var exchange = ZoneExchange(zone: 0, isCaller: false)
+        _ = exchange.begin(at: token(10), isHeldTokenVoid: false, recordCount: 0)
+        _ = try exchange.received(
+            Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: false, recordCount: 0))
+        #expect(try exchange.receivedResync(round: 1) == [.checkRecords])
+        let opening = try NegentropyInitiator(storage: nothing).initiate()
+        #expect(try exchange.received(Message.Reconcile(zone: 0, payload: opening)) == [])
+        var hasty = exchange
+        #expect(throws: ProtocolError.self) {
+            try hasty.received(Message.Reconcile(zone: 0, payload: opening))
+        }
+        #expect(exchange.recordsChecked() == [.takeInventory])
+        #expect(try exchange.inventoryTaken(nothing, at: token(11)).count == 1)
+    }
+
+    @Test func recordsOutOfTurnAreRefused() throws {
+        var unbegun = ZoneExchange(zone: 0, isCaller: true)
+        #expect(throws: ProtocolError.self) { try unbegun.received(batch(5, isLast: true)) }
+        var exchange = try idle()
+        let loose = ChangeBatch(records: [], token: token(5), isLast: true, isLoose: true)
+        #expect(throws: ProtocolError.self) { try exchange.received(loose) }
+    }
+
+    @Test func aDigestThatChangedWithoutARecordIsTold() throws {
+        var exchange = try idle()
+        #expect(exchange.nextRequest() == .summarize)
+        _ = exchange.summarized(summary(10, 5))
+        exchange.storeChanged()
+        #expect(exchange.nextRequest() == .read(after: token(10), includingEcho: false))
+        #expect(exchange.batchRead(batch(10, isLast: true, records: 0)) == nil)
+        #expect(exchange.nextRequest() == .summarize)
+        #expect(
+            exchange.summarized(summary(10, 5, count: 1))
+                == [.send(.digest(zone: 0, summary(10, 5, count: 1)))])
+    }
+
+    @Test func aStoreThatWasMendedBehindTheSessionIsCompared() throws {
+        var exchange = try idle()
+        _ = exchange.summarized(summary(10, 5))
+        var voided = summary(10, 5)
+        voided.received = nil
+        #expect(exchange.summarized(voided) == [.send(.resync(zone: 0, round: 1)), .checkRecords])
     }
 
     @Test func nobodyWantsMoreThanThereIs() throws {
@@ -230,13 +277,14 @@ struct ZoneExchangeTests {
     @Test func digestsThatWereFoundEqualAllowAnotherAttempt() throws {
         var exchange = try idle()
         _ = try exchange.resync()
+        _ = exchange.recordsChecked()
         _ = try exchange.inventoryTaken(nothing, at: token(10))
         let answer = try NegentropyResponder(storage: nothing).reconcile(
             NegentropyInitiator(storage: nothing).initiate())
         _ = try exchange.received(Message.Reconcile(zone: 0, payload: answer))
         _ = exchange.resolved([])
         let theirs = ChangeBatch(records: [], token: token(5), isLast: true, isLoose: true)
-        _ = exchange.received(theirs)
+        _ = try exchange.received(theirs)
         _ = exchange.applied(theirs)
         #expect(exchange.compare(summary(10, 5), with: summary(5, 10, count: 1)) == .different)
         #expect(throws: ProtocolError.self) { try exchange.resync() }

@@ -185,6 +185,7 @@ struct SimulatedSession {
                 guard check.isSound else {
                     throw SimulationFailure("machine \(side.replica.number) is not sound: \(check)")
                 }
+                try perform(side.exchange.recordsChecked(), index, &outcome)
             case .takeInventory:
                 let (items, token) = try side.read { try side.ledger.inventory($0) }
                 try perform(side.exchange.inventoryTaken(items, at: token), index, &outcome)

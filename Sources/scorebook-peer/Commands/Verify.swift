@@ -42,9 +42,9 @@ struct Verify: StoreCommand {
             Terminal.write("mended here: \(finding.name), which \(finding.kind.text)")
         }
         if report.mended?.findings.isEmpty == true { Terminal.write("mended here: the digest") }
-        for name in differences.sent { Terminal.write("\(report.peer) lacked \(name)") }
-        for name in differences.received { Terminal.write("lacked \(name)") }
-        let count = Set(differences.sent + differences.received).count
+        let names = Set(differences.sent + differences.received).sorted()
+        for name in names { Terminal.write("differed: \(name)") }
+        let count = names.count
         Terminal.write(
             count == 0 ? "no record differed" : "\(count.counted("record")) differed, and are equal now")
         Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))

@@ -13,9 +13,13 @@ extension Machine {
     }
 
     /// Runs `body` while a transaction of this program keeps all others from writing.
-    func holdingTheDatabase(_ body: () async throws -> Void) async throws {
+    ///
+    /// - Parameter sql: is committed right before.
+    func holdingTheDatabase(after sql: String = "", _ body: () async throws -> Void) async throws {
         let database = try database()
-        try await database.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        try await database.writeWithoutTransaction {
+            try $0.execute(sql: "BEGIN IMMEDIATE; \(sql); COMMIT; BEGIN IMMEDIATE")
+        }
         defer { try? database.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
         try await body()
     }
