@@ -49,7 +49,8 @@ public struct SyncConnector: Service {
     ///
     /// - Throws: ``PeerSyncError``.
     public func syncOnce() async throws -> SyncReport {
-        try await once(PeerSession.Call(isOnce: true, startOver: startOver), orElse: "everything was exchanged")
+        try await once(
+            PeerSession.Call(isOnce: true, startOver: startOver), orElse: "everything was exchanged")
     }
 
     /// Connects once, looks at every record of the two machines, mends what is wrong or differs, and ends.
