@@ -49,6 +49,8 @@ public struct Simulation {
     private let replicas: [SimulatedReplica]
     private let script: Script
     private var counts = SimulationCounts()
+    /// The links on which a session was cut: their streams have to be finished in the end.
+    private var cutLinks: Set<[Int]> = []
     /// The join of all states that machines had before a session.
     private var everKnown: [RecordName: RecordState] = [:]
 
@@ -169,6 +171,7 @@ public struct Simulation {
         for states in before { remember(states) }
         if outcome.isCut {
             counts.cuts += 1
+            cutLinks.insert([left, right])
             return
         }
         guard outcome.isConfirmed else {
@@ -185,13 +188,16 @@ public struct Simulation {
         }
     }
 
-    /// Syncs all machines, in lines and rings, until nothing moves any more.
+    /// Syncs all machines, in lines and rings and on all links that were cut, until nothing moves any more.
     private mutating func quiesce() throws {
         var random = SeededGenerator(seed: script.setup &+ 1)
         for _ in 0..<(4 * script.machines + 4) {
             let movedBefore = counts.recordsMoved
             for index in 0..<script.machines {
                 try session(index, (index + 1) % script.machines, end: .never, &random)
+            }
+            for link in cutLinks.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+                try session(link[0], link[1], end: .never, &random)
             }
             if counts.recordsMoved == movedBefore { return }
         }
