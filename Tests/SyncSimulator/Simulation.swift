@@ -317,19 +317,16 @@ public struct Simulation {
         let oracle = Oracle(joining: [everKnown], knowingPrizes: replicas[0].version >= 2)
         let live = Set(states[0].values.filter(\.isLive).map(\.name))
         // A row that was deleted with plain SQL takes its values along; where that happened everywhere, what revives the
-        // record later finds nothing of it, and does not find what it referred to either.
-        var hollow = Set(states[0].values.filter { $0.fields.isEmpty && !$0.isDeleted }.map(\.name))
-        var needed = Array(hollow)
-        while let name = needed.popLast() {
-            for field in everKnown[name]?.fields ?? [] {
-                guard case .reference(let target) = field.value, hollow.insert(target).inserted else {
-                    continue
-                }
-                needed.append(target)
-            }
-        }
+        // record later finds nothing of it: neither what it referred to, nor whose deletion would have reached what
+        // refers to it.
+        let hollow = Set(states[0].values.filter { $0.fields.isEmpty && !$0.isDeleted }.map(\.name))
+        let untold = closure(of: hollow) { self.everKnown[$0]?.targets ?? [] }
+            .union(
+                closure(of: hollow) { name in
+                    self.everKnown.values.filter { $0.targets.contains(name) }.map(\.name)
+                })
         let difference = live.symmetricDifference(oracle.live).filter { name in
-            guard !hollow.contains(name) else { return false }
+            guard !untold.contains(name) else { return false }
             // More may live than the rules ask for: what is revived for the sake of a record stays when that one turns
             // out to refer to another.
             if live.contains(name), states[0][name]?.revival != nil { return false }
@@ -395,6 +392,23 @@ public struct Simulation {
                 }
             }
         }
+    }
+}
+
+/// All that can be reached from some names, and these.
+private func closure(of names: Set<RecordName>, _ step: (RecordName) -> [RecordName]) -> Set<RecordName> {
+    var reached = names
+    var left = Array(names)
+    while let name = left.popLast() {
+        for next in step(name) where reached.insert(next).inserted { left.append(next) }
+    }
+    return reached
+}
+
+extension RecordState {
+    /// The records that this one refers to.
+    fileprivate var targets: [RecordName] {
+        fields.compactMap { if case .reference(let target) = $0.value { target } else { nil } }
     }
 }
 
