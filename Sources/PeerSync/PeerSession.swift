@@ -305,7 +305,7 @@ final class PeerSession: Sendable {
         let engine = engine
         engine.connections.leave(connection)
         await Task {
-            try? await engine.store.noteConnected(with: peer) { engine.connections.hasAny(with: peer.id) }
+            try? await engine.noteConnected(with: peer)
             if let error, !(error is CancellationError) {
                 try? await engine.store.noteError("\(error)", with: peer)
             }
@@ -336,9 +336,7 @@ final class PeerSession: Sendable {
         }
         engine.metrics.sessionBegan()
         hasBegun.withLock { $0 = true }
-        try await engine.store.noteConnected(with: peer) { [engine] in
-            engine.connections.hasAny(with: peer.id)
-        }
+        try await engine.noteConnected(with: peer)
         do {
             for (name, zone) in zip(common, zones) {
                 try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })

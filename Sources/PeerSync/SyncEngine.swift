@@ -64,4 +64,9 @@ public final class SyncEngine: Sendable {
     func ledger(_ zone: ZoneName, _ peer: Peer) -> PeerLedger {
         PeerLedger(store: store, zone: zone, peer: peer, allowedSkew: allowedSkew)
     }
+
+    /// Keeps in the store whether this engine has connections with a peer.
+    func noteConnected(with peer: Peer) async throws {
+        try await store.noteConnected(with: peer) { [connections] in connections.hasAny(with: peer.id) }
+    }
 }

@@ -7,6 +7,16 @@ enum MetadataTables {
     /// Grows by one with each change to the tables below; a store of a greater version is refused.
     static let formatVersion = 1
 
+    /// Also made in stores of before the first release, which lack it.
+    private static let createPeerSession = """
+        -- The processes that have live sessions with a peer. One that was killed leaves its number here.
+        CREATE TABLE peerSession (
+            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
+            process INTEGER NOT NULL,
+            PRIMARY KEY (peer, process)
+        ) WITHOUT ROWID;
+        """
+
     /// Names nobody else uses, so that the tables can live beside an app's own.
     static let createVersion1 = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, and captured:<type>.
@@ -97,12 +107,7 @@ enum MetadataTables {
             protocolMinor INTEGER NOT NULL DEFAULT 0
         );
 
-        -- The processes that have live sessions with a peer. One that was killed leaves its number here.
-        CREATE TABLE peerSession (
-            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
-            process INTEGER NOT NULL,
-            PRIMARY KEY (peer, process)
-        ) WITHOUT ROWID;
+        \(createPeerSession)
 
         -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have.
         CREATE TABLE peerZone (
@@ -139,14 +144,7 @@ enum MetadataTables {
             try db.execute(sql: "ALTER TABLE peer ADD COLUMN lastSeen TEXT")
         }
         if try !db.tableExists("peerSession") {
-            try db.execute(
-                sql: """
-                    CREATE TABLE peerSession (
-                        peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
-                        process INTEGER NOT NULL,
-                        PRIMARY KEY (peer, process)
-                    ) WITHOUT ROWID
-                    """)
+            try db.execute(sql: createPeerSession)
         }
     }
 

@@ -59,7 +59,7 @@ import Testing
 
     @Test func aStoreOfBeforeTheFirstReleaseIsBroughtUpToDate() async throws {
         try await withPair { kitchen, study in
-            try kitchen.write("ALTER TABLE peer DROP COLUMN lastSeen")
+            try kitchen.write("ALTER TABLE peer DROP COLUMN lastSeen; DROP TABLE peerSession")
             #expect(try await kitchen.status().peers.first?.lastSeen == nil)
             try await study.sync(with: kitchen)
             #expect(try await kitchen.status().peers.first?.lastSeen != nil)
