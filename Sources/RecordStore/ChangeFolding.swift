@@ -12,6 +12,7 @@ struct ChangeFolding {
     let tables: RecordTables
     let replica: ReplicaID
     let generation: [UInt8]
+    let assets: AssetDirectory?
 
     /// Folds everything that the journal holds, in the transaction that is open.
     func fold(_ db: Database) throws -> StoreChanges {
@@ -79,6 +80,12 @@ struct ChangeFolding {
         }
     }
 
+    /// What is synced of a value: a picture that a program wrote into the column itself is put into a file.
+    private func kept(_ value: FieldValue, _ field: FieldDefinition) throws -> FieldValue {
+        guard field.kind == .asset, let assets, case .blob(let bytes) = value else { return value }
+        return .asset(try assets.add(bytes))
+    }
+
     private func fold(
         _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet,
         _ emptied: inout [EmptiedReference]
@@ -97,7 +104,7 @@ struct ChangeFolding {
             let bit = capturedFields.firstIndex(of: field.name)
             let stamp = bit.flatMap { entry.stampsByBit[$0] } ?? entry.allFields ?? (isNew ? entry.last : nil)
             guard let stamp else { continue }
-            let written = RecordField(name: field.name, value: value, stamp: stamp)
+            let written = RecordField(name: field.name, value: try kept(value, field), stamp: stamp)
             if field.isNullified, value == .null, let before = record.state.field(field.name),
                 case .reference(let target) = before.value
             {
@@ -110,7 +117,8 @@ struct ChangeFolding {
         // A row that is there although its last entry is a deletion was put back without the triggers' knowing.
         if record.state.isDeleted {
             for (field, value) in zip(table.type.fields, values) {
-                record.state.write(RecordField(name: field.name, value: value, stamp: entry.last))
+                record.state.write(
+                    RecordField(name: field.name, value: try kept(value, field), stamp: entry.last))
             }
         }
     }

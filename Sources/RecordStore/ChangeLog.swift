@@ -153,6 +153,7 @@ extension FieldValue {
         case .text(let text): text.utf8.count + 9
         case .blob(let bytes): bytes.count + 9
         case .reference(let name): name.description.utf8.count + 8
+        case .asset(let asset): asset.mediaType.utf8.count + asset.name.utf8.count + 56
         }
     }
 }

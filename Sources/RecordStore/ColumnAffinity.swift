@@ -28,8 +28,8 @@ enum ColumnAffinity {
         case (.integer, _): self != .text && self != .real
         case (.real(let value), _): (self == .real || self == .blob) && (value != 0 || value.sign == .plus)
         case (.text, .value): self == .text || self == .blob
-        case (.date, .date), (.reference, .reference): self == .text || self == .blob
-        case (.text, _), (.date, _), (.reference, _): false
+        case (.date, .date), (.reference, .reference), (.asset, .asset): self == .text || self == .blob
+        case (.text, _), (.date, _), (.reference, _), (.asset, _): false
         }
     }
 }

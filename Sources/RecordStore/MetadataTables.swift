@@ -17,9 +17,39 @@ enum MetadataTables {
         ) WITHOUT ROWID;
         """
 
+    /// Also made in stores of before the first release, which lack it.
+    private static let createAssets = """
+        -- The files that live records refer to. id grows, so that what is new is found.
+        CREATE TABLE assetReference (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            recordName TEXT NOT NULL,
+            field TEXT NOT NULL,
+            zone INTEGER NOT NULL REFERENCES recordZone (id),
+            hash BLOB NOT NULL,
+            size INTEGER NOT NULL,
+            UNIQUE (recordName, field)
+        );
+        CREATE INDEX assetReferenceHash ON assetReference (hash);
+
+        -- Files that no live record of a zone refers to any more. changeSequence: that of the change that let go of it.
+        -- since: when that was noticed, in milliseconds since 1970.
+        CREATE TABLE assetLeftover (
+            hash BLOB NOT NULL,
+            zone INTEGER NOT NULL,
+            changeSequence INTEGER NOT NULL,
+            since INTEGER,
+            PRIMARY KEY (hash, zone)
+        ) WITHOUT ROWID;
+
+        -- Files that somebody asked for although the policy would not fetch them.
+        CREATE TABLE assetWish (
+            hash BLOB PRIMARY KEY
+        ) WITHOUT ROWID;
+        """
+
     /// Names nobody else uses, so that the tables can live beside an app's own.
     static let createVersion1 = """
-        -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, and captured:<type>.
+        -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy, and captured:<type>.
         CREATE TABLE syncState (
             name TEXT PRIMARY KEY,
             value
@@ -109,6 +139,8 @@ enum MetadataTables {
 
         \(createPeerSession)
 
+        \(createAssets)
+
         -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have.
         CREATE TABLE peerZone (
             peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
@@ -146,6 +178,9 @@ enum MetadataTables {
         if try !db.tableExists("peerSession") {
             try db.execute(sql: createPeerSession)
         }
+        if try !db.tableExists("assetReference") {
+            try db.execute(sql: createAssets)
+        }
     }
 
     /// Refuses a store that a newer version wrote. Reads only.
@@ -177,6 +212,8 @@ struct SyncState {
     static let lastSequence = SyncState(name: "lastSequence")
     /// When deletions were purged last, in milliseconds since 1970.
     static let lastPurge = SyncState(name: "lastPurge")
+    /// Which files are fetched from peers; see ``AssetPolicy``.
+    static let assetPolicy = SyncState(name: "assetPolicy")
     /// The fields, in order, that the capture triggers of a type know.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
 

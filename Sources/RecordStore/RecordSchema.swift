@@ -29,6 +29,9 @@ public struct FieldDefinition: Sendable, Hashable {
         case value
         /// A moment as ISO 8601 text; the engine sends it compactly and gives back the same text.
         case date
+        /// A file that belongs to the record, as the JSON text that ``Asset/json`` describes; the file itself is in the
+        /// store's directory of assets. A BLOB that another program writes there is put into a file.
+        case asset
         /// The name of a record of type `to`. `isRequired` says that the column is NOT NULL.
         case reference(to: String, rule: DeleteRule, isRequired: Bool)
     }

@@ -22,6 +22,8 @@ public final class RecordStore: Sendable {
     public let database: any DatabaseWriter
     /// Who writes here.
     public let replica: ReplicaID
+    /// Where the files of assets are; nil for a store that keeps none, which passes on what records say of them.
+    public let assets: AssetDirectory?
 
     let tables: RecordTables
     /// The id of this run among those that number changes.
@@ -33,15 +35,18 @@ public final class RecordStore: Sendable {
     ///
     /// Rows that are there already and unknown to sync are taken in as written now.
     ///
+    /// - Parameter assets: where the files of assets are kept; it belongs to this store alone.
     /// - Throws: ``RecordStoreError``: `newerFormat` (nothing is changed then), `tableMismatch` when a table of
     ///   the schema is missing or differs; errors of SQLite.
     public init(
         _ database: any DatabaseWriter, schema: RecordSchema, replica: ReplicaID,
+        assets: AssetDirectory? = nil,
         now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
     ) throws {
         self.schema = schema
         self.database = database
         self.replica = replica
+        self.assets = assets
         self.now = now
         try database.read { db in
             try MetadataTables.checkFormat(db)
@@ -164,7 +169,7 @@ public final class RecordStore: Sendable {
 
     /// Folds in the transaction that is open.
     package func fold(_ db: Database) throws -> StoreChanges {
-        try ChangeFolding(tables: tables, replica: replica, generation: generation).fold(db)
+        try ChangeFolding(tables: tables, replica: replica, generation: generation, assets: assets).fold(db)
     }
 
     /// Merges states that carry their own stamps, as an import has them. Part of the transaction that is open; all

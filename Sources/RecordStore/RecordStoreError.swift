@@ -26,6 +26,14 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let noSuchZone = Code(description: "noSuchZone")
         /// No peer of that name or key is known.
         public static let noSuchPeer = Code(description: "noSuchPeer")
+        /// A file that was named cannot be read.
+        public static let unreadableFile = Code(description: "unreadableFile")
+        /// A value is out of bounds.
+        public static let invalidValue = Code(description: "invalidValue")
+        /// There is no room for a file.
+        public static let noSpace = Code(description: "noSpace")
+        /// The directory of assets cannot be written.
+        public static let assetUnwritable = Code(description: "assetUnwritable")
         /// A name is taken, or matches several.
         public static let ambiguous = Code(description: "ambiguous")
     }

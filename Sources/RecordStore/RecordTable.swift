@@ -124,6 +124,7 @@ struct RecordTable {
         case .value: .text(text)
         case .date: ISO8601.milliseconds(canonical: text).map(FieldValue.date) ?? .text(text)
         case .reference: (try? RecordName(text)).map(FieldValue.reference) ?? .text(text)
+        case .asset: Asset(json: text).map(FieldValue.asset) ?? .text(text)
         }
     }
 
@@ -138,6 +139,7 @@ struct RecordTable {
             (ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? String(milliseconds))
                 .databaseValue
         case .reference(let name): name.description.databaseValue
+        case .asset(let asset): asset.json.databaseValue
         }
     }
 

@@ -112,6 +112,9 @@ extension RecordStore {
                 arguments: [finding.name, now()])
         }
         _ = try fold(db)
+        try AssetTable.rebuild(db, zone: Zones.defaultID) { note in
+            try forEachState(db) { try note($0) }
+        }
         // Folding has moved the sum on from where it was, wherever that was.
         try Zones.setDigest(db, Zones.defaultID, try check(db).foundDigest)
         try db.execute(sql: "UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0")

@@ -51,11 +51,12 @@ extension RecordStore {
         let last = try SyncState.integer(db, .lastPurge) ?? 0
         guard now() - last >= Self.purgeInterval || now() < last else { return }
         try purgeTombstones(db)
+        try removeUnreferredAssets(db)
         try SyncState.set(db, .lastPurge, now())
     }
 
     /// The number up to which every paired machine has acknowledged the changes of a zone.
-    private static func acknowledgedByAll(_ db: Database, zone: Int64) throws -> Int64 {
+    static func acknowledgedByAll(_ db: Database, zone: Int64) throws -> Int64 {
         let least = try Int64.fetchOne(
             db,
             sql: """
@@ -124,6 +125,7 @@ extension RecordStore {
                     "DELETE FROM remoteRecord WHERE remoteRecordID = ?",
                     "DELETE FROM heldReference WHERE recordName = ?",
                     "DELETE FROM unsettledRecord WHERE recordName = ?",
+                    "DELETE FROM assetReference WHERE recordName = ?",
                 ] {
                     try db.cachedStatement(sql: sql).execute(arguments: [name.description])
                 }

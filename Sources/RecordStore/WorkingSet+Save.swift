@@ -129,6 +129,8 @@ extension WorkingSet {
             source(of: record), Data(blob),
         ])
         try saveHeldReferences(record, placement)
+        try AssetTable.note(
+            db, record.state, zone: record.zone, sequence: sequence, hadAny: hasAssetReferences())
     }
 
     /// The peer that need not be sent this state, because it is the one it sent.

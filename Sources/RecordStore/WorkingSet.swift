@@ -87,6 +87,7 @@ final class WorkingSet {
     private(set) var records: [RecordName: WorkingRecord] = [:]
     /// The order in which the records came into the set: the order in which they are numbered.
     private(set) var order: [WorkingRecord] = []
+    private var hadAssetReferences: Bool?
 
     init(_ db: Database, _ tables: RecordTables) throws {
         self.db = db
@@ -126,6 +127,14 @@ final class WorkingSet {
     /// Whether the table of a record's type has a row of it.
     func hasRow(_ name: RecordName) throws -> Bool {
         try tables[name.recordType]?.exists(db, name.description) ?? false
+    }
+
+    /// Whether any record of the store refers to a file; looked up once.
+    func hasAssetReferences() throws -> Bool {
+        if let known = hadAssetReferences { return known }
+        let any = try AssetTable.isAnyReferred(db)
+        hadAssetReferences = any
+        return any
     }
 
     /// Whether any record is held because of a reference.

@@ -28,7 +28,7 @@ public enum ScorebookSchema {
         case boolean
         /// ISO 8601 text.
         case date
-        /// The bytes of a picture.
+        /// A picture: JSON text that says which file it is.
         case asset
         /// The record name of a record of that type; deleted with it.
         case reference(String)
@@ -37,7 +37,8 @@ public enum ScorebookSchema {
             switch self {
             case .date: .date
             case .reference(let type): .reference(to: type, rule: .cascade, isRequired: true)
-            case .text, .integer, .number, .real, .boolean, .asset: .value
+            case .asset: .asset
+            case .text, .integer, .number, .real, .boolean: .value
             }
         }
     }

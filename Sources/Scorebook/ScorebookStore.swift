@@ -28,16 +28,18 @@ public final class ScorebookStore: Sendable {
     ///
     /// - Parameters:
     ///   - replica: who writes here.
+    ///   - assets: where the pictures are kept; it belongs to this scorebook alone.
     ///   - now: the wall clock, in milliseconds since 1970.
     /// - Throws: ``RecordStoreError``: `newerFormat` when a newer version of the program wrote the scorebook,
     ///   which is left untouched then; errors of SQLite.
     public init(
-        _ database: any DatabaseWriter, replica: ReplicaID,
+        _ database: any DatabaseWriter, replica: ReplicaID, assets: AssetDirectory? = nil,
         now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
     ) throws {
         self.now = now
         try ScorebookSchema.migrate(database)
-        records = try RecordStore(database, schema: ScorebookSchema.schema, replica: replica, now: now)
+        records = try RecordStore(
+            database, schema: ScorebookSchema.schema, replica: replica, assets: assets, now: now)
     }
 
     /// Reads in one snapshot of the database.

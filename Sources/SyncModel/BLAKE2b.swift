@@ -12,3 +12,32 @@ package enum BLAKE2b {
         return output
     }
 }
+
+/// Hashes the bytes of a file as they come.
+package struct AssetHasher: ~Copyable {
+    // Swift does not know the structure's layout, and the library wants it aligned to 64 bytes.
+    private let memory = UnsafeMutableRawPointer.allocate(
+        byteCount: crypto_generichash_statebytes(), alignment: 64)
+    /// How many bytes have been hashed.
+    package private(set) var count: Int64 = 0
+
+    package init() {
+        crypto_generichash_init(OpaquePointer(memory), nil, 0, AssetHash.length)
+    }
+
+    deinit { memory.deallocate() }
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        crypto_generichash_update(
+            OpaquePointer(memory), bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count)
+        )
+        count += Int64(bytes.count)
+    }
+
+    /// The hash of all bytes so far; the hasher is used up.
+    package consuming func finish() -> AssetHash {
+        var output = [UInt8](repeating: 0, count: AssetHash.length)
+        crypto_generichash_final(OpaquePointer(memory), &output, output.count)
+        return AssetHash(output)!
+    }
+}

@@ -60,11 +60,21 @@ package struct ByteReader {
         case ValueTag.text: return .text(try text())
         case ValueTag.blob: return .blob(Array(try read(count())))
         case ValueTag.reference: return .reference(try RecordName(try text()))
+        case ValueTag.asset: return .asset(try asset())
         case ValueTag.integer...ValueTag.integer + 8:
             return .integer(try minimal(Int(tag - ValueTag.integer)))
         case ValueTag.date...ValueTag.date + 8: return .date(try minimal(Int(tag - ValueTag.date)))
         default: throw Malformed(what: "a value")
         }
+    }
+
+    private mutating func asset() throws -> Asset {
+        let hash = AssetHash(Array(try read(AssetHash.length)))
+        let size = Int64(try variableLengthInteger())
+        let mediaType = try text()
+        guard let hash, let asset = Asset(hash: hash, size: size, mediaType: mediaType, name: try text())
+        else { throw Malformed(what: "an asset") }
+        return asset
     }
 
     private mutating func text() throws -> String {

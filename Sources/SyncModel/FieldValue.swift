@@ -1,7 +1,7 @@
-/// The value of one field of a record: what SQLite can hold, with dates and references told apart from text.
+/// The value of one field of a record: what SQLite can hold, with dates, references and assets told apart from text.
 ///
-/// A date column's text becomes a `date`, and a reference column's text a `reference`, only where turning it
-/// back gives the same text; anything else in those columns stays `text`, so that no value changes by being
+/// A date column's text becomes a `date`, a reference column's a `reference` and an asset column's an `asset`, only
+/// where turning it back gives the same text; anything else in those columns stays `text`, so that no value changes by being
 /// synced.
 public enum FieldValue: Hashable, Sendable {
     case null
@@ -13,6 +13,8 @@ public enum FieldValue: Hashable, Sendable {
     case date(Int64)
     /// The record this field refers to.
     case reference(RecordName)
+    /// A file that belongs to the record.
+    case asset(Asset)
 
     /// Values are equal when their canonical encodings are: texts byte for byte, not as Unicode would have it, and
     /// 0.0 is not -0.0.
@@ -25,6 +27,7 @@ public enum FieldValue: Hashable, Sendable {
         case (.blob(let left), .blob(let right)): left == right
         case (.date(let left), .date(let right)): left == right
         case (.reference(let left), .reference(let right)): left == right
+        case (.asset(let left), .asset(let right)): left == right
         default: false
         }
     }
@@ -41,6 +44,7 @@ package enum ValueTag {
     package static let text: UInt8 = 0x03
     package static let blob: UInt8 = 0x04
     package static let reference: UInt8 = 0x06
+    package static let asset: UInt8 = 0x07
     /// An integer of n bytes, big-endian two's complement, has the tag 0x10 + n; 0 has no bytes.
     package static let integer: UInt8 = 0x10
     /// A date of n bytes, laid out as an integer, has the tag 0x20 + n.
@@ -68,6 +72,9 @@ extension FieldValue {
             Self.append(minimal: milliseconds, tag: ValueTag.date, to: &output)
         case .reference(let name):
             Self.append(ValueTag.reference, name.description.utf8, to: &output)
+        case .asset(let asset):
+            output.append(ValueTag.asset)
+            asset.append(to: &output)
         }
     }
 

@@ -262,6 +262,8 @@ enum BatchCodec {
         case ValueTag.reference:
             let type = try buffer.readCount(below: tables.types.count, of: "a type's number")
             return .reference(try decodeName(&buffer, type: tables.types[type]))
+        case ValueTag.asset:
+            return .asset(try buffer.readAsset())
         case ValueTag.integer...ValueTag.integer + 8:
             return .integer(try decodeMinimal(&buffer, Int(tag - ValueTag.integer)))
         case ValueTag.date...ValueTag.date + 8:

@@ -71,6 +71,24 @@ extension ByteBuffer {
         writeString(text)
     }
 
+    // MARK: Assets
+
+    mutating func readAssetHash() throws(ProtocolError) -> AssetHash {
+        guard let hash = AssetHash(try readFixed(AssetHash.length)) else { throw .malformed("a hash") }
+        return hash
+    }
+
+    mutating func readAsset() throws(ProtocolError) -> Asset {
+        let hash = try readAssetHash()
+        let size = Int64(try readVarint())
+        let mediaType = try readText(limit: Asset.maximumMediaTypeLength, of: "a media type")
+        let name = try readText(limit: Asset.maximumNameLength, of: "a file name")
+        guard let asset = Asset(hash: hash, size: size, mediaType: mediaType, name: name) else {
+            throw .malformed("an asset that is none")
+        }
+        return asset
+    }
+
     // MARK: Tokens
 
     mutating func writeToken(_ token: ChangeToken) {

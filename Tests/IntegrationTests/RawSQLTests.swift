@@ -15,13 +15,13 @@ import Testing
                 INSERT INTO SBMatchLocation (recordName, match, name, latitude, longitude) VALUES
                     ('SBMatchLocation|~|1', 'SBMatch|~|1', 'Café “Zur Linde” ☕', 52.52, -13.405);
                 INSERT INTO SBMatchImage (recordName, match, image, caption) VALUES
-                    ('SBMatchImage|~|1', 'SBMatch|~|1', x'00ff1089', '');
+                    ('SBMatchImage|~|1', 'SBMatch|~|1', 'no picture', '');
                 INSERT INTO SBMatch (recordName, game, date, durationMinutes, notes, rating, ignored) VALUES
                     ('SBMatch|~|1', 'SBGame|~|1', '2024-03-05T19:30:00Z', 90, 'two' || char(10) || 'lines', 8.5, 0);
                 INSERT INTO SBGame (recordName, name, bggID, highestWins) VALUES
                     ('SBGame|~|1', 'Catan', 9223372036854775807, 1);
                 INSERT INTO SBPerson (recordName, firstName, lastName, avatar) VALUES
-                    ('SBPerson|~|1', 'Zoë', NULL, zeroblob(100000));
+                    ('SBPerson|~|1', 'Zoë', NULL, NULL);
                 INSERT INTO SBPerson (recordName) VALUES ('SBPerson|~|nobody');
                 """)
             let written = try kitchen.contents()
@@ -29,7 +29,7 @@ import Testing
             #expect(try study.contents() == kitchen.contents())
             #expect(try kitchen.contents() == written)
             #expect(try await study.status().live == 10)
-            #expect(try study.rows("SELECT hex(image), caption FROM SBMatchImage") == ["00FF1089|"])
+            #expect(try study.rows("SELECT image, caption FROM SBMatchImage") == ["no picture|"])
             #expect(try await kitchen.digest() == study.digest())
         }
     }

@@ -421,7 +421,7 @@ extension FieldValue {
         case .real(let real): "\(real)"
         case .text(let text): "'\(text)'"
         case .reference(let name): "'\(name)'"
-        case .date, .blob: "never simulated"
+        case .date, .blob, .asset: "never simulated"
         }
     }
 }

@@ -57,7 +57,7 @@ extension Stamp {
 
 /// The keys of a value that says itself what it is.
 enum ValueTagKey: String, CodingKey, CaseIterable {
-    case text, integer, real, date, reference, base64
+    case text, integer, real, date, reference, asset, base64
 }
 
 extension FieldValue {
@@ -83,6 +83,9 @@ extension FieldValue {
         case .real(let value): Self.append(.real, quoted: UUIDText.hex(value.bitPattern), to: &json)
         case .date(let milliseconds): Self.append(.date, raw: "\(milliseconds)", to: &json)
         case .reference(let name): Self.append(.reference, quoted: name.description, to: &json)
+        case .asset(let asset):
+            json.append(key: ValueTagKey.asset.rawValue)
+            json.append(raw: asset.json)
         case .blob(let bytes): Self.append(.base64, quoted: Data(bytes).base64EncodedString(), to: &json)
         }
         json.append(raw: "}")

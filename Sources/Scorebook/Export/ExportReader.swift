@@ -193,6 +193,18 @@ extension FieldValue {
             } catch let error as RecordNameError {
                 throw refuse("is not valid: \(error)")
             }
+        case .asset:
+            let asset = try container.nestedContainer(keyedBy: AssetKey.self, forKey: key)
+            guard let hash = AssetHash(hex: try asset.decode(String.self, forKey: .hash)),
+                let asset = Asset(
+                    hash: hash, size: try asset.decode(Int64.self, forKey: .size),
+                    mediaType: try asset.decode(String.self, forKey: .type),
+                    name: try asset.decode(String.self, forKey: .name))
+            else {
+                throw refuse(
+                    "is not valid: a picture has a hash of 64 digits, a size, a media type and a name")
+            }
+            return .asset(asset)
         case .base64:
             guard let data = Data(base64Encoded: try container.decode(String.self, forKey: key)) else {
                 throw refuse("is not valid base64")
@@ -200,6 +212,11 @@ extension FieldValue {
             return .blob(Array(data))
         }
     }
+}
+
+/// The keys of an asset, those of ``Asset/json``.
+private enum AssetKey: String, CodingKey {
+    case hash, name, size, type
 }
 
 extension ScorebookSchema.ColumnKind {

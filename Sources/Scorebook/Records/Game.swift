@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import SyncModel
 
@@ -21,8 +20,8 @@ public struct Game: ScorebookRecord, Equatable {
     /// Whether all win or lose together.
     public var cooperative: Bool?
     public var usesTeams: Bool?
-    /// A picture, in any format.
-    public var thumbnail: Data?
+    /// A picture; its file is in the scorebook's directory of assets.
+    public var thumbnail: Asset?
     /// When it was last changed, ISO 8601; kept by the engine.
     public private(set) var modificationDate: String?
 
@@ -31,7 +30,7 @@ public struct Game: ScorebookRecord, Equatable {
         recordName: RecordName = .new(.game), name: String? = nil, bggID: Int? = nil,
         year: Int? = nil, minPlayers: Int? = nil, maxPlayers: Int? = nil, highestWins: Bool? = nil,
         noPoints: Bool? = nil, cooperative: Bool? = nil, usesTeams: Bool? = nil,
-        thumbnail: Data? = nil
+        thumbnail: Asset? = nil
     ) {
         self.recordName = recordName
         self.name = name

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import SyncModel
 
@@ -9,15 +8,15 @@ public struct MatchImage: ScorebookRecord, Equatable {
     public var recordName: RecordName
     /// The name of the match's record.
     public var match: RecordName
-    /// The picture, in any format.
-    public var image: Data?
+    /// The picture; its file is in the scorebook's directory of assets.
+    public var image: Asset?
     public var caption: String?
     /// When it was last changed, ISO 8601; kept by the engine.
     public private(set) var modificationDate: String?
 
     /// Makes a picture that is not in the scorebook yet.
     public init(
-        recordName: RecordName = .new(.matchImage), match: RecordName, image: Data? = nil,
+        recordName: RecordName = .new(.matchImage), match: RecordName, image: Asset? = nil,
         caption: String? = nil
     ) {
         self.recordName = recordName

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import SyncModel
 
@@ -12,15 +11,15 @@ public struct Person: ScorebookRecord, Equatable {
     public var emailAddress: String?
     /// The name at BoardGameGeek.
     public var bggUsername: String?
-    /// A picture, in any format.
-    public var avatar: Data?
+    /// A picture; its file is in the scorebook's directory of assets.
+    public var avatar: Asset?
     /// When it was last changed, ISO 8601; kept by the engine.
     public private(set) var modificationDate: String?
 
     /// Makes a person that is not in the scorebook yet.
     public init(
         recordName: RecordName = .new(.person), firstName: String? = nil, lastName: String? = nil,
-        emailAddress: String? = nil, bggUsername: String? = nil, avatar: Data? = nil
+        emailAddress: String? = nil, bggUsername: String? = nil, avatar: Asset? = nil
     ) {
         self.recordName = recordName
         self.firstName = firstName

@@ -157,6 +157,7 @@ private struct StateFigures: Encodable {
         case .blob(let bytes): "\(bytes.count) bytes"
         case .date(let milliseconds): ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? "-"
         case .reference(let name): name.description
+        case .asset(let asset): asset.summary
         }
     }
 
@@ -174,6 +175,7 @@ private struct StateFigures: Encodable {
             case .null: try container.encodeNil()
             case .integer(let value): try container.encode(value)
             case .real(let value): try container.encode(value)
+            case .asset(let asset): try container.encode(asset)
             case .blob(let bytes): try container.encode(Data(bytes).base64EncodedString())
             case .text, .date, .reference: try container.encode(StateFigures.text(value))
             }

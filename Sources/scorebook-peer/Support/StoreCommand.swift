@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import GRDB
 import PeerSync
+import RecordStore
 import Scorebook
 
 /// Which store a command works on.
@@ -64,7 +65,9 @@ struct OpenStore: Sendable {
         defer { close(lock) }
         let database = try ScorebookDatabase.open(
             at: directory.appendingPathComponent("scorebook.sqlite").path)
-        scorebook = try ScorebookStore(database, replica: identity.replicaID)
+        scorebook = try ScorebookStore(
+            database, replica: identity.replicaID,
+            assets: AssetDirectory(at: directory.appendingPathComponent("assets", isDirectory: true)))
     }
 }
 

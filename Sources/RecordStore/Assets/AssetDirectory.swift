@@ -1,0 +1,256 @@
+import Foundation
+import SyncModel
+
+/// The files of a store's assets, each under the name of its hash.
+///
+/// | path | what |
+/// | --- | --- |
+/// | `3f/3f9a…` | a file; the name is its BLAKE2b-256 hash in hexadecimal, the directory the first two digits of it |
+/// | `incoming/3f9a…` | what has come so far of a file that is being received; locked while somebody receives it |
+/// | `incoming/….new` | a file that is being added, of which the hash is not known yet |
+/// | `damaged/3f9a…` | a file that was found to have another hash than its name says |
+///
+/// A file appears under its name only when it is whole and durable. What is there is the truth: no table says which files
+/// a store has. All calls block.
+public struct AssetDirectory: Sendable {
+    public let url: URL
+    /// So much of the disk is left free by what comes from peers, so that records can still be written: 32 MiB.
+    package static let reserve: Int64 = 32 << 20
+
+    static let bufferSize = 1 << 20
+
+    /// - Parameter url: a directory, made when the first file is.
+    public init(at url: URL) {
+        self.url = url
+    }
+
+    private var incoming: URL { url.appendingPathComponent("incoming", isDirectory: true) }
+    private var damaged: URL { url.appendingPathComponent("damaged", isDirectory: true) }
+
+    /// Where the file of that hash is, if it is there.
+    public func file(_ hash: AssetHash) -> URL {
+        let name = hash.description
+        return url.appendingPathComponent(String(name.prefix(2)), isDirectory: true)
+            .appendingPathComponent(name)
+    }
+
+    /// Whether the file is there, in the size that it should have. Its bytes are not looked at.
+    public func contains(_ hash: AssetHash, size: Int64) -> Bool {
+        var status = stat()
+        return lstat(file(hash).path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            && Int64(status.st_size) == size
+    }
+
+    /// All files that are there, with their sizes.
+    package func present() throws -> [AssetHash: Int64] {
+        var found: [AssetHash: Int64] = [:]
+        for digits in 0..<256 {
+            let directory = url.appendingPathComponent(
+                (digits < 16 ? "0" : "") + String(digits, radix: 16), isDirectory: true)
+            guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else {
+                continue
+            }
+            for name in names {
+                guard let hash = AssetHash(hex: name) else { continue }
+                var status = stat()
+                guard lstat(file(hash).path, &status) == 0 else { continue }
+                found[hash] = Int64(status.st_size)
+            }
+        }
+        return found
+    }
+
+    // MARK: Adding
+
+    /// Copies a file in, and describes it.
+    ///
+    /// - Throws: ``RecordStoreError``: `unreadableFile`, `invalidValue` for one that is too large, `noSpace`.
+    public func add(_ source: URL, mediaType: String? = nil) throws -> Asset {
+        let file: PosixFile
+        do {
+            // What the user names may be a link.
+            file = try PosixFile(source.resolvingSymlinksInPath().path, O_RDONLY)
+            guard try file.status().st_mode & S_IFMT == S_IFREG else {
+                throw RecordStoreError(.unreadableFile, "\(source.path) is not a file")
+            }
+        } catch let error as PosixError {
+            throw RecordStoreError(.unreadableFile, "\(source.path) cannot be read: \(error)")
+        }
+        let size = try file.size
+        guard size <= Asset.maximumSize else {
+            throw RecordStoreError(
+                .invalidValue, "\(source.path) is larger than 2 GiB, the most that a picture may have")
+        }
+        let start = try file.read(at: 0, upTo: MediaType.signatureLength)
+        let (hash, count) = try add { offset in try file.read(at: offset, upTo: Self.bufferSize) }
+        let type = mediaType ?? MediaType.recognized(start) ?? MediaType.unknown
+        guard
+            let asset = Asset(
+                hash: hash, size: count, mediaType: type, name: Asset.name(from: source.lastPathComponent))
+        else { throw RecordStoreError(.invalidValue, "“\(type)” is not a media type") }
+        return asset
+    }
+
+    /// Keeps bytes that came without a file.
+    package func add(_ bytes: [UInt8]) throws -> Asset {
+        let (hash, count) = try add { offset in
+            Array(bytes[Int(offset)..<min(bytes.count, Int(offset) + Self.bufferSize)])
+        }
+        let type = MediaType.recognized(bytes) ?? MediaType.unknown
+        return Asset(hash: hash, size: count, mediaType: type, name: "")!
+    }
+
+    /// - Parameter read: gives the bytes from an offset on; none at the end.
+    private func add(_ read: (Int64) throws -> [UInt8]) throws -> (AssetHash, Int64) {
+        try understandingWrites {
+            try makeDirectories()
+            let new = incoming.appendingPathComponent("\(UUID().uuidString).new")
+            defer { unlink(new.path) }
+            let file = try PosixFile(new.path, O_WRONLY | O_CREAT | O_EXCL)
+            var hasher = AssetHasher()
+            while true {
+                let part = try read(hasher.count)
+                guard !part.isEmpty else { break }
+                try part.withUnsafeBytes { bytes in
+                    try file.write(bytes, at: hasher.count)
+                    hasher.update(bytes)
+                }
+            }
+            let count = hasher.count
+            let hash = hasher.finish()
+            if !contains(hash, size: count) {
+                try file.synchronize()
+                try publish(new, as: hash)
+            }
+            return (hash, count)
+        }
+    }
+
+    /// Gives a file that is whole and durable its name.
+    func publish(_ file: URL, as hash: AssetHash) throws {
+        let target = self.file(hash)
+        let directory = target.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        guard rename(file.path, target.path) == 0 else { throw PosixError() }
+        try PosixFile(directory.path, O_RDONLY | O_DIRECTORY).synchronize()
+        // A copy that was damaged is of no use any more.
+        unlink(damaged.appendingPathComponent(hash.description).path)
+    }
+
+    func makeDirectories() throws {
+        try FileManager.default.createDirectory(
+            at: incoming, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Says in a sentence why something could not be written.
+    func understandingWrites<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as PosixError {
+            throw error.isOutOfSpace
+                ? RecordStoreError(.noSpace, "there is no room for pictures in \(url.path): \(error)")
+                : RecordStoreError(.assetUnwritable, "pictures cannot be written to \(url.path): \(error)")
+        } catch let error as CocoaError {
+            let isFull = error.code == .fileWriteOutOfSpace
+            throw isFull
+                ? RecordStoreError(.noSpace, "there is no room for pictures in \(url.path)")
+                : RecordStoreError(
+                    .assetUnwritable,
+                    "the directory \(url.path) cannot be made: \(error.localizedDescription)"
+                )
+        }
+    }
+
+    // MARK: Receiving
+
+    /// Begins, or goes on, to receive a file.
+    ///
+    /// - Returns: nil when somebody else is receiving it at this moment.
+    /// - Throws: ``RecordStoreError`` `noSpace` also when there would be less than ``reserve`` left.
+    package func receive(_ hash: AssetHash, size: Int64) throws -> IncomingAsset? {
+        try understandingWrites {
+            try makeDirectories()
+            let path = incoming.appendingPathComponent(hash.description)
+            let file = try PosixFile(path.path, O_RDWR | O_CREAT)
+            // Whoever held it until just now may have given it its name.
+            guard file.lockIfFree(), try file.isAt(path.path) else { return nil }
+            let asset = try IncomingAsset(self, hash, size: size, file: file, path: path)
+            try checkRoom(for: size - asset.count)
+            return asset
+        }
+    }
+
+    private func checkRoom(for bytes: Int64) throws {
+        var status = statvfs()
+        guard statvfs(url.path, &status) == 0 else { return }
+        let free = Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+        guard free - bytes >= Self.reserve else {
+            throw RecordStoreError(
+                .noSpace,
+                "there is no room for more pictures in \(url.path): \(free >> 20) MiB are free, of which "
+                    + "\(Self.reserve >> 20) MiB are kept for records")
+        }
+    }
+
+    // MARK: Reading
+
+    /// Opens a file to be given to a peer.
+    ///
+    /// - Returns: nil when it is not there, or cannot be read.
+    package func open(_ hash: AssetHash) -> OutgoingAsset? {
+        (try? PosixFile(file(hash).path, O_RDONLY)).flatMap { try? OutgoingAsset(hash, $0) }
+    }
+
+    /// Reads a file whole, to see whether it has the bytes that its name says.
+    ///
+    /// - Returns: false also when it is not there or cannot be read.
+    public func isIntact(_ hash: AssetHash) -> Bool {
+        guard let file = try? PosixFile(file(hash).path, O_RDONLY) else { return false }
+        return (try? Self.hash(of: file)) == hash
+    }
+
+    static func hash(of file: PosixFile) throws -> AssetHash {
+        var hasher = AssetHasher()
+        while true {
+            let part = try file.read(at: hasher.count, upTo: bufferSize)
+            guard !part.isEmpty else { return hasher.finish() }
+            part.withUnsafeBytes { hasher.update($0) }
+        }
+    }
+
+    // MARK: Removing
+
+    /// Puts a damaged file aside, so that it counts as missing. It is kept until a whole one has come.
+    package func setAside(_ hash: AssetHash) throws {
+        try understandingWrites {
+            try FileManager.default.createDirectory(at: damaged, withIntermediateDirectories: true)
+            guard rename(file(hash).path, damaged.appendingPathComponent(hash.description).path) == 0 else {
+                throw PosixError()
+            }
+        }
+    }
+
+    package func remove(_ hash: AssetHash) throws {
+        try understandingWrites {
+            guard unlink(file(hash).path) == 0 || errno == ENOENT else { throw PosixError() }
+        }
+    }
+
+    /// Removes what was left behind half received or half added, if nobody holds it and it has not been touched since
+    /// `date`.
+    package func removeLeftIncoming(untouchedSince date: Date, wanted: Set<AssetHash>) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: incoming.path)) ?? []
+        for name in names {
+            if let hash = AssetHash(hex: name), wanted.contains(hash) { continue }
+            let path = incoming.appendingPathComponent(name).path
+            guard let file = try? PosixFile(path, O_RDWR), file.lockIfFree(), let status = try? file.status()
+            else { continue }
+            #if canImport(Darwin)
+                let touched = status.st_mtimespec.tv_sec
+            #else
+                let touched = status.st_mtim.tv_sec
+            #endif
+            if Double(touched) < date.timeIntervalSince1970 { unlink(path) }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// Which of the files that records refer to a store fetches from its peers by itself.
+///
+/// The others can still be fetched one by one. What is there already stays, whatever the policy.
+public enum AssetPolicy: Sendable, Hashable, CustomStringConvertible {
+    case all
+    case none
+    /// Files of less than that many bytes.
+    case under(Int64)
+
+    /// Reads `all`, `none`, or `under` and a size: a number of bytes, or one with kB, MB, GB (powers of 1000), KiB, MiB
+    /// or GiB (powers of 1024).
+    public init?(_ text: String) {
+        let words = text.lowercased().split(separator: " ")
+        switch words.first {
+        case "all" where words.count == 1: self = .all
+        case "none" where words.count == 1: self = .none
+        case "under":
+            guard let size = Self.bytes(words.dropFirst().joined()), size > 0 else { return nil }
+            self = .under(size)
+        default: return nil
+        }
+    }
+
+    private static let units: [(String, Int64)] = [
+        ("kib", 1 << 10), ("mib", 1 << 20), ("gib", 1 << 30), ("kb", 1_000), ("mb", 1_000_000),
+        ("gb", 1_000_000_000), ("b", 1), ("", 1),
+    ]
+
+    private static func bytes(_ text: String) -> Int64? {
+        for (unit, factor) in units where text.hasSuffix(unit) {
+            guard let number = Double(text.dropLast(unit.count)), number.isFinite, number >= 0,
+                number * Double(factor) < 1e15
+            else { return nil }
+            return Int64(number * Double(factor))
+        }
+        return nil
+    }
+
+    /// Whether files of that many bytes are fetched.
+    public func includes(_ size: Int64) -> Bool {
+        switch self {
+        case .all: true
+        case .none: false
+        case .under(let limit): size < limit
+        }
+    }
+
+    /// As ``init(_:)`` reads it.
+    public var description: String {
+        switch self {
+        case .all: "all"
+        case .none: "none"
+        case .under(let limit): "under \(Self.text(limit))"
+        }
+    }
+
+    private static func text(_ bytes: Int64) -> String {
+        for (unit, factor) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)] as [(String, Int64)]
+        where bytes % factor == 0 {
+            return "\(bytes / factor)\(unit)"
+        }
+        return "\(bytes)"
+    }
+}

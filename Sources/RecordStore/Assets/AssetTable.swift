@@ -1,0 +1,138 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// A file that records refer to.
+public struct AssetReference: Sendable, Hashable {
+    public let hash: AssetHash
+    /// In bytes.
+    public let size: Int64
+}
+
+/// The tables `assetReference`, `assetLeftover` and `assetWish`.
+enum AssetTable {
+    static func isAnyReferred(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM assetReference)")) ?? false
+    }
+
+    /// Takes in which files a record has now.
+    ///
+    /// - Parameters:
+    ///   - sequence: the number under which the state is saved.
+    ///   - hadAny: whether any record had a file when the transaction began.
+    static func note(
+        _ db: Database, _ state: RecordState, zone: Int64, sequence: Int64, hadAny: Bool
+    ) throws {
+        var wanted: [String: Asset] = [:]
+        if state.isLive {
+            for field in state.fields {
+                if case .asset(let asset) = field.value { wanted[field.name] = asset }
+            }
+        }
+        guard hadAny || !wanted.isEmpty else { return }
+        let name = state.name.description
+        let rows = try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT field, hash, zone FROM assetReference WHERE recordName = ?"),
+            arguments: [name])
+        for row in rows {
+            let hash = row.bytes("hash")
+            if let asset = wanted[row[0]], asset.hash.bytes == hash, zone == row[2] {
+                wanted[row[0]] = nil
+            } else {
+                try drop(db, name, field: row[0], hash: hash, zone: row[2], sequence: sequence)
+            }
+        }
+        for (field, asset) in wanted.sorted(by: { $0.key < $1.key }) {
+            try insert(db, name, field, asset, zone: zone)
+        }
+    }
+
+    private static func insert(
+        _ db: Database, _ name: String, _ field: String, _ asset: Asset, zone: Int64
+    ) throws {
+        let hash = Data(asset.hash.bytes)
+        try db.cachedStatement(
+            sql: "INSERT INTO assetReference (recordName, field, zone, hash, size) VALUES (?, ?, ?, ?, ?)"
+        ).execute(arguments: [name, field, zone, hash, asset.size])
+        try db.cachedStatement(sql: "DELETE FROM assetLeftover WHERE hash = ? AND zone = ?")
+            .execute(arguments: [hash, zone])
+    }
+
+    private static func drop(
+        _ db: Database, _ name: String, field: String, hash: [UInt8], zone: Int64, sequence: Int64
+    ) throws {
+        try db.cachedStatement(sql: "DELETE FROM assetReference WHERE recordName = ? AND field = ?")
+            .execute(arguments: [name, field])
+        try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO assetLeftover (hash, zone, changeSequence)
+                SELECT ?1, ?2, ?3
+                WHERE NOT EXISTS (SELECT 1 FROM assetReference WHERE hash = ?1 AND zone = ?2)
+                """
+        ).execute(arguments: [Data(hash), zone, sequence])
+    }
+
+    /// Puts the references of a zone together anew, from what its records hold.
+    static func rebuild(
+        _ db: Database, zone: Int64, _ states: (_ body: (RecordState) throws -> Void) throws -> Void
+    )
+        throws
+    {
+        try db.execute(sql: "DELETE FROM assetReference WHERE zone = ?", arguments: [zone])
+        let sequence = try SyncState.integer(db, .lastSequence) ?? 0
+        try states { state in try note(db, state, zone: zone, sequence: sequence, hadAny: false) }
+    }
+
+    // MARK: Reading
+
+    /// The files that live records refer to, each once, in the order in which they came to be referred to, from the one
+    /// after `id` on.
+    static func references(_ db: Database, after id: Int64 = 0) throws -> (
+        last: Int64, list: [AssetReference]
+    ) {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(
+                sql:
+                    "SELECT hash, MAX(size), MAX(id) AS last FROM assetReference WHERE id > ? GROUP BY hash ORDER BY last"
+            ), arguments: [id])
+        var list: [AssetReference] = []
+        var last = id
+        while let row = try rows.next() {
+            last = row[2]
+            guard let hash = AssetHash(row.bytes("hash")) else { continue }
+            list.append(AssetReference(hash: hash, size: row[1]))
+        }
+        return (last, list)
+    }
+
+    /// Whether a peer that may see these zones may have a file: a record there refers to it, or did and the peer may not
+    /// know better yet.
+    static func isReferred(_ db: Database, _ hash: AssetHash, in zones: [ZoneName]) throws -> Bool {
+        let names = zones.map(\.description)
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        for table in ["assetReference", "assetLeftover"] {
+            let isThere = try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM \(table) JOIN recordZone ON recordZone.id = \(table).zone
+                    WHERE hash = ? AND recordZone.name IN (\(marks)))
+                    """, arguments: [Data(hash.bytes)] + StatementArguments(names))
+            if isThere == true { return true }
+        }
+        return false
+    }
+
+    // MARK: Wishes
+
+    static func wishes(_ db: Database) throws -> Set<AssetHash> {
+        Set(try Data.fetchAll(db, sql: "SELECT hash FROM assetWish").compactMap { AssetHash(Array($0)) })
+    }
+
+    static func setWish(_ db: Database, _ hash: AssetHash, _ isWished: Bool) throws {
+        try db.execute(
+            sql: isWished
+                ? "INSERT OR IGNORE INTO assetWish (hash) VALUES (?)"
+                : "DELETE FROM assetWish WHERE hash = ?",
+            arguments: [Data(hash.bytes)])
+    }
+}

@@ -1,0 +1,34 @@
+/// Media types of pictures, as their first bytes tell them.
+public enum MediaType {
+    /// How many of a file's first bytes it takes.
+    public static let signatureLength = 16
+    /// What a file is called that nobody recognizes.
+    public static let unknown = "application/octet-stream"
+
+    /// The type of a picture that begins with these bytes; nil when it is none that is known.
+    public static func recognized(_ bytes: some Sequence<UInt8>) -> String? {
+        let start = Array(bytes.prefix(signatureLength))
+        for (type, offset, signature) in signatures
+        where start.dropFirst(offset).starts(with: signature) {
+            return type
+        }
+        // ISO base media files: a box `ftyp`, with the brand of what is in it.
+        guard start.count >= 12, start[4..<8].elementsEqual("ftyp".utf8) else { return nil }
+        return brands[String(decoding: start[8..<12], as: UTF8.self)]
+    }
+
+    private static let signatures: [(String, Int, [UInt8])] = [
+        ("image/jpeg", 0, [0xFF, 0xD8, 0xFF]),
+        ("image/png", 0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
+        ("image/gif", 0, Array("GIF87a".utf8)),
+        ("image/gif", 0, Array("GIF89a".utf8)),
+        ("image/webp", 8, Array("WEBP".utf8)),
+        ("image/tiff", 0, [0x49, 0x49, 0x2A, 0x00]),
+        ("image/tiff", 0, [0x4D, 0x4D, 0x00, 0x2A]),
+    ]
+
+    private static let brands = [
+        "heic": "image/heic", "heix": "image/heic", "mif1": "image/heif", "msf1": "image/heif",
+        "avif": "image/avif",
+    ]
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// An open file. Calls block, so they are made on threads that may.
+final class PosixFile: @unchecked Sendable {
+    // Sendable: the number never changes, and the calls that take it may be made from any thread.
+    private let descriptor: Int32
+
+    /// - Throws: ``PosixError``.
+    init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws {
+        descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW, mode)
+        guard descriptor >= 0 else { throw PosixError() }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads up to `count` bytes from an offset; fewer only at the end of the file.
+    func read(at offset: Int64, upTo count: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            while initialized < count {
+                let part = pread(
+                    descriptor, buffer.baseAddress! + initialized, count - initialized,
+                    off_t(offset) + off_t(initialized))
+                if part < 0, errno == EINTR { continue }
+                guard part >= 0 else { throw PosixError() }
+                guard part > 0 else { return }
+                initialized += part
+            }
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+        var written = 0
+        while written < bytes.count {
+            let part = pwrite(
+                descriptor, bytes.baseAddress! + written, bytes.count - written,
+                off_t(offset) + off_t(written))
+            if part < 0, errno == EINTR { continue }
+            guard part >= 0 else { throw PosixError() }
+            written += part
+        }
+    }
+
+    var size: Int64 {
+        get throws { try Int64(status().st_size) }
+    }
+
+    func status() throws -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw PosixError() }
+        return status
+    }
+
+    /// Whether the file is, still, the one at a path.
+    func isAt(_ path: String) throws -> Bool {
+        var found = stat()
+        guard lstat(path, &found) == 0 else { return false }
+        let own = try status()
+        return own.st_ino == found.st_ino && own.st_dev == found.st_dev
+    }
+
+    func truncate(to size: Int64) throws {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw PosixError() }
+    }
+
+    /// Makes what was written durable.
+    func synchronize() throws {
+        #if canImport(Darwin)
+            // fsync alone leaves it in the drive's cache there.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        guard fsync(descriptor) == 0 else { throw PosixError() }
+    }
+
+    /// Whether this is now the only one, of all processes, that holds the file.
+    func lockIfFree() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+}
+
+/// What the system said to a call.
+struct PosixError: Error, CustomStringConvertible {
+    let code: Int32
+
+    init() { code = errno }
+
+    var description: String { String(cString: strerror(code)).lowercased() }
+
+    /// Whether there is no room, for everybody or for this user.
+    var isOutOfSpace: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
+}

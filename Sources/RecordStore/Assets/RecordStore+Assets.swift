@@ -1,0 +1,185 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// How many files a store has, and how many it has not.
+public struct AssetStatus: Sendable, Hashable {
+    /// A number of files, and the bytes they have together.
+    public struct Count: Sendable, Hashable {
+        public var files = 0
+        public var bytes: Int64 = 0
+
+        mutating func add(_ size: Int64) {
+            files += 1
+            bytes += size
+        }
+    }
+
+    /// What live records refer to.
+    public internal(set) var referred = Count()
+    /// Of that, what is not here although the policy says that it should be.
+    public internal(set) var missing = Count()
+    /// Of that, what is not here because of the policy.
+    public internal(set) var left = Count()
+    public internal(set) var policy = AssetPolicy.all
+}
+
+/// What a look at every file has found.
+public struct AssetCheck: Sendable, Hashable {
+    /// Files that were looked at.
+    public internal(set) var checked = AssetStatus.Count()
+    /// Those of which the bytes were not what their name says; they were put aside, and count as missing.
+    public internal(set) var damaged: [AssetHash] = []
+}
+
+extension RecordStore {
+    /// How many files live records refer to, and how many of them are here. Looks at the directory.
+    public func assetStatus() async throws -> AssetStatus {
+        let (references, policy) = try await database.read { db in
+            (try AssetTable.references(db).list, try Self.assetPolicy(db))
+        }
+        let present = try assets?.present() ?? [:]
+        var status = AssetStatus()
+        status.policy = policy
+        for reference in references {
+            status.referred.add(reference.size)
+            guard present[reference.hash] != reference.size else { continue }
+            if policy.includes(reference.size) {
+                status.missing.add(reference.size)
+            } else {
+                status.left.add(reference.size)
+            }
+        }
+        return status
+    }
+
+    /// Which files are fetched from peers.
+    public func assetPolicy() async throws -> AssetPolicy {
+        try await database.read(Self.assetPolicy)
+    }
+
+    static func assetPolicy(_ db: Database) throws -> AssetPolicy {
+        try SyncState.text(db, .assetPolicy).flatMap(AssetPolicy.init) ?? .all
+    }
+
+    /// Chooses which files are fetched from peers, from now on.
+    public func setAssetPolicy(_ policy: AssetPolicy) async throws {
+        try await database.write { try SyncState.set($0, .assetPolicy, policy.description) }
+    }
+
+    /// Reads every file, and puts aside those that are damaged, so that they are fetched again.
+    ///
+    /// - Parameter onProgress: called after each file, with what has been looked at so far.
+    public func checkAssets(onProgress: (AssetStatus.Count) -> Void = { _ in }) async throws -> AssetCheck {
+        var check = AssetCheck()
+        guard let assets else { return check }
+        for (hash, size) in try assets.present().sorted(by: { $0.key < $1.key }) {
+            try Task.checkCancellation()
+            if !assets.isIntact(hash) {
+                try assets.setAside(hash)
+                check.damaged.append(hash)
+            }
+            check.checked.add(size)
+            onProgress(check.checked)
+        }
+        return check
+    }
+
+    /// The file of an asset, if it is here.
+    public func file(_ asset: Asset) -> URL? {
+        guard let assets, assets.contains(asset.hash, size: asset.size) else { return nil }
+        return assets.file(asset.hash)
+    }
+
+    /// Asks for files that the policy would not fetch, or ends asking; whoever syncs this store fetches them.
+    public func setWished(_ hashes: [AssetHash], _ isWished: Bool) async throws {
+        try await database.write { db in
+            for hash in hashes { try AssetTable.setWish(db, hash, isWished) }
+        }
+    }
+
+    // MARK: For the exchange with peers
+
+    /// What the store wants to have of files, and does not have.
+    package struct WantedAssets: Sendable {
+        /// Those that came to be referred to after the id that was asked for, by the policy or by a wish.
+        package var list: [AssetReference] = []
+        /// Where to go on from.
+        package var last: Int64 = 0
+        package var policy = AssetPolicy.all
+        package var wishes: Set<AssetHash> = []
+    }
+
+    /// The files that records refer to since `id`, and that are not here but should be.
+    package func wantedAssets(after id: Int64) async throws -> WantedAssets {
+        guard let assets else { return WantedAssets() }
+        let (references, policy, wishes) = try await database.read { db in
+            (try AssetTable.references(db, after: id), try Self.assetPolicy(db), try AssetTable.wishes(db))
+        }
+        let list = references.list.filter { reference in
+            (policy.includes(reference.size) || wishes.contains(reference.hash))
+                && !assets.contains(reference.hash, size: reference.size)
+        }
+        return WantedAssets(list: list, last: references.last, policy: policy, wishes: wishes)
+    }
+
+    /// Whether a file may be given to a peer that may read these zones.
+    package func isAssetReferred(_ hash: AssetHash, in zones: [ZoneName]) async throws -> Bool {
+        try await database.read { try AssetTable.isReferred($0, hash, in: zones) }
+    }
+
+    // MARK: Files that nobody needs
+
+    /// How long a file that no record refers to is kept, in milliseconds: 30 days.
+    public static let defaultAssetRetention: Int64 = 30 * 86_400_000
+
+    /// Removes the files that no live record refers to, once every paired machine knows that, and the retention time has
+    /// passed. Part of the transaction that is open.
+    ///
+    /// - Parameter retention: in milliseconds.
+    /// - Returns: how many were removed.
+    @discardableResult
+    public func removeUnreferredAssets(
+        _ db: Database, retention: Int64 = RecordStore.defaultAssetRetention
+    ) throws -> Int {
+        guard let assets else { return 0 }
+        let referred = Set(try AssetTable.references(db).list.map(\.hash))
+        try noteLeftovers(db, assets, referred)
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT hash FROM assetLeftover GROUP BY hash
+                HAVING MAX(since) <= ? AND COUNT(since) = COUNT(*) AND MAX(changeSequence) <= ?
+                """, arguments: [now() - retention, try Self.acknowledgedByAll(db)])
+        var count = 0
+        for row in rows {
+            guard let hash = AssetHash(row.bytes("hash")), !referred.contains(hash) else { continue }
+            try assets.remove(hash)
+            try db.execute(sql: "DELETE FROM assetLeftover WHERE hash = ?", arguments: [Data(hash.bytes)])
+            count += 1
+        }
+        let date = Date(timeIntervalSince1970: Double(now() - retention) / 1000)
+        assets.removeLeftIncoming(untouchedSince: date, wanted: referred)
+        return count
+    }
+
+    /// Notes since when files are not referred to: those that records let go of, and those that never were, as after a
+    /// crash or in a store that was restored.
+    private func noteLeftovers(_ db: Database, _ assets: AssetDirectory, _ referred: Set<AssetHash>) throws {
+        try db.execute(sql: "UPDATE assetLeftover SET since = ? WHERE since IS NULL", arguments: [now()])
+        let sequence = try SyncState.integer(db, .lastSequence) ?? 0
+        for hash in try assets.present().keys where !referred.contains(hash) {
+            try db.execute(
+                sql: """
+                    INSERT INTO assetLeftover (hash, zone, changeSequence, since) SELECT ?1, 0, ?2, ?3
+                    WHERE NOT EXISTS (SELECT 1 FROM assetLeftover WHERE hash = ?1)
+                    """, arguments: [Data(hash.bytes), sequence, now()])
+        }
+    }
+
+    /// The number up to which every paired machine has acknowledged the changes of every zone.
+    private static func acknowledgedByAll(_ db: Database) throws -> Int64 {
+        try Int64.fetchAll(db, sql: "SELECT id FROM recordZone")
+            .map { try acknowledgedByAll(db, zone: $0) }.min() ?? 0
+    }
+}

@@ -1,0 +1,176 @@
+/// What a record says of a file that belongs to it, such as a picture: which bytes it has, and how people call it.
+///
+/// The bytes are no part of the record. They are kept in files that are found by their hash, so the same picture is kept
+/// once however many records have it, and whoever gets it can tell that it is the right one.
+///
+/// In a column an asset is JSON text with the keys in this order and no blanks:
+///
+///     {"hash":"0f3a…","name":"IMG_1234.jpg","size":482113,"type":"image/jpeg"}
+public struct Asset: Hashable, Sendable {
+    /// The most bytes that a file may have: 2 GiB.
+    public static let maximumSize: Int64 = 2 << 30
+    /// The most bytes of a media type.
+    public static let maximumMediaTypeLength = 127
+    /// The most bytes of a file name in UTF-8, which is what file systems allow.
+    public static let maximumNameLength = 255
+
+    public let hash: AssetHash
+    /// In bytes.
+    public let size: Int64
+    /// What kind of file it is, as in `image/jpeg` (RFC 6838), in lower case.
+    public let mediaType: String
+    /// What the file was called where it came from, for people; empty when nobody knows. Never a path.
+    public let name: String
+
+    /// - Returns: nil when the size is out of bounds, or the media type or the name is none.
+    public init?(hash: AssetHash, size: Int64, mediaType: String, name: String) {
+        guard (0...Self.maximumSize).contains(size), Self.isMediaType(mediaType), Self.isName(name) else {
+            return nil
+        }
+        self.hash = hash
+        self.size = size
+        self.mediaType = mediaType
+        self.name = name
+    }
+
+    // Names are equal byte for byte, as values are, not as Unicode would have it.
+    public static func == (left: Asset, right: Asset) -> Bool {
+        left.hash == right.hash && left.size == right.size && left.mediaType == right.mediaType
+            && left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(hash)
+        hasher.combine(size)
+    }
+
+    private static func isMediaType(_ text: String) -> Bool {
+        guard text.utf8.count <= maximumMediaTypeLength else { return false }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2
+            && parts.allSatisfy { part in
+                !part.isEmpty
+                    && part.utf8.allSatisfy { byte in
+                        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                            || "!#$&-^_.+".utf8.contains(byte)
+                    }
+            }
+    }
+
+    /// Whether a text can stand as a file's name: it leads nowhere, and moves no cursor.
+    private static func isName(_ text: String) -> Bool {
+        guard text.utf8.count <= maximumNameLength, text != ".", text != ".." else { return false }
+        return !text.unicodeScalars.contains { scalar in
+            scalar == "/" || scalar == "\\" || scalar.properties.generalCategory == .control
+        }
+    }
+
+    /// The nearest name that is allowed: without what is not, and cut to length at a character's end.
+    public static func name(from text: String) -> String {
+        var name = ""
+        for character in text {
+            guard isName("_\(character)") else { continue }
+            guard name.utf8.count + character.utf8.count <= maximumNameLength else { break }
+            name.append(character)
+        }
+        return isName(name) ? name : ""
+    }
+}
+
+/// The BLAKE2b-256 hash of a file's bytes.
+public struct AssetHash: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// 32 bytes.
+    public static let length = 32
+
+    public let bytes: [UInt8]
+
+    /// - Returns: nil for anything but 32 bytes.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.length else { return nil }
+        self.bytes = bytes
+    }
+
+    /// - Parameter hex: 64 hexadecimal digits in lower case; nil is returned for anything else.
+    public init?(hex: some StringProtocol) {
+        let digits = Array(hex.utf8)
+        guard digits.count == 2 * Self.length else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = Self.value(digits[index]), let low = Self.value(digits[index + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        self.bytes = bytes
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+
+    /// 64 hexadecimal digits in lower case.
+    public var description: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    public static func < (left: AssetHash, right: AssetHash) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+extension Asset {
+    /// The form in which an asset stands in a column: what SQLite's `json_object('hash', …, 'name', …, 'size', …,
+    /// 'type', …)` makes.
+    public var json: String {
+        // Of what JSON escapes, a name can only have the quotation mark.
+        let escaped = name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\"")
+        return "{\"hash\":\"\(hash)\",\"name\":\"\(escaped)\",\"size\":\(size),\"type\":\"\(mediaType)\"}"
+    }
+
+    /// Reads what ``json`` writes, to the byte.
+    ///
+    /// - Returns: nil for any other text, also for other JSON that says the same.
+    public init?(json text: String) {
+        guard text.utf8.count <= 2048 else { return nil }
+        var rest = text[...]
+        func take(_ literal: String) -> Bool {
+            guard rest.hasPrefix(literal) else { return false }
+            rest.removeFirst(literal.count)
+            return true
+        }
+        func take(upTo literal: String) -> Substring? {
+            guard let range = rest.firstRange(of: literal) else { return nil }
+            defer { rest = rest[range.upperBound...] }
+            return rest[..<range.lowerBound]
+        }
+        // The name is the only part that might contain a delimiter, so what follows it is looked for from the end.
+        guard take("{\"hash\":\""), let hash = take(upTo: "\",\"name\":\"").flatMap(AssetHash.init(hex:)),
+            let size = rest.ranges(of: "\",\"size\":").last
+        else { return nil }
+        let name = rest[..<size.lowerBound].replacing("\\\"", with: "\"")
+        rest = rest[size.upperBound...]
+        guard let number = take(upTo: ",\"type\":\"").flatMap({ Int64($0) }),
+            let type = take(upTo: "\"}"), rest.isEmpty,
+            let asset = Asset(hash: hash, size: number, mediaType: String(type), name: String(name)),
+            asset.json.utf8.elementsEqual(text.utf8)
+        else { return nil }
+        self = asset
+    }
+
+    /// Appends the fields that are the same wherever an asset is encoded: hash, size, media type, name.
+    package func append(to output: inout [UInt8]) {
+        output.append(contentsOf: hash.bytes)
+        VariableLengthInteger.append(UInt64(size), to: &output)
+        for text in [mediaType, name] {
+            VariableLengthInteger.append(UInt64(text.utf8.count), to: &output)
+            output.append(contentsOf: text.utf8)
+        }
+    }
+}
