@@ -2,39 +2,90 @@ import NIOCore
 import SyncProtocol
 import Synchronization
 
-/// The messages of one session that wait to be sent, in order.
+/// The messages of one session that wait to be sent, in order; pieces of files wait in a line of their own, and go only
+/// when nothing else does.
 ///
 /// Putting a message in never waits, so that a side that is reading never stops reading because it has to answer:
 /// two sides that both did would wait for each other for ever. What bounds it is the protocol: batches by the
-/// window, acknowledgements by the batches of the other side's window, the rest by ``limit``.
+/// window, acknowledgements by the batches of the other side's window, the rest by ``limit``. Pieces of files are read
+/// only when there is room for them: ``sendWhenIdle(_:)`` waits.
 final class Outbox: Sendable {
     /// More messages than this are only waiting when the other side asks and does not read.
     static let limit = 1024
+    /// So many pieces of files wait, so that the next one is there when the last one has gone.
+    private static let pieces = 2
 
-    private let stream: AsyncStream<Message>
-    private let continuation: AsyncStream<Message>.Continuation
-    private let waiting = Mutex(0)
+    private struct State {
+        var messages = CircularBuffer<Message>()
+        var pieces = CircularBuffer<Message>()
+        var isFinished = false
+    }
+
+    private let state = Mutex(State())
+    private let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+    private let rooms: AsyncStream<Void>
+    private let room: AsyncStream<Void>.Continuation
 
     init() {
-        (stream, continuation) = AsyncStream.makeStream()
+        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (rooms, room) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     func send(_ message: Message) throws(ProtocolError) {
-        let count = waiting.withLock { count in
-            count += 1
-            return count
+        let count = state.withLock { state in
+            if !state.isFinished { state.messages.append(message) }
+            return state.messages.count
         }
         // The message that says so has to get out.
         if case .error = message {
         } else if count > Self.limit {
             throw ProtocolError(.timeout, "the other side asks for more than it reads")
         }
-        continuation.yield(message)
+        signal.yield()
     }
 
-    /// Lets the writer end once everything that was put in is written.
+    /// Puts a piece of a file in, when there is room for one; for one task only.
+    func sendWhenIdle(_ message: Message) async {
+        var rooms = rooms.makeAsyncIterator()
+        while true {
+            let isIn = state.withLock { state in
+                if state.isFinished { return true }
+                guard state.pieces.count < Self.pieces else { return false }
+                state.pieces.append(message)
+                return true
+            }
+            guard !isIn else { break }
+            guard await rooms.next() != nil else { return }
+        }
+        signal.yield()
+    }
+
+    /// Lets the writer end once every message that was put in is written; pieces of files that wait are dropped.
     func finish() {
-        continuation.finish()
+        state.withLock { state in
+            state.isFinished = true
+            state.pieces.removeAll()
+        }
+        signal.yield()
+        room.yield()
+    }
+
+    private enum Next {
+        case message(Message)
+        case nothing
+        case end
+    }
+
+    private func next() -> Next {
+        state.withLock { state in
+            if let message = state.messages.popFirst() { return .message(message) }
+            if let piece = state.pieces.popFirst() {
+                room.yield()
+                return .message(piece)
+            }
+            return state.isFinished ? .end : .nothing
+        }
     }
 
     /// Writes until the outbox is finished and empty, or the connection breaks.
@@ -42,15 +93,21 @@ final class Outbox: Sendable {
         into outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>, writer: consuming MessageWriter,
         counting statistics: StatisticsCounter
     ) async {
-        for await message in stream {
-            waiting.withLock { $0 -= 1 }
-            do {
-                let frames = try writer.frames([message])
-                statistics.update { $0.bytesSent += frames.readableBytes }
-                try await outbound.write(frames)
-            } catch {
-                // The reading side finds the same connection broken, and says so.
-                return
+        for await _ in signals {
+            loop: while true {
+                switch next() {
+                case .message(let message):
+                    do {
+                        let frames = try writer.frames([message])
+                        statistics.update { $0.bytesSent += frames.readableBytes }
+                        try await outbound.write(frames)
+                    } catch {
+                        // The reading side finds the same connection broken, and says so.
+                        return
+                    }
+                case .nothing: break loop
+                case .end: return
+                }
             }
         }
     }

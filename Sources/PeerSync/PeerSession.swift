@@ -328,11 +328,12 @@ final class PeerSession: Sendable {
         guard !common.isEmpty else {
             throw ProtocolError(.noCommonZone, "the two machines share no zone")
         }
+        let assets = AssetSession(engine, with: peer, zones: common, outbox: outbox, statistics: statistics)
         let zones = common.enumerated().map { number, zone in
             ZoneSession(
                 engine, engine.ledger(zone, peer), number: number, isCaller: purpose.role == .initiator,
-                comparesEverything: purpose.call?.comparesEverything ?? false, outbox: outbox,
-                statistics: statistics)
+                comparesEverything: purpose.call?.comparesEverything ?? false, assets: assets,
+                outbox: outbox, statistics: statistics)
         }
         engine.metrics.sessionBegan()
         hasBegun.withLock { $0 = true }
@@ -341,7 +342,7 @@ final class PeerSession: Sendable {
             for (name, zone) in zip(common, zones) {
                 try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })
             }
-            try await exchange(zones, &reader)
+            try await engine.assets.run(assets) { try await exchange(zones, assets, &reader) }
         } catch {
             if await zones[0].agreedDigest != nil { wasInSync.withLock { $0 = true } }
             throw error
@@ -375,19 +376,18 @@ final class PeerSession: Sendable {
 
     // MARK: Exchanging
 
-    private func exchange(_ zones: [ZoneSession], _ reader: inout MessageReader) async throws {
+    private func exchange(
+        _ zones: [ZoneSession], _ assets: AssetSession, _ reader: inout MessageReader
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             for zone in zones {
                 group.addTask {
-                    do {
-                        try await zone.pump { await self.stopIfDone(zones) }
-                    } catch is CancellationError {
-                        return
-                    } catch {
-                        self.end(because: error)
-                    }
+                    await self.endingIfFailed { try await zone.pump { await self.stopIfDone(zones, assets) } }
                 }
+            }
+            group.addTask {
+                await self.endingIfFailed { try await assets.run { await self.stopIfDone(zones, assets) } }
             }
             let observation = engine.watch.observe {
                 for zone in zones { zone.storeChanged() }
@@ -398,9 +398,20 @@ final class PeerSession: Sendable {
                     try? self.outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
                 }
             }
-            try await read(zones, &reader)
+            try await read(zones, assets, &reader)
         }
         if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    /// Runs a task of the session other than the reading one.
+    private func endingIfFailed(_ body: () async throws -> Void) async {
+        do {
+            try await body()
+        } catch is CancellationError {
+            return
+        } catch {
+            end(because: error)
+        }
     }
 
     /// Ends the session because of an error found outside the reading task; that task then sees the connection end.
@@ -412,7 +423,9 @@ final class PeerSession: Sendable {
         watchdog.expect(within: Self.farewellDeadline)
     }
 
-    private func read(_ zones: [ZoneSession], _ reader: inout MessageReader) async throws {
+    private func read(
+        _ zones: [ZoneSession], _ assets: AssetSession, _ reader: inout MessageReader
+    ) async throws {
         while true {
             if !isStopping.withLock({ $0 }) { watchdog.expect(within: Self.silenceLimit) }
             let message = try await reader.next {
@@ -431,21 +444,23 @@ final class PeerSession: Sendable {
             }
             // However long our own disk takes, it is not the peer that is silent.
             if !isStopping.withLock({ $0 }) { watchdog.expect(within: .seconds(3600)) }
-            try await handle(message, zones)
-            await stopIfDone(zones)
+            try await handle(message, zones, assets)
+            await stopIfDone(zones, assets)
         }
     }
 
-    /// Ends a session that was asked for once, when both sides know that they hold the same.
-    private func stopIfDone(_ zones: [ZoneSession]) async {
+    /// Ends a session that was asked for once, when both sides know that they hold the same, and have what files they can
+    /// give each other.
+    private func stopIfDone(_ zones: [ZoneSession], _ assets: AssetSession) async {
         guard purpose.call?.isOnce == true else { return }
         for zone in zones {
             guard await zone.isConfirmed else { return }
         }
+        guard await assets.isDone else { return }
         stop()
     }
 
-    private func handle(_ message: Message, _ zones: [ZoneSession]) async throws {
+    private func handle(_ message: Message, _ zones: [ZoneSession], _ assets: AssetSession) async throws {
         func zone(_ number: Int) throws(ProtocolError) -> ZoneSession {
             guard zones.indices.contains(number) else {
                 throw ProtocolError(
@@ -460,6 +475,11 @@ final class PeerSession: Sendable {
         case .digest(let number, let summary): try await zone(number).received(summary)
         case .reconcile(let step): try await zone(step.zone).received(step)
         case .resync(let number, let round): try await zone(number).receivedResync(round: round)
+        case .assetRequest(let request): try await assets.received(request)
+        case .assetChunk(let chunk): try await assets.received(chunk)
+        case .assetMissing(let hash): try await assets.isMissing(hash)
+        case .assetsAvailable(let hashes): await assets.areAvailable(hashes)
+        case .assetsWanted(let wanted): await assets.received(wanted)
         case .ping(let bytes): try outbox.send(.pong(bytes))
         case .error(let error): throw PeerSyncError(error)
         case .pong, .unknown, .goodbye: break

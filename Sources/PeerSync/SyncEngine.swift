@@ -36,6 +36,7 @@ public final class SyncEngine: Sendable {
     /// Tells this run of the program from others with the same store.
     let instance = UInt64.random(in: 1...UInt64.max)
     let connections = Connections()
+    let assets = AssetBoard()
 
     /// - Parameters:
     ///   - allowedSkew: how far the stamps of a peer may lie in the future; a peer that goes beyond is refused, and

@@ -22,6 +22,14 @@ public enum SyncEvent: Sendable {
     case inSync(name: String, ZoneDigest, SessionStatistics)
     /// A look at every record of this store has found something wrong, and mended it.
     case mended(StoreCheck)
+    /// Files are on their way; for each direction what has gone and what is left.
+    case assetProgress(name: String, receiving: AssetProgress, sending: AssetProgress)
+    /// Files have come, and no more are under way now. `unavailable` counts those that the peer does not have.
+    case assetsReceived(name: String, AssetStatus.Count, unavailable: Int)
+    /// Files cannot be written, as when the disk is full. Records go on; the files do when they can.
+    case assetsPaused(name: String, reason: String)
+    /// A file of this store was found to be damaged, and is fetched again.
+    case assetDamaged(AssetHash)
     /// A session has ended; the reason is nil when a goodbye ended it.
     case disconnected(name: String, reason: String?)
     /// The next attempt comes after this many seconds.
@@ -33,6 +41,10 @@ public struct SessionStatistics: Sendable, Equatable {
     /// Records sent and received, deletions included.
     public var recordsSent = 0
     public var recordsReceived = 0
+    /// Files, and bytes of files.
+    public var assetsReceived = 0
+    public var assetBytesReceived: Int64 = 0
+    public var assetBytesSent: Int64 = 0
     /// Bytes on the connection, handshake and encryption included.
     public var bytesSent = 0
     public var bytesReceived = 0

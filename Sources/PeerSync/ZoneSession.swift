@@ -15,6 +15,7 @@ actor ZoneSession {
     private let statistics: StatisticsCounter
     private let metrics: SyncMetrics
     private let onEvent: @Sendable (SyncEvent) -> Void
+    private let assets: AssetSession
     private var exchange: ZoneExchange
     /// The store has changed, and the exchange does not know yet.
     private let hasStoreChanged = Atomic(false)
@@ -32,8 +33,9 @@ actor ZoneSession {
 
     init(
         _ engine: SyncEngine, _ ledger: PeerLedger, number: Int, isCaller: Bool, comparesEverything: Bool,
-        outbox: Outbox, statistics: StatisticsCounter
+        assets: AssetSession, outbox: Outbox, statistics: StatisticsCounter
     ) {
+        self.assets = assets
         self.ledger = ledger
         self.comparesEverything = comparesEverything
         differences = comparesEverything ? SyncDifferences() : nil
@@ -105,6 +107,8 @@ actor ZoneSession {
             let records = try await read { ledger, db in try ledger.states(db, named: names) }
             try send(exchange.namedRead(records), of: records.count)
         case .summarize:
+            // Whoever hears that all records are here knows then whether their files are.
+            try await assets.refresh()
             try await perform(exchange.summarized(try await summary()))
         }
     }

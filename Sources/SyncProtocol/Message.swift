@@ -1,3 +1,4 @@
+import NIOCore
 import SyncModel
 
 /// Everything that two peers say to each other once the handshake is done. Protocol/ "Messages" is normative.
@@ -12,6 +13,13 @@ package enum Message: Sendable, Equatable {
     /// Both sides look at all they hold, and reconcile; `round` counts how often within the session.
     case resync(zone: Int, round: Int)
     case reconcile(Reconcile)
+    case assetRequest(AssetRequest)
+    case assetChunk(AssetChunk)
+    /// A file that was asked for is not here, or not for the other side.
+    case assetMissing(AssetHash)
+    /// Files that were asked for in vain are here now.
+    case assetsAvailable([AssetHash])
+    case assetsWanted(AssetsWanted)
     case ping([UInt8])
     case pong([UInt8])
     case error(ProtocolError)
@@ -93,6 +101,43 @@ package enum Message: Sendable, Equatable {
         }
     }
 
+    /// Asks for a piece of a file.
+    package struct AssetRequest: Sendable, Equatable {
+        package var hash: AssetHash
+        package var offset: UInt64
+        package var length: UInt64
+
+        package init(hash: AssetHash, offset: UInt64, length: UInt64) {
+            self.hash = hash
+            self.offset = offset
+            self.length = length
+        }
+    }
+
+    /// Bytes of a file, in answer to a request; a piece takes several, in order.
+    package struct AssetChunk: Sendable, Equatable {
+        package var hash: AssetHash
+        package var offset: UInt64
+        package var bytes: ByteBuffer
+
+        package init(hash: AssetHash, offset: UInt64, bytes: ByteBuffer) {
+            self.hash = hash
+            self.offset = offset
+            self.bytes = bytes
+        }
+    }
+
+    /// How many files one side is still going to ask the other for; none when it is content for now.
+    package struct AssetsWanted: Sendable, Equatable {
+        package var files: UInt64
+        package var bytes: UInt64
+
+        package init(files: UInt64, bytes: UInt64) {
+            self.files = files
+            self.bytes = bytes
+        }
+    }
+
     /// The numbers of the message types.
     enum TypeNumber: UInt64 {
         case hello = 1
@@ -108,5 +153,10 @@ package enum Message: Sendable, Equatable {
         case error = 11
         case goodbye = 12
         case reconcile = 13
+        case assetRequest = 14
+        case assetChunk = 15
+        case assetMissing = 16
+        case assetsAvailable = 17
+        case assetsWanted = 18
     }
 }

@@ -71,6 +71,28 @@ package enum MessageCodec {
             for id in step.wanted { body.writeBytes(id.bytes) }
             body.writeCount(step.payload.count)
             body.writeBytes(step.payload)
+        case .assetRequest(let request):
+            begin(.assetRequest, &body)
+            body.writeBytes(request.hash.bytes)
+            body.writeVarint(request.offset)
+            body.writeVarint(request.length)
+        case .assetChunk(let chunk):
+            begin(.assetChunk, &body)
+            body.writeBytes(chunk.hash.bytes)
+            body.writeVarint(chunk.offset)
+            body.writeCount(chunk.bytes.readableBytes)
+            body.writeImmutableBuffer(chunk.bytes)
+        case .assetMissing(let hash):
+            begin(.assetMissing, &body)
+            body.writeBytes(hash.bytes)
+        case .assetsAvailable(let hashes):
+            begin(.assetsAvailable, &body)
+            body.writeCount(hashes.count)
+            for hash in hashes { body.writeBytes(hash.bytes) }
+        case .assetsWanted(let wanted):
+            begin(.assetsWanted, &body)
+            body.writeVarint(wanted.files)
+            body.writeVarint(wanted.bytes)
         case .ping(let bytes):
             begin(.ping, &body)
             body.writeBytes(bytes)
@@ -123,6 +145,25 @@ package enum MessageCodec {
             return .resync(zone: zone, round: try body.readCount(below: 1 << 30, of: "a round"))
         case .reconcile:
             return .reconcile(try decodeReconcile(&body))
+        case .assetRequest:
+            return .assetRequest(
+                Message.AssetRequest(
+                    hash: try body.readAssetHash(), offset: try body.readVarint(),
+                    length: try body.readVarint()))
+        case .assetChunk:
+            return .assetChunk(try decodeChunk(&body))
+        case .assetMissing:
+            return .assetMissing(try body.readAssetHash())
+        case .assetsAvailable:
+            var hashes: [AssetHash] = []
+            let limit = ProtocolLimits.maximumAssetsAvailable + 1
+            for _ in 0..<(try body.readCount(below: limit, of: "the number of files")) {
+                hashes.append(try body.readAssetHash())
+            }
+            return .assetsAvailable(hashes)
+        case .assetsWanted:
+            return .assetsWanted(
+                Message.AssetsWanted(files: try body.readVarint(), bytes: try body.readVarint()))
         case .ping:
             return .ping(try body.readFixed(pingLength))
         case .pong:
@@ -143,6 +184,16 @@ package enum MessageCodec {
 
     private static func readZone(_ body: inout ByteBuffer) throws(ProtocolError) -> Int {
         try body.readCount(below: ProtocolLimits.maximumZones, of: "a zone's number")
+    }
+
+    private static func decodeChunk(_ body: inout ByteBuffer) throws(ProtocolError) -> Message.AssetChunk {
+        let hash = try body.readAssetHash()
+        let offset = try body.readVarint()
+        let count = try body.readCount(below: ProtocolLimits.assetChunk + 1, of: "the length of a chunk")
+        guard let bytes = body.readSlice(length: count) else {
+            throw .malformed("a message that ends early")
+        }
+        return Message.AssetChunk(hash: hash, offset: offset, bytes: bytes)
     }
 
     // MARK: Reconciliation

@@ -30,6 +30,18 @@ public enum ProtocolLimits {
     package static let maximumIdentifier = RecordName.maximumTypeLength
     /// A message of Negentropy that this side sends, in bytes.
     package static let reconciliationFrame = 60_000
+    /// Bytes of a file in one message: with what stands around them they fill one frame.
+    package static let assetChunk = 65_280
+    /// Bytes of files that this side has asked for and that have not come, together.
+    package static let assetWindow: Int64 = 1 << 20
+    /// Bytes of files that a peer may have asked for and that were not sent, together.
+    package static let maximumAssetsRequested = 16 << 20
+    /// Requests of a peer that wait to be answered.
+    package static let maximumAssetRequests = 256
+    /// Files that this side receives at a time from one peer.
+    package static let openAssets = 8
+    /// Files that one message tells to be there.
+    package static let maximumAssetsAvailable = 1024
     /// Batches that may be on their way without an acknowledgement.
     package static let window = 4
 }

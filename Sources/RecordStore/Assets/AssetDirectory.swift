@@ -41,6 +41,9 @@ public struct AssetDirectory: Sendable {
             && Int64(status.st_size) == size
     }
 
+    /// Whether a file of that hash is there, whatever its size.
+    package func isHere(_ hash: AssetHash) -> Bool { access(file(hash).path, R_OK) == 0 }
+
     /// All files that are there, with their sizes.
     package func present() throws -> [AssetHash: Int64] {
         var found: [AssetHash: Int64] = [:]

@@ -61,13 +61,34 @@ package final class IncomingAsset: @unchecked Sendable {
 /// A file that is being given to a peer.
 package final class OutgoingAsset: Sendable {
     package let hash: AssetHash
-    package let size: Int64
+    /// Tells the file from what may be in its place later.
+    package let version: Version
     private let file: PosixFile
+
+    /// What the system says of a file; equal as long as nobody writes to it.
+    package struct Version: Hashable, Sendable {
+        private let device: UInt64
+        private let number: UInt64
+        private let size: Int64
+        private let modified: Int64
+
+        fileprivate init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            number = UInt64(status.st_ino)
+            size = Int64(status.st_size)
+            #if canImport(Darwin)
+                let time = status.st_mtimespec
+            #else
+                let time = status.st_mtim
+            #endif
+            modified = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        }
+    }
 
     init(_ hash: AssetHash, _ file: PosixFile) throws {
         self.hash = hash
         self.file = file
-        size = try file.size
+        version = Version(try file.status())
     }
 
     /// Reads from an offset; fewer than `count` bytes only at the end.

@@ -9,6 +9,8 @@ public struct AssetStatus: Sendable, Hashable {
         public var files = 0
         public var bytes: Int64 = 0
 
+        public init() {}
+
         mutating func add(_ size: Int64) {
             files += 1
             bytes += size
@@ -108,6 +110,8 @@ extension RecordStore {
         package var last: Int64 = 0
         package var policy = AssetPolicy.all
         package var wishes: Set<AssetHash> = []
+
+        package init() {}
     }
 
     /// The files that records refer to since `id`, and that are not here but should be.
@@ -120,7 +124,12 @@ extension RecordStore {
             (policy.includes(reference.size) || wishes.contains(reference.hash))
                 && !assets.contains(reference.hash, size: reference.size)
         }
-        return WantedAssets(list: list, last: references.last, policy: policy, wishes: wishes)
+        var wanted = WantedAssets()
+        wanted.list = list
+        wanted.last = references.last
+        wanted.policy = policy
+        wanted.wishes = wishes
+        return wanted
     }
 
     /// Whether a file may be given to a peer that may read these zones.

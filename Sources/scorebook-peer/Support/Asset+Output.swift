@@ -1,9 +1,15 @@
 import Foundation
+import RecordStore
 import SyncModel
 
 extension Asset {
     /// As in “IMG_1234.jpg (482 kB, image/jpeg)”.
     var summary: String { "\(name.isEmpty ? "unnamed" : name) (\(size.byteCount), \(mediaType))" }
+}
+
+extension AssetStatus.Count {
+    /// As in “12 pictures (34 MB)”.
+    var text: String { "\(files.counted("picture")) (\(bytes.byteCount))" }
 }
 
 extension Int64 {

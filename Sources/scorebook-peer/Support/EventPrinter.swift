@@ -9,12 +9,16 @@ struct EventPrinter: Sendable {
     let json: Bool
 
     func print(_ event: SyncEvent) {
-        if case .progress(let name, let statistics) = event {
+        switch event {
+        case .progress(let name, let statistics):
             guard !json else { return }
-            ProgressLine.shared.show(
+            return ProgressLine.shared.show(
                 "\(name): \(statistics.recordsSent.grouped) records sent, "
                     + "\(statistics.recordsReceived.grouped) received, \(Int(statistics.seconds)) s")
-            return
+        case .assetProgress(let name, let receiving, let sending):
+            guard !json else { return }
+            return ProgressLine.shared.show(ProgressBar.text(name, receiving: receiving, sending: sending))
+        default: break
         }
         if json {
             try? Terminal.write(json: EventLine(event), compact: true)
@@ -38,8 +42,15 @@ struct EventPrinter: Sendable {
             "refused \(address): \(reason)"
         case .connected(let name, let address):
             "connected with \(name) (\(address))"
-        case .progress:
+        case .progress, .assetProgress:
             nil
+        case .assetsReceived(let name, let count, let unavailable):
+            "received \(count.text) from \(name)"
+                + (unavailable > 0 ? "; \(unavailable.counted("picture")) it does not have" : "")
+        case .assetsPaused(let name, let reason):
+            "pictures from \(name) wait: \(reason)"
+        case .assetDamaged(let hash):
+            "found a damaged picture here, \(hash); it is fetched again"
         case .inSync(let name, let digest, let statistics):
             summary(name, digest, statistics)
         case .mended(let check):
@@ -66,7 +77,21 @@ struct EventPrinter: Sendable {
         "in sync with \(name): \(Int(digest.count).counted("record")), digest \(digest.hex); "
             + "sent \(statistics.recordsSent.grouped), received \(statistics.recordsReceived.grouped), "
             + "\((statistics.bytesSent + statistics.bytesReceived).grouped) bytes, "
-            + String(format: "%.2f s", statistics.seconds)
+            + String(format: "%.2f s", statistics.seconds) + pictures(statistics)
+    }
+
+    /// What a sync moved of pictures, if anything.
+    private static func pictures(_ statistics: SessionStatistics) -> String {
+        var parts: [String] = []
+        if statistics.assetsReceived > 0 {
+            parts.append(
+                "\(statistics.assetsReceived.counted("picture")) received "
+                    + "(\(statistics.assetBytesReceived.byteCount))")
+        }
+        if statistics.assetBytesSent > 0 {
+            parts.append("\(statistics.assetBytesSent.byteCount) of pictures sent")
+        }
+        return parts.map { ", \($0)" }.joined()
     }
 
     /// Where other machines find one that listens on every address.
@@ -95,6 +120,10 @@ struct EventLine: Encodable {
     var seconds: Double?
     var records: [String]?
     var sync: SyncFigures?
+    var files: Int?
+    var bytes: Int64?
+    var unavailable: Int?
+    var hash: String?
 
     init(_ event: SyncEvent) {
         switch event {
@@ -116,6 +145,18 @@ struct EventLine: Encodable {
             self.init("inSync", peer: name, sync: SyncFigures(statistics, digest))
         case .mended(let check):
             self.init("mended", records: check.findings.map(\.name))
+        case .assetProgress(let name, _, _):
+            self.init("assetProgress", peer: name)
+        case .assetsReceived(let name, let count, let unavailable):
+            self.init("assetsReceived", peer: name)
+            files = count.files
+            bytes = count.bytes
+            self.unavailable = unavailable
+        case .assetsPaused(let name, let reason):
+            self.init("assetsPaused", peer: name, reason: reason)
+        case .assetDamaged(let hash):
+            self.init("assetDamaged")
+            self.hash = hash.description
         case .disconnected(let name, let reason):
             self.init("disconnected", peer: name, reason: reason)
         case .retrying(let address, let seconds, let reason):
@@ -149,6 +190,9 @@ struct SyncFigures: Encodable {
     let bytesSent: Int
     let bytesReceived: Int
     let bytes: Int
+    let assetsReceived: Int
+    let assetBytesReceived: Int64
+    let assetBytesSent: Int64
     let seconds: Double
     let digest: String?
     let records: Int?
@@ -159,6 +203,9 @@ struct SyncFigures: Encodable {
         bytesSent = statistics.bytesSent
         bytesReceived = statistics.bytesReceived
         bytes = bytesSent + bytesReceived
+        assetsReceived = statistics.assetsReceived
+        assetBytesReceived = statistics.assetBytesReceived
+        assetBytesSent = statistics.assetBytesSent
         seconds = statistics.seconds
         self.digest = digest?.hex
         records = digest.map { Int($0.count) }

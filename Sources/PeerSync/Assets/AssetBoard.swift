@@ -1,0 +1,58 @@
+import NIOPosix
+import RecordStore
+import SyncModel
+import Synchronization
+
+/// What the sessions of one engine know of files together: which have come, for those whose peers wait for them, and
+/// which were found damaged.
+final class AssetBoard: Sendable {
+    /// What opening a file came to.
+    enum Opening: Sendable {
+        case file(OutgoingAsset)
+        case missing
+        /// Its bytes were not those of its hash, so it was put aside.
+        case damaged
+    }
+
+    private let sessions = Mutex<[ObjectIdentifier: AssetSession]>([:])
+    /// Files that were held against their hash in this run.
+    private let intact = Mutex<[AssetHash: OutgoingAsset.Version]>([:])
+
+    /// Runs `body` while a session hears of files that come and go.
+    func run<Value>(_ session: AssetSession, _ body: () async throws -> Value) async rethrows -> Value {
+        sessions.withLock { $0[ObjectIdentifier(session)] = session }
+        defer { sessions.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(session)) } }
+        return try await body()
+    }
+
+    private var all: [AssetSession] { sessions.withLock { Array($0.values) } }
+
+    /// A file is here now.
+    func arrived(_ hash: AssetHash) async {
+        for session in all { await session.arrived(hash) }
+    }
+
+    /// A file is not here any more.
+    func lost() async {
+        for session in all { await session.lookAgain() }
+    }
+
+    /// Opens a file to be given to a peer, if it is whole; one that is not is never passed on.
+    func open(_ hash: AssetHash, in directory: AssetDirectory) async throws -> Opening {
+        try await blocking { [self] in
+            guard let file = directory.open(hash) else { return .missing }
+            guard intact.withLock({ $0[hash] }) != file.version else { return .file(file) }
+            guard try file.isIntact() else {
+                try directory.setAside(hash)
+                return .damaged
+            }
+            intact.withLock { $0[hash] = file.version }
+            return .file(file)
+        }
+    }
+}
+
+/// Runs what blocks, such as reading a file, where that keeps nobody else waiting.
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await NIOThreadPool.singleton.runIfActive(body)
+}

@@ -1,0 +1,39 @@
+import SyncProtocol
+
+/// How far files have come in one direction of a session.
+public struct AssetProgress: Sendable {
+    /// Bytes that have gone since the session began.
+    public private(set) var bytes: Int64 = 0
+    /// Files, and bytes, that are still to go.
+    public var filesLeft: Int { Int(clamping: left.files) }
+    public var bytesLeft: Int64 { Int64(clamping: left.bytes) }
+    /// Over about the last five seconds.
+    public private(set) var bytesPerSecond = 0.0
+
+    var left = Message.AssetsWanted(files: 0, bytes: 0)
+
+    /// The rate is measured over spans of this length, the newer weighing more.
+    private static let span: Duration = .milliseconds(500)
+    private var spanBegin: ContinuousClock.Instant?
+    private var spanBytes: Int64 = 0
+
+    mutating func add(_ count: Int, left: Message.AssetsWanted, at now: ContinuousClock.Instant = .now) {
+        self.left = left
+        bytes += Int64(count)
+        spanBytes += Int64(count)
+        let begin = spanBegin ?? now
+        spanBegin = begin
+        guard now - begin >= Self.span else { return }
+        let rate = Double(spanBytes) / ((now - begin) / .seconds(1))
+        // After a pause what was before says nothing.
+        let isFresh = bytesPerSecond == 0 || now - begin > Self.span * 10
+        bytesPerSecond = isFresh ? rate : bytesPerSecond * 0.8 + rate * 0.2
+        spanBegin = now
+        spanBytes = 0
+    }
+
+    /// How long what is left will take, in seconds; nil when nothing moves.
+    public var secondsLeft: Double? {
+        bytesPerSecond > 0 ? Double(bytesLeft) / bytesPerSecond : nil
+    }
+}

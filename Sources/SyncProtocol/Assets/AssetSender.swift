@@ -1,0 +1,61 @@
+import SyncModel
+
+/// The sending half of the exchange of assets with one peer: a state machine without I/O.
+package struct AssetSender: Sendable {
+    /// Pieces that the peer has asked for, in order.
+    private var requests: [Message.AssetRequest] = []
+    /// Files that the peer asked for and this side did not have.
+    package private(set) var owed: Set<AssetHash> = []
+    /// How many files the peer still wants; nil before it has said so.
+    package private(set) var wantedByPeer: Message.AssetsWanted?
+
+    package init() {}
+
+    /// The peer asks for a piece of a file.
+    package mutating func received(_ request: Message.AssetRequest) throws(ProtocolError) {
+        let waiting = requests.reduce(request.length) { $0 + $1.length }
+        guard request.length > 0, waiting <= UInt64(ProtocolLimits.maximumAssetsRequested),
+            requests.count < ProtocolLimits.maximumAssetRequests
+        else {
+            throw ProtocolError(.unexpectedMessage, "the other side asks for more of files than is allowed")
+        }
+        requests.append(request)
+    }
+
+    package mutating func received(_ wanted: Message.AssetsWanted) { wantedByPeer = wanted }
+
+    /// Whether the peer has said that it wants nothing more from here.
+    package var isPeerIdle: Bool { wantedByPeer?.files == 0 }
+
+    /// The piece to read next, at most as large as one message may carry; answer with ``sent(_:)`` or
+    /// ``isMissing(_:)``.
+    package var nextPiece: (hash: AssetHash, offset: UInt64, count: Int)? {
+        guard let request = requests.first else { return nil }
+        return (
+            request.hash, request.offset, Int(min(request.length, UInt64(ProtocolLimits.assetChunk)))
+        )
+    }
+
+    /// The next piece was sent.
+    package mutating func sent(_ count: Int) {
+        guard !requests.isEmpty else { return }
+        requests[0].offset += UInt64(count)
+        requests[0].length -= UInt64(count)
+        if requests[0].length == 0 { requests.removeFirst() }
+    }
+
+    /// The file is not here, or is not for this peer.
+    ///
+    /// - Parameter isOwed: whether to tell the peer when it comes.
+    package mutating func isMissing(_ hash: AssetHash, isOwed: Bool) {
+        requests.removeAll { $0.hash == hash }
+        if isOwed, owed.count < ProtocolLimits.maximumTableEntries { owed.insert(hash) }
+    }
+
+    /// Files have come to be here.
+    ///
+    /// - Returns: those that the peer has asked for.
+    package mutating func arrived(_ hashes: [AssetHash]) -> [AssetHash] {
+        hashes.filter { owed.remove($0) != nil }
+    }
+}
