@@ -21,6 +21,12 @@ struct MessageCodecTests {
                 RecordField(name: "year", value: .integer(1995), stamp: stamp(6, 2)),
                 RecordField(name: "rating", value: .real(-0.5), stamp: stamp(5, 1)),
                 RecordField(name: "thumbnail", value: .blob([0, 255]), stamp: stamp(5, 1)),
+                RecordField(
+                    name: "picture",
+                    value: .asset(
+                        Asset(
+                            hash: AssetExchangeTests.hash(7), size: 70_000, mediaType: "image/png",
+                            name: "☕️.png")!), stamp: stamp(5, 1)),
                 RecordField(name: "notes", value: .null, stamp: stamp(5, 1)),
             ]),
         RecordState(
@@ -46,6 +52,13 @@ struct MessageCodecTests {
                 clock: 1_700_000_000_000,
                 zones: [.scorebookData: token, ZoneName("club")!: nil])),
         .pairingShare([UInt8](repeating: 3, count: 32)),
+        .assetRequest(Message.AssetRequest(hash: AssetExchangeTests.hash(1), offset: 1 << 40, length: 1)),
+        .assetChunk(
+            Message.AssetChunk(
+                hash: AssetExchangeTests.hash(1), offset: 70_000, bytes: ByteBuffer(bytes: [1, 2]))),
+        .assetMissing(AssetExchangeTests.hash(2)),
+        .assetsAvailable([AssetExchangeTests.hash(1), AssetExchangeTests.hash(2)]),
+        .assetsWanted(Message.AssetsWanted(files: 3, bytes: 1 << 40)),
         .pairingTag(Message.PairingTag(tag: [UInt8](repeating: 4, count: 64), displayName: "attic")),
         .begin(Message.Begin(zone: 0, isHeldTokenVoid: true, isWholeCopy: false, recordCount: 70_000)),
         .reconcile(

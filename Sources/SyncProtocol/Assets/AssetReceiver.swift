@@ -207,13 +207,13 @@ package struct AssetReceiver: Sendable {
     package mutating func received(_ chunk: Message.AssetChunk) throws(ProtocolError) -> Arrival {
         let count = Int64(chunk.bytes.readableBytes)
         if let (received, requested) = abandoned[chunk.hash] {
-            guard count > 0, Int64(chunk.offset) == received, received + count <= requested else {
+            guard count > 0, chunk.offset == UInt64(received), received + count <= requested else {
                 throw Self.unasked
             }
             abandoned[chunk.hash] = received + count == requested ? nil : (received + count, requested)
             return .drop
         }
-        guard let transfer = transfers[chunk.hash], count > 0, Int64(chunk.offset) == transfer.received,
+        guard let transfer = transfers[chunk.hash], count > 0, chunk.offset == UInt64(transfer.received),
             transfer.received + count <= transfer.requested
         else { throw Self.unasked }
         transfers[chunk.hash]!.received += count
