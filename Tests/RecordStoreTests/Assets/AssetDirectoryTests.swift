@@ -1,0 +1,152 @@
+import Foundation
+import RecordStore
+import SyncModel
+import Testing
+
+/// Files are found by their hash, appear whole or not at all, and go on where they were.
+struct AssetDirectoryTests {
+    static let bytes = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+
+    @Test func aFileIsKeptOnceUnderItsHash() throws {
+        try withAssets { assets in
+            let source = assets.url.deletingLastPathComponent().appendingPathComponent("a picture.png")
+            try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Self.bytes).write(to: source)
+            let asset = try assets.add(source)
+            #expect(asset.name == "a picture.png")
+            #expect(asset.mediaType == "image/png")
+            #expect(asset.size == 3_000_008)
+            #expect(try assets.add(source) == asset)
+            #expect(try Data(contentsOf: assets.file(asset.hash)) == Data(contentsOf: source))
+            #expect(try assets.present() == [asset.hash: asset.size])
+            #expect(assets.isIntact(asset.hash))
+            #expect(try assets.incoming.isEmpty)
+        }
+    }
+
+    @Test func whatCannotBeReadIsRefused() throws {
+        try withAssets { assets in
+            for url in [assets.url.appendingPathComponent("none"), assets.url.deletingLastPathComponent()] {
+                #expect(throws: RecordStoreError.self) { try assets.add(url) }
+            }
+            let present = try assets.present()
+            #expect(present.isEmpty)
+        }
+    }
+
+    @Test func aFileComesInPieces() throws {
+        try withAssets { assets in
+            let asset = try withAssets { try $0.add(Self.bytes) }
+            for (begin, end) in [(0, 1_000_000), (1_000_000, 1_500_000), (1_500_000, 3_000_000)] {
+                let file = try #require(try assets.receive(asset.hash, size: asset.size))
+                #expect(file.count == Int64(begin))
+                #expect(!assets.contains(asset.hash, size: asset.size))
+                try Self.bytes[begin..<end].withUnsafeBytes { try file.append($0) }
+                if end == 3_000_000 { #expect(try file.finish()) }
+            }
+            #expect(assets.contains(asset.hash, size: asset.size))
+            #expect(assets.isIntact(asset.hash))
+            #expect(try assets.incoming.isEmpty)
+        }
+    }
+
+    @Test func onlyOneReceivesAFileAtATime() throws {
+        try withAssets { assets in
+            let asset = try withAssets { try $0.add(Self.bytes) }
+            var first = try assets.receive(asset.hash, size: asset.size)
+            #expect(try assets.receive(asset.hash, size: asset.size) == nil)
+            try Self.bytes.withUnsafeBytes { try first?.append($0) }
+            first = nil
+            #expect(try assets.receive(asset.hash, size: asset.size)?.count == asset.size)
+        }
+    }
+
+    @Test func otherBytesAreThrownAway() throws {
+        try withAssets { assets in
+            let asset = try withAssets { try $0.add(Self.bytes) }
+            let file = try #require(try assets.receive(asset.hash, size: asset.size))
+            var wrong = Self.bytes
+            wrong[1_234_567] ^= 1
+            try wrong.withUnsafeBytes { try file.append($0) }
+            #expect(try file.finish() == false)
+            #expect(!assets.contains(asset.hash, size: asset.size))
+            #expect(try assets.receive(asset.hash, size: asset.size)?.count == 0)
+        }
+    }
+
+    @Test func aLongerRestThanTheFileIsBegunAnew() throws {
+        try withAssets { assets in
+            let asset = try withAssets { try $0.add(Self.bytes) }
+            let incoming = assets.url.appendingPathComponent("incoming")
+            try FileManager.default.createDirectory(at: incoming, withIntermediateDirectories: true)
+            try Data(count: 4_000_000).write(to: incoming.appendingPathComponent(asset.hash.description))
+            #expect(try assets.receive(asset.hash, size: asset.size)?.count == 0)
+        }
+    }
+
+    @Test func aDamagedFileIsPutAsideUntilAWholeOneComes() throws {
+        try withAssets { assets in
+            let asset = try assets.add(Self.bytes)
+            var damaged = Self.bytes
+            damaged[0] ^= 1
+            try Data(damaged).write(to: assets.file(asset.hash))
+            #expect(!assets.isIntact(asset.hash))
+            try assets.setAside(asset.hash)
+            #expect(!assets.contains(asset.hash, size: asset.size))
+            let aside = assets.url.appendingPathComponent("damaged/\(asset.hash)")
+            #expect(FileManager.default.fileExists(atPath: aside.path))
+            _ = try assets.add(Self.bytes)
+            #expect(!FileManager.default.fileExists(atPath: aside.path))
+        }
+    }
+
+    /// Nobody can make this machine read or write through a link that lies in the directory.
+    @Test func linksAreNotFollowed() throws {
+        try withAssets { assets in
+            let asset = try withAssets { try $0.add(Self.bytes) }
+            let elsewhere = assets.url.deletingLastPathComponent().appendingPathComponent("elsewhere")
+            try Data(Self.bytes).write(to: elsewhere)
+            let link = assets.file(asset.hash)
+            try FileManager.default.createDirectory(
+                at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: elsewhere)
+            #expect(!assets.contains(asset.hash, size: asset.size))
+            #expect(assets.open(asset.hash) == nil)
+            #expect(!assets.isIntact(asset.hash))
+        }
+    }
+
+    @Test(arguments: [
+        ("all", AssetPolicy.all), ("none", .none), ("under 5MB", .under(5_000_000)),
+        ("under 5 MB", .under(5_000_000)), ("Under 1.5mib", .under(1_572_864)), ("under 300", .under(300)),
+        ("under 2kB", .under(2000)), ("under 1 GiB", .under(1 << 30)),
+    ])
+    func policiesAreRead(text: String, policy: AssetPolicy) {
+        #expect(AssetPolicy(text) == policy)
+        #expect(AssetPolicy(policy.description) == policy)
+    }
+
+    @Test(arguments: [
+        "", "some", "under", "under 0", "under -5MB", "under MB", "all 5MB", "under 1e99GB", "under nan",
+    ])
+    func otherPoliciesAreNone(text: String) {
+        #expect(AssetPolicy(text) == nil)
+    }
+}
+
+extension AssetDirectory {
+    fileprivate var incoming: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: url.appendingPathComponent("incoming").path)
+        }
+    }
+}
+
+/// Runs a test with a directory of assets of its own.
+func withAssets<Value>(_ body: (AssetDirectory) throws -> Value) throws -> Value {
+    let directory = FileManager.default.temporaryDirectory
+        .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
+    let url = directory.appendingPathComponent("assets", isDirectory: true)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    return try body(AssetDirectory(at: url))
+}

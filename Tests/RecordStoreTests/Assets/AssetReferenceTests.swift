@@ -1,0 +1,205 @@
+import Foundation
+import GRDB
+import RecordStore
+import SyncModel
+import Testing
+
+/// A store knows which files its live records have, whoever writes them, and lets go of the others in time.
+struct AssetReferenceTests {
+    /// A shelf of photographs, and one of the machines that have it.
+    final class Album: Sendable {
+        let database: DatabaseQueue
+        let store: RecordStore
+
+        init(_ assets: AssetDirectory?, replica: UInt64 = 1) throws {
+            database = try DatabaseQueue()
+            try database.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE Photo (
+                            recordName TEXT NOT NULL PRIMARY KEY, title TEXT, file BLOB, small BLOB,
+                            modificationDate TEXT);
+                        """)
+            }
+            let schema = try RecordSchema([
+                RecordType(
+                    "Photo",
+                    [
+                        FieldDefinition("title"), FieldDefinition("file", .asset),
+                        FieldDefinition("small", .asset),
+                    ])
+            ])
+            store = try RecordStore(
+                database, schema: schema, replica: ReplicaID(rawValue: replica), assets: assets)
+        }
+
+        func write(_ sql: String, _ arguments: StatementArguments = []) async throws {
+            try await store.write { try $0.execute(sql: sql, arguments: arguments) }
+        }
+
+        func rows(_ sql: String) throws -> [String] {
+            try database.read { db in
+                try Row.fetchAll(db, sql: sql).map { row in
+                    row.databaseValues.map { $0.isNull ? "-" : String.fromDatabaseValue($0) ?? "\($0)" }
+                        .joined(separator: "|")
+                }
+            }
+        }
+
+        var references: [String] {
+            get throws {
+                try rows("SELECT recordName, field, lower(hex(hash)), size FROM assetReference ORDER BY 1, 2")
+            }
+        }
+    }
+
+    static func asset(_ number: UInt8) -> (bytes: [UInt8], asset: Asset) {
+        let bytes = [UInt8](repeating: number, count: 1000 + Int(number))
+        let asset = try! withAssets { try $0.add(bytes) }
+        return (bytes, asset)
+    }
+
+    private func withAlbum(_ body: (Album, AssetDirectory) async throws -> Void) async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let assets = AssetDirectory(at: directory)
+        try await body(try Album(assets), assets)
+    }
+
+    @Test func whatRecordsReferToIsKnown() async throws {
+        try await withAlbum { album, assets in
+            let (first, second) = (Self.asset(1).asset, Self.asset(2).asset)
+            try await album.write(
+                "INSERT INTO Photo (recordName, file, small) VALUES ('Photo|~|1', ?, ?), ('Photo|~|2', ?, NULL)",
+                [first.json, second.json, first.json])
+            #expect(
+                try album.references == [
+                    "Photo|~|1|file|\(first.hash)|1001", "Photo|~|1|small|\(second.hash)|1002",
+                    "Photo|~|2|file|\(first.hash)|1001",
+                ])
+            #expect(try await album.store.assetStatus().missing.files == 2)
+            #expect(try await album.store.assetStatus().missing.bytes == 2003)
+            _ = try assets.add(Self.asset(1).bytes)
+            #expect(try await album.store.assetStatus().missing.files == 1)
+
+            try await album.write(
+                "UPDATE Photo SET small = NULL, file = 'nothing' WHERE recordName = 'Photo|~|1'")
+            #expect(try album.references == ["Photo|~|2|file|\(first.hash)|1001"])
+            try await album.write("DELETE FROM Photo")
+            #expect(try album.references == [])
+            #expect(try album.rows("SELECT COUNT(*) FROM assetLeftover") == ["2"])
+            // A write that is newer than the deletion.
+            try await album.write(
+                "INSERT INTO Photo (recordName, small) VALUES ('Photo|~|2', ?)", [second.json])
+            #expect(try album.references == ["Photo|~|2|small|\(second.hash)|1002"])
+            #expect(try album.rows("SELECT COUNT(*) FROM assetLeftover") == ["1"])
+        }
+    }
+
+    @Test func aPictureInAColumnBecomesAFile() async throws {
+        try await withAlbum { album, assets in
+            let (bytes, asset) = Self.asset(3)
+            try await album.write(
+                "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [Data(bytes)])
+            #expect(try album.rows("SELECT file FROM Photo") == [asset.json])
+            #expect(try Data(contentsOf: assets.file(asset.hash)) == Data(bytes))
+            #expect(try album.references == ["Photo|~|1|file|\(asset.hash)|1003"])
+            // In other columns a BLOB is a BLOB.
+            try await album.write("UPDATE Photo SET title = x'ffd8ff'")
+            #expect(try album.rows("SELECT typeof(title) FROM Photo") == ["blob"])
+            let check = try await album.store.database.read { [store = album.store] in try store.check($0) }
+            #expect(check.isSound)
+        }
+    }
+
+    @Test func aStoreWithoutADirectoryPassesOnWhatRecordsSay() async throws {
+        let album = try Album(nil)
+        let asset = Self.asset(4).asset
+        try await album.write(
+            "INSERT INTO Photo (recordName, file, small) VALUES ('Photo|~|1', x'ffd8ff', ?)", [asset.json])
+        let state = try await album.store.database.read { [store = album.store] in
+            try store.state($0, of: RecordName("Photo|~|1"))
+        }
+        #expect(state?.field("file")?.value == .blob([0xFF, 0xD8, 0xFF]))
+        #expect(state?.field("small")?.value == .asset(asset))
+    }
+
+    @Test func aRepairFindsTheReferencesAgain() async throws {
+        try await withAlbum { album, _ in
+            let asset = Self.asset(5).asset
+            try await album.write(
+                "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [asset.json])
+            let before = try album.references
+            try await album.database.write { db in
+                try db.execute(sql: "DELETE FROM assetReference; UPDATE recordZone SET recordCount = 7")
+            }
+            try await album.store.database.write { [store = album.store] in _ = try store.repair($0) }
+            #expect(try album.references == before)
+        }
+    }
+
+    @Test func whatIsWantedGoesByThePolicyAndByWishes() async throws {
+        try await withAlbum { album, assets in
+            let list = (1...4).map { Self.asset(UInt8($0 * 10)).asset }
+            for (number, asset) in list.enumerated() {
+                try await album.write(
+                    "INSERT INTO Photo (recordName, file) VALUES (?, ?)", ["Photo|~|\(number)", asset.json])
+            }
+            func wanted(after id: Int64 = 0) async throws -> [AssetHash] {
+                try await album.store.wantedAssets(after: id).list.map(\.hash)
+            }
+            #expect(try await wanted() == list.map(\.hash))
+            try await album.store.setAssetPolicy(.under(1021))
+            #expect(try await wanted() == [list[0].hash, list[1].hash])
+            #expect(try await album.store.assetStatus().left.files == 2)
+            try await album.store.setAssetPolicy(.none)
+            #expect(try await wanted() == [])
+            try await album.store.setWished([list[3].hash], true)
+            #expect(try await wanted() == [list[3].hash])
+            _ = try assets.add(Self.asset(40).bytes)
+            #expect(try await wanted() == [])
+            try await album.store.setAssetPolicy(.all)
+            let last = try await album.store.wantedAssets(after: 0).last
+            #expect(try await wanted(after: last) == [])
+        }
+    }
+
+    /// A file goes when no record has it, every peer knows that, and the time has passed; not before.
+    @Test func whatNobodyNeedsGoesInTime() async throws {
+        try await withAlbum { album, assets in
+            let (bytes, asset) = Self.asset(6)
+            _ = try assets.add(bytes)
+            let stranger = try assets.add(Self.asset(7).bytes)
+            try await album.write(
+                "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [asset.json])
+            let peer = try await album.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "attic")
+            let ledger = PeerLedger(store: album.store, zone: .scorebookData, peer: peer)
+            func acknowledgeAll() async throws {
+                try await album.store.database.write { db in
+                    try ledger.acknowledge(db, ledger.summary(db).current)
+                }
+            }
+            func remove(retention: Int64) async throws -> Int {
+                try await album.store.database.write { [store = album.store] in
+                    try store.removeUnreferredAssets($0, retention: retention)
+                }
+            }
+            try await acknowledgeAll()
+            // The clock has to have moved on since it was first seen that nobody needs it.
+            #expect(try await remove(retention: 3_600_000) == 0)
+            #expect(try await remove(retention: -1000) == 1)
+            #expect(try assets.present().keys.contains(asset.hash))
+            #expect(!assets.isHere(stranger.hash))
+
+            try await album.write("DELETE FROM Photo")
+            #expect(try await remove(retention: -1000) == 0, "the peer does not know of the deletion")
+            try await acknowledgeAll()
+            #expect(try await remove(retention: 3_600_000) == 0, "the time has not passed")
+            #expect(assets.isHere(asset.hash))
+            #expect(try await remove(retention: -1000) == 1)
+            #expect(!assets.isHere(asset.hash))
+            #expect(try album.rows("SELECT * FROM assetLeftover") == [])
+        }
+    }
+}
