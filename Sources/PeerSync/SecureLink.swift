@@ -4,6 +4,26 @@ import SyncProtocol
 
 typealias ByteChannel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
+/// How the connections of both sides are set up.
+enum SocketOptions {
+    /// So many bytes may wait in the system's buffer that have not gone out. What is put in after them can only go out
+    /// after them, so on a slow line a change would wait behind a megabyte of pictures.
+    private static let unsentLimit = 128 << 10
+
+    #if canImport(Darwin)
+        private static let notSentLowWaterMark = NIOBSDSocket.Option(rawValue: 0x201)
+    #else
+        private static let notSentLowWaterMark = NIOBSDSocket.Option(rawValue: 25)
+    #endif
+
+    static func apply(to channel: any Channel) throws {
+        guard let options = channel.syncOptions else { return }
+        try options.setOption(.tcpOption(.tcp_nodelay), value: 1)
+        // Not every system has it, and everything works without.
+        try? options.setOption(.tcpOption(notSentLowWaterMark), value: unsentLimit)
+    }
+}
+
 /// What every connection begins with, in the clear: who may go on, and in which version.
 enum Preamble {
     /// The payload of the first handshake message: the protocol's name and version. It is part of the handshake

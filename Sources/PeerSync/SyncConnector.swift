@@ -167,10 +167,10 @@ public struct SyncConnector: Service {
         do {
             return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connectTimeout(Self.connectTimeout)
-                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .connect(host: address.host, port: address.port) { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try ByteChannel(wrappingChannelSynchronously: channel)
+                        try SocketOptions.apply(to: channel)
+                        return try ByteChannel(wrappingChannelSynchronously: channel)
                     }
                 }
         } catch {

@@ -100,10 +100,10 @@ public struct SyncListener: Service {
             return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .serverChannelOption(.backlog, value: 256)
-                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .bind(host: host, port: port) { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try ByteChannel(wrappingChannelSynchronously: channel)
+                        try SocketOptions.apply(to: channel)
+                        return try ByteChannel(wrappingChannelSynchronously: channel)
                     }
                 }
         } catch {

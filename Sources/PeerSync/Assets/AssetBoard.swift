@@ -1,4 +1,3 @@
-import NIOPosix
 import RecordStore
 import SyncModel
 import Synchronization
@@ -50,9 +49,4 @@ final class AssetBoard: Sendable {
             return .file(file)
         }
     }
-}
-
-/// Runs what blocks, such as reading a file, where that keeps nobody else waiting.
-func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await NIOThreadPool.singleton.runIfActive(body)
 }

@@ -40,7 +40,7 @@ extension RecordStore {
         let (references, policy) = try await database.read { db in
             (try AssetTable.references(db).list, try Self.assetPolicy(db))
         }
-        let present = try assets?.present() ?? [:]
+        let present = try await blocking { [assets] in try assets?.present() ?? [:] }
         var status = AssetStatus()
         status.policy = policy
         for reference in references {
@@ -72,15 +72,19 @@ extension RecordStore {
     /// Reads every file, and puts aside those that are damaged, so that they are fetched again.
     ///
     /// - Parameter onProgress: called after each file, with what has been looked at so far.
-    public func checkAssets(onProgress: (AssetStatus.Count) -> Void = { _ in }) async throws -> AssetCheck {
+    public func checkAssets(
+        onProgress: @Sendable (AssetStatus.Count) -> Void = { _ in }
+    ) async throws -> AssetCheck {
         var check = AssetCheck()
         guard let assets else { return check }
-        for (hash, size) in try assets.present().sorted(by: { $0.key < $1.key }) {
+        for (hash, size) in try await blocking({ try assets.present() }).sorted(by: { $0.key < $1.key }) {
             try Task.checkCancellation()
-            if !assets.isIntact(hash) {
+            let isIntact = try await blocking {
+                if assets.isIntact(hash) { return true }
                 try assets.setAside(hash)
-                check.damaged.append(hash)
+                return false
             }
+            if !isIntact { check.damaged.append(hash) }
             check.checked.add(size)
             onProgress(check.checked)
         }
@@ -120,10 +124,12 @@ extension RecordStore {
         let (references, policy, wishes) = try await database.read { db in
             (try AssetTable.references(db, after: id), try Self.assetPolicy(db), try AssetTable.wishes(db))
         }
-        let list = references.list.filter { reference in
-            (policy.includes(reference.size) || wishes.contains(reference.hash))
-                && !assets.contains(reference.hash, size: reference.size)
+        let candidates = references.list.filter {
+            policy.includes($0.size) || wishes.contains($0.hash)
         }
+        let list =
+            candidates.isEmpty
+            ? [] : try await blocking { candidates.filter { !assets.contains($0.hash, size: $0.size) } }
         var wanted = WantedAssets()
         wanted.list = list
         wanted.last = references.last

@@ -20,11 +20,15 @@ struct Verify: StoreCommand {
             valueName: "host[:port]"))
     var address: PeerAddress
 
+    @Flag(help: "Also read every picture here, and fetch those that are damaged again.")
+    var assets = false
+
     @OptionGroup var session: SessionOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
     func run(_ store: OpenStore) async throws {
+        let damaged = assets ? try await damagedAssets(store) : []
         let engine = session.engine(store) { _ in }
         let connector = SyncConnector(engine, to: address)
         let sync = OneSync { try await connector.verify() }
@@ -36,8 +40,9 @@ struct Verify: StoreCommand {
         }
         let differences = report.differences ?? SyncDifferences()
         if output.json {
-            return try Terminal.write(json: Figures(differences, report))
+            return try Terminal.write(json: Figures(differences, report, damaged))
         }
+        for hash in damaged { Terminal.write("damaged here: the picture \(hash)") }
         for finding in report.mended?.findings ?? [] {
             Terminal.write("mended here: \(finding.name), which \(finding.kind.text)")
         }
@@ -50,6 +55,13 @@ struct Verify: StoreCommand {
         Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
     }
 
+    private func damagedAssets(_ store: OpenStore) async throws -> [AssetHash] {
+        let check = try await ProgressLine.shared.during("reading every picture") {
+            try await store.scorebook.records.checkAssets()
+        }
+        return check.damaged
+    }
+
     private struct Figures: Encodable {
         struct Finding: Encodable {
             let recordName: String
@@ -59,9 +71,11 @@ struct Verify: StoreCommand {
         let mended: [Finding]
         let sent: [String]
         let received: [String]
+        let damagedAssets: [String]
         let sync: SyncFigures
 
-        init(_ differences: SyncDifferences, _ report: SyncReport) {
+        init(_ differences: SyncDifferences, _ report: SyncReport, _ damaged: [AssetHash]) {
+            damagedAssets = damaged.map(\.description)
             mended = (report.mended?.findings ?? []).map { Finding(recordName: $0.name, kind: $0.kind) }
             sent = differences.sent.map(\.description)
             received = differences.received.map(\.description)

@@ -23,6 +23,9 @@ struct SyncFigures: Decodable, Equatable {
     let sent: Int
     let received: Int
     let bytes: Int
+    let assetsReceived: Int
+    let assetBytesReceived: Int
+    let assetBytesSent: Int
     let digest: String
     let records: Int
 }
