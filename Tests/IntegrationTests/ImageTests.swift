@@ -148,6 +148,19 @@ import Testing
         }
     }
 
+    @Test func aDirectoryThatCannotBeMadeIsNamed() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            let file = try kitchen.scene.file("a.png", SamplePicture.png(1))
+            let assets = kitchen.store.appendingPathComponent("assets")
+            try Data("in the way".utf8).write(to: assets)
+            let outcome = try await kitchen.run("game", "edit", "Catan", "--thumbnail", file)
+            #expect(outcome.isSentence(73) && outcome.errors.contains(assets.path), "\(outcome)")
+            #expect(try await kitchen.pictures().isEmpty)
+            #expect(try content(assets.path) == Data("in the way".utf8))
+        }
+    }
+
     // MARK: Saving
 
     @Test func nothingIsOverwrittenWithoutForce() async throws {

@@ -172,8 +172,8 @@ public struct AssetDirectory: Sendable {
                 ? RecordStoreError(.noSpace, "there is no room for pictures in \(url.path)")
                 : RecordStoreError(
                     .assetUnwritable,
-                    "the directory \(url.path) cannot be made: \(error.localizedDescription)"
-                )
+                    "the directory \(url.path) cannot be made; check whether a file is in its place, and who may "
+                        + "write there")
         }
     }
 

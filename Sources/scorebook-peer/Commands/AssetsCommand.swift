@@ -9,11 +9,11 @@ struct AssetsCommand: StoreCommand {
         discussion: """
             The records always come; the files of pictures as chosen here, from the next sync on:
 
-              scorebook-peer assets all             every picture (the default)
-              scorebook-peer assets under 5MB       those of less than that; kB, MB, GB, KiB, MiB and GiB are known
-              scorebook-peer assets none            no picture
+              scorebook-peer assets all          every picture (the default)
+              scorebook-peer assets under 5MB    those of less than that
+              scorebook-peer assets none         no picture
 
-            What is here already stays. Pictures that are added on this machine are kept here in any case.
+            Sizes are in bytes, kB, MB, GB, KiB, MiB or GiB. What is here already stays. Pictures that are added on this machine are kept here in any case.
             """)
 
     @Argument(help: ArgumentHelp("all, none, or under and a size.", valueName: "policy"))
