@@ -14,8 +14,10 @@ public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertibl
         public static let unreadableFile = Code(description: "unreadableFile")
         /// A file that was to be imported is not what it should be.
         public static let invalidFile = Code(description: "invalidFile")
-        /// The database cannot be opened for writing.
+        /// The database cannot be opened for writing, or a file cannot be written.
         public static let notWritable = Code(description: "notWritable")
+        /// The scorebook was opened without a directory for pictures.
+        public static let noAssetDirectory = Code(description: "noAssetDirectory")
     }
 
     public let code: Code

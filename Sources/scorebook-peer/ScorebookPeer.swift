@@ -31,9 +31,13 @@ struct ScorebookPeer: AsyncParsableCommand {
                 subcommands: [Listen.self, Connect.self, Peers.self, Status.self, Verify.self]),
             CommandGroup(
                 name: "Keeping score",
-                subcommands: [PersonCommand.self, GameCommand.self, MatchCommand.self, ScoreCommand.self]),
+                subcommands: [
+                    PersonCommand.self, GameCommand.self, MatchCommand.self, ScoreCommand.self,
+                    ImageCommand.self,
+                ]),
             CommandGroup(
-                name: "Data", subcommands: [Import.self, Export.self, RecordCommand.self]),
+                name: "Data",
+                subcommands: [Import.self, Export.self, RecordCommand.self, AssetsCommand.self]),
             CommandGroup(name: "Upkeep", subcommands: [ClockCommand.self, IdentityCommand.self]),
         ])
 }

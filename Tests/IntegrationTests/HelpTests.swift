@@ -42,9 +42,10 @@ import Testing
     private static let contract =
         [
             "listen", "connect", "peers", "peers list", "peers forget", "peers rename", "status", "import",
-            "export", "record", "record list", "record show", "record delete",
+            "export", "assets", "image", "image save", "record", "record list", "record show",
+            "record delete",
         ]
-        + ["person", "game", "match", "score"].flatMap { type in
+        + ["person", "game", "match", "score", "image"].flatMap { type in
             [type] + ["add", "list", "show", "edit", "delete"].map { "\(type) \($0)" }
         }
 
@@ -87,8 +88,13 @@ import Testing
             for (command, options) in [
                 ("listen", ["--host", "--port", "--pair", "--name", "--store", "--json"]),
                 ("connect", ["--code", "--once", "--name", "--store", "--json", "<host[:port]>"]),
-                ("peers list", ["--store", "--json"]), ("status", ["--store", "--json"]),
-                ("import", ["<file>", "--store", "--json"]), ("export", ["<file>", "--store", "--json"]),
+                ("peers list", ["--store", "--json"]),
+                ("status", ["--check", "--repair", "--assets", "--store", "--json"]),
+                ("import", ["<file>", "--pictures", "--store", "--json"]),
+                ("export", ["<file>", "--pictures", "--store", "--json"]),
+                ("image add", ["<match>", "<file>", "--caption", "--store", "--json"]),
+                ("image save", ["<image>", "--to", "--force", "--store", "--json"]),
+                ("person edit", ["--avatar"]), ("game edit", ["--thumbnail"]),
                 ("record delete", ["--yes", "--dry-run", "--store", "--json"]),
                 ("record list", ["--type", "--held", "--store", "--json"]),
             ] {
@@ -132,6 +138,8 @@ import Testing
         ["connect", "host:0"], ["connect", "host:99999"], ["connect", "host:x"], ["connect", "[::1"],
         ["connect", "a", "b"], ["peers", "forget"], ["peers", "rename", "a"], ["import"], ["export"],
         ["record", "show"], ["record", "list", "--type"], ["status", "now"],
+        ["status", "--assets"], ["image", "add"], ["image", "add", "cafe"], ["image", "save"],
+        ["assets", "some"],
     ])
     func wrongUsageIsToldHowToDoBetter(arguments: [String]) async throws {
         try await withScene { scene in

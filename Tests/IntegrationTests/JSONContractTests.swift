@@ -51,8 +51,15 @@ import Testing
                 let status = try #require(try await value(machine, "status") as? [String: Any])
                 #expect(
                     Set(status.keys).isSuperset(of: [
-                        "digest", "records", "tombstones", "held", "pending", "peers",
+                        "digest", "records", "tombstones", "held", "pending", "peers", "assets",
                     ]))
+                let assets = try #require(status["assets"] as? [String: Any])
+                #expect(assets["policy"] as? String == "all")
+                #expect(
+                    Set(assets.keys) == [
+                        "policy", "files", "bytes", "missing", "missingBytes", "left", "leftBytes",
+                    ])
+                #expect(try await keys(machine, "assets") == Set(assets.keys))
                 let digest = try #require(status["digest"] as? String)
                 #expect(digest.wholeMatch(of: /[0-9a-f]{32}/) != nil)
                 let records = try #require(status["records"] as? [String: Int])
@@ -142,6 +149,38 @@ import Testing
         }
     }
 
+    @Test func pictures() async throws {
+        try await withMachine { kitchen in
+            let (match, file) = try await kitchen.addMatchWithPicture()
+            let image: Set = ["recordName", "match", "image", "caption", "modificationDate"]
+            // A list, however many files are added.
+            #expect(try await keysOfEach(kitchen, "image", "add", match, file) == image)
+            try await kitchen.peer("person", "edit", "Ada", "--avatar", file)
+            let listed = image.union(["field", "subject", "here"])
+            #expect(try await keysOfEach(kitchen, "image", "list") == listed)
+            #expect(try await keysOfEach(kitchen, "image", "list", match) == listed)
+            #expect(try await keys(kitchen, "image", "show", "Ada") == listed.union(["file"]))
+            let shown = try #require(try await value(kitchen, "image", "show", "Ada") as? [String: Any])
+            let asset = try #require(shown["image"] as? [String: Any])
+            #expect(Set(asset.keys) == ["hash", "name", "size", "type"])
+            let path = try #require(shown["file"] as? String)
+            #expect(
+                try Data(contentsOf: URL(fileURLWithPath: path))
+                    == Data(contentsOf: URL(fileURLWithPath: file)))
+            let name = try #require(try await kitchen.pictures().first?.recordName)
+            #expect(try await keys(kitchen, "image", "edit", name, "--caption", "x") == image)
+            let target = kitchen.scene.path("out.png")
+            #expect(
+                try await keysOfEach(kitchen, "image", "save", name, "--to", target) == [
+                    "recordName", "path", "bytes", "type",
+                ])
+            #expect(
+                try await keysOfEach(kitchen, "image", "delete", name, "--yes").isSuperset(of: [
+                    "recordName", "action",
+                ]))
+        }
+    }
+
     @Test func playersAreListedInTheOrderOfTheirSeats() async throws {
         try await withMachine { kitchen in
             try await kitchen.addGame("Catan")
@@ -199,12 +238,20 @@ import Testing
             let file = kitchen.scene.path("export.json")
             let exported = try #require(try await value(kitchen, "export", file) as? [String: Any])
             #expect(exported["records"] as? Int == Household.recordCount)
+            #expect(exported["pictures"] is NSNull && report["pictures"] is NSNull)
+            let directory = kitchen.scene.path("pictures")
+            for command in [["export", file], ["import", file]] {
+                let value = try #require(
+                    try await parse(kitchen, command + ["--pictures", directory]) as? [String: Any])
+                let copies = try #require(value["pictures"] as? [String: Any])
+                #expect(Set(copies.keys) == ["copied", "bytes", "unchanged", "missing", "damaged"])
+            }
         }
     }
 
     @Test func emptyListsAreListsToo() async throws {
         try await withMachine { kitchen in
-            for command in ["person", "game", "match", "score", "peers", "record"] {
+            for command in ["person", "game", "match", "score", "image", "peers", "record"] {
                 let list = try #require(try await value(kitchen, command, "list") as? [Any])
                 #expect(list.isEmpty)
             }

@@ -10,8 +10,14 @@ enum Support {
     static let now: Int64 = 1_627_776_000_000
 
     /// A new, empty scorebook in memory.
-    static func scorebook(_ replica: UInt64 = 1, now: Int64 = now) throws -> ScorebookStore {
-        try ScorebookStore(DatabaseQueue(), replica: ReplicaID(rawValue: replica), now: { now })
+    ///
+    /// - Parameter assets: the directory for pictures, if there is to be one.
+    static func scorebook(
+        _ replica: UInt64 = 1, assets: URL? = nil, now: Int64 = now
+    ) throws -> ScorebookStore {
+        try ScorebookStore(
+            DatabaseQueue(), replica: ReplicaID(rawValue: replica),
+            assets: assets.map { AssetDirectory(at: $0) }, now: { now })
     }
 
     /// A file of the directory `Data` beside this source file.
@@ -23,6 +29,30 @@ enum Support {
 
     static func earlier() throws -> Data { try data("earlier.bgstats.json") }
     static func later() throws -> Data { try data("later.bgstats.json") }
+
+    // MARK: Pictures
+
+    /// A scorebook with a match of Catan that Ada played, and a directory for files of the test's own.
+    static func withPictures(_ body: (ScorebookStore, URL, Match) async throws -> Void) async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("scorebook-pictures-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let scorebook = try scorebook(assets: directory.appendingPathComponent("assets"))
+        try await scorebook.addGame(NewGame(name: "Catan"))
+        let match = try await scorebook.addMatch(
+            NewMatch(
+                game: "Catan", date: "2024-03-05", players: [NewPlayer("Ada Lovelace")], createsPersons: true)
+        )
+        try await body(scorebook, directory, match)
+    }
+
+    /// A file that begins as a JPEG does.
+    static func picture(_ name: String, in directory: URL, _ content: String = "holiday") throws -> URL {
+        let file = directory.appendingPathComponent(name)
+        try Data([0xFF, 0xD8, 0xFF, 0xE0] + Array(content.utf8)).write(to: file)
+        return file
+    }
 }
 
 extension ScorebookStore {

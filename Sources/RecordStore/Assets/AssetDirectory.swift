@@ -103,8 +103,24 @@ public struct AssetDirectory: Sendable {
         return Asset(hash: hash, size: count, mediaType: type, name: "")!
     }
 
-    /// - Parameter read: gives the bytes from an offset on; none at the end.
-    private func add(_ read: (Int64) throws -> [UInt8]) throws -> (AssetHash, Int64) {
+    /// Copies a file in, if its bytes are those of a hash.
+    ///
+    /// - Returns: false when it has others; nothing is kept of it then.
+    /// - Throws: ``RecordStoreError``: `noSpace`, `assetUnwritable`.
+    package func add(_ source: URL, expecting hash: AssetHash) throws -> Bool {
+        guard let file = try? PosixFile(source.resolvingSymlinksInPath().path, O_RDONLY) else { return false }
+        let (found, _) = try add(expecting: hash) { offset in
+            (try? file.read(at: offset, upTo: Self.bufferSize)) ?? []
+        }
+        return found == hash
+    }
+
+    /// - Parameters:
+    ///   - expected: the hash without which nothing is kept; nil for any.
+    ///   - read: gives the bytes from an offset on; none at the end.
+    private func add(
+        expecting expected: AssetHash? = nil, _ read: (Int64) throws -> [UInt8]
+    ) throws -> (AssetHash, Int64) {
         try understandingWrites {
             try makeDirectories()
             let new = incoming.appendingPathComponent("\(UUID().uuidString).new")
@@ -121,7 +137,7 @@ public struct AssetDirectory: Sendable {
             }
             let count = hasher.count
             let hash = hasher.finish()
-            if !contains(hash, size: count) {
+            if !contains(hash, size: count), expected ?? hash == hash {
                 try file.synchronize()
                 try publish(new, as: hash)
             }
@@ -159,8 +175,8 @@ public struct AssetDirectory: Sendable {
                 ? RecordStoreError(.noSpace, "there is no room for pictures in \(url.path)")
                 : RecordStoreError(
                     .assetUnwritable,
-                    "the directory \(url.path) cannot be made: \(error.localizedDescription)"
-                )
+                    "the directory \(url.path) cannot be made; check whether a file is in its place, and who may "
+                        + "write there")
         }
     }
 

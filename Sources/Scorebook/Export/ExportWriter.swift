@@ -2,6 +2,14 @@ import GRDB
 import RecordStore
 import SyncModel
 
+/// What was exported.
+public struct ExportContents: Sendable {
+    /// How many records.
+    public internal(set) var records = 0
+    /// The files that they refer to, which are no part of the export.
+    var pictures = PictureUses()
+}
+
 /// Writes the scorebook as ``ExportFormat`` describes it, piece by piece.
 struct ExportWriter {
     /// About how many bytes are gathered before they are handed on.
@@ -14,11 +22,10 @@ struct ExportWriter {
 
     /// Hands the pieces of the file to `sink`, in order.
     ///
-    /// - Returns: how many records were written.
-    func write(_ db: Database, to sink: ([UInt8]) throws -> Void) throws -> Int {
+    func write(_ db: Database, to sink: ([UInt8]) throws -> Void) throws -> ExportContents {
         var json = JSONText()
         try appendHead(db, to: &json)
-        var count = 0
+        var contents = ExportContents()
         var type: String?
         try records.forEachLiveState(db, zone: zone) { state in
             let isFirst = state.name.recordType != type
@@ -30,7 +37,8 @@ struct ExportWriter {
             }
             json.append(raw: isFirst ? "\n      " : ",\n      ")
             Self.append(state, to: &json)
-            count += 1
+            contents.records += 1
+            contents.pictures.note(state)
             if json.bytes.count >= Self.pieceSize {
                 try sink(json.bytes)
                 json.removeAll()
@@ -38,7 +46,7 @@ struct ExportWriter {
         }
         json.append(raw: type == nil ? "}\n}\n" : "\n    ]\n  }\n}\n")
         try sink(json.bytes)
-        return count
+        return contents
     }
 
     private func appendHead(_ db: Database, to json: inout JSONText) throws {

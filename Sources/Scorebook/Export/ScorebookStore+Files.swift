@@ -66,19 +66,22 @@ extension ScorebookStore {
 
     /// The whole scorebook as JSON; the doc comment of `ExportFormat` describes it.
     public func exportData() async throws -> Data {
+        try await exportDataAndContents().data
+    }
+
+    /// The whole scorebook as JSON, and what is in it.
+    public func exportDataAndContents() async throws -> (data: Data, contents: ExportContents) {
         try await exporting { writer, db in
             var data = Data()
-            _ = try writer.write(db) { data.append(contentsOf: $0) }
-            return data
+            let contents = try writer.write(db) { data.append(contentsOf: $0) }
+            return (data, contents)
         }
     }
 
     /// Writes the whole scorebook as JSON to a file. A file of that name is replaced once the new one is complete; a
     /// link is followed, and what is no regular file, a pipe say, is written to as it is.
-    ///
-    /// - Returns: how many records were written.
     @discardableResult
-    public func exportFile(at path: String) async throws -> Int {
+    public func exportFile(at path: String) async throws -> ExportContents {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         var status = stat()
         guard stat(target, &status) == 0 else { return try await replaceFile(at: target) }
@@ -95,24 +98,24 @@ extension ScorebookStore {
     }
 
     /// Writes beside the file first, under a name that nobody has.
-    private func replaceFile(at path: String) async throws -> Int {
+    private func replaceFile(at path: String) async throws -> ExportContents {
         let partial = "\(path).\(UUID().uuidString.prefix(8)).partial"
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL, 0o644)
         guard descriptor >= 0 else { throw Self.notWritable(path) }
         do {
             let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            let count = try await export(to: file)
+            let contents = try await export(to: file)
             try file.synchronize()
             try file.close()
             guard rename(partial, path) == 0 else { throw Self.notWritable(path) }
-            return count
+            return contents
         } catch {
             try? FileManager.default.removeItem(atPath: partial)
             throw error
         }
     }
 
-    private func export(to file: FileHandle) async throws -> Int {
+    private func export(to file: FileHandle) async throws -> ExportContents {
         do {
             return try await exporting { writer, db in
                 try writer.write(db) { try file.write(contentsOf: Data($0)) }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import RecordStore
 import SyncModel
@@ -13,10 +14,13 @@ public struct NewGame: Sendable {
     public var noPoints: Bool?
     public var cooperative: Bool?
     public var usesTeams: Bool?
+    /// The file of a picture.
+    public var thumbnail: URL?
 
     public init(
         name: String, bggID: Int? = nil, year: Int? = nil, minPlayers: Int? = nil, maxPlayers: Int? = nil,
-        highestWins: Bool? = nil, noPoints: Bool? = nil, cooperative: Bool? = nil, usesTeams: Bool? = nil
+        highestWins: Bool? = nil, noPoints: Bool? = nil, cooperative: Bool? = nil, usesTeams: Bool? = nil,
+        thumbnail: URL? = nil
     ) {
         self.name = name
         self.bggID = bggID
@@ -27,6 +31,7 @@ public struct NewGame: Sendable {
         self.noPoints = noPoints
         self.cooperative = cooperative
         self.usesTeams = usesTeams
+        self.thumbnail = thumbnail
     }
 }
 
@@ -41,6 +46,8 @@ public struct GameEdit: Sendable {
     public var noPoints: Change<Bool> = .keep
     public var cooperative: Change<Bool> = .keep
     public var usesTeams: Change<Bool> = .keep
+    /// The file of a picture.
+    public var thumbnail: Change<URL> = .keep
 
     public init() {}
 }
@@ -62,14 +69,18 @@ public struct GameListing: Sendable, Encodable, Equatable {
 }
 
 extension ScorebookStore {
+    /// Adds a game.
+    ///
+    /// - Throws: ``ScorebookError`` `invalidValue`; what ``storePicture(_:)-(URL)`` throws.
     @discardableResult
     public func addGame(_ new: NewGame) async throws -> Game {
-        try await records.write { [records] db in
-            let game = Game(
-                name: try Bounds.name(new.name, "name"), bggID: new.bggID, year: new.year,
-                minPlayers: new.minPlayers, maxPlayers: new.maxPlayers, highestWins: new.highestWins,
-                noPoints: new.noPoints, cooperative: new.cooperative, usesTeams: new.usesTeams)
-            try Self.check(game)
+        var game = Game(
+            name: try Bounds.name(new.name, "name"), bggID: new.bggID, year: new.year,
+            minPlayers: new.minPlayers, maxPlayers: new.maxPlayers, highestWins: new.highestWins,
+            noPoints: new.noPoints, cooperative: new.cooperative, usesTeams: new.usesTeams)
+        try Self.check(game)
+        if let thumbnail = new.thumbnail { game.thumbnail = try await storePicture(thumbnail) }
+        return try await records.write { [records, game] db in
             try game.insert(db)
             return try Self.settled(db, game.recordName, records)
         }
@@ -78,7 +89,9 @@ extension ScorebookStore {
     /// Changes a game.
     @discardableResult
     public func editGame(_ text: String, _ edit: GameEdit) async throws -> Game {
-        try await records.write { [records] db in
+        if case .set = edit.thumbnail { _ = try await find(.game, text) }
+        let thumbnail = try await storePicture(edit.thumbnail)
+        return try await records.write { [records] db in
             let name = try NameLookup(kind: .game).find(db, text)
             var game: Game = try Self.fetch(db, name)
             let old = game
@@ -91,9 +104,11 @@ extension ScorebookStore {
             edit.noPoints.apply(to: &game.noPoints)
             edit.cooperative.apply(to: &game.cooperative)
             edit.usesTeams.apply(to: &game.usesTeams)
+            thumbnail.apply(to: &game.thumbnail)
             if edit.name != .keep { game.name = try Bounds.name(game.name ?? "", "name") }
             try Self.check(game)
             try game.updateChanges(db, from: old)
+            if thumbnail == .clear { try Self.clear(db, name, "thumbnail") }
             return try Self.settled(db, game.recordName, records)
         }
     }

@@ -113,7 +113,12 @@ struct NameLookup {
                 "there is no \(kind.noun) whose UUID begins with “\(text)”; "
                     + "`\(kind.noun) list` shows those there are"
             )
-        default:
+        case .matchImage:
+            ScorebookError(
+                .notFound,
+                "there is no picture of a match whose UUID begins with “\(text)”; "
+                    + "`image list` shows those there are")
+        case .player, .matchLocation:
             ScorebookError(.notFound, "there is no \(kind.noun) whose UUID begins with “\(text)”")
         }
     }

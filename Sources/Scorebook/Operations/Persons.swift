@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import RecordStore
 import SyncModel
@@ -8,14 +9,17 @@ public struct PersonEdit: Sendable {
     public var name: Change<String> = .keep
     public var emailAddress: Change<String> = .keep
     public var bggUsername: Change<String> = .keep
+    /// The file of a picture.
+    public var avatar: Change<URL> = .keep
 
     public init(
         name: Change<String> = .keep, emailAddress: Change<String> = .keep,
-        bggUsername: Change<String> = .keep
+        bggUsername: Change<String> = .keep, avatar: Change<URL> = .keep
     ) {
         self.name = name
         self.emailAddress = emailAddress
         self.bggUsername = bggUsername
+        self.avatar = avatar
     }
 }
 
@@ -39,34 +43,44 @@ public struct PersonListing: Sendable, Encodable, Equatable {
 extension ScorebookStore {
     /// Adds a person.
     ///
-    /// - Parameter name: first and last name, split at the first blank.
+    /// - Parameters:
+    ///   - name: first and last name, split at the first blank.
+    ///   - avatar: the file of a picture.
+    /// - Throws: ``ScorebookError`` `invalidValue`; what ``storePicture(_:)-(URL)`` throws.
     @discardableResult
     public func addPerson(
-        _ name: String, emailAddress: String? = nil, bggUsername: String? = nil
+        _ name: String, emailAddress: String? = nil, bggUsername: String? = nil, avatar: URL? = nil
     ) async throws -> Person {
-        try await records.write { [records] db in
-            let person = try Self.insertPerson(
-                db, name, emailAddress: emailAddress, bggUsername: bggUsername)
+        var person = try Self.newPerson(name, emailAddress: emailAddress, bggUsername: bggUsername)
+        if let avatar { person.avatar = try await storePicture(avatar) }
+        return try await records.write { [records, person] db in
+            try person.insert(db)
             return try Self.settled(db, person.recordName, records)
         }
     }
 
-    static func insertPerson(
-        _ db: Database, _ name: String, emailAddress: String? = nil, bggUsername: String? = nil
+    static func insertPerson(_ db: Database, _ name: String) throws -> Person {
+        let person = try newPerson(name)
+        try person.insert(db)
+        return person
+    }
+
+    private static func newPerson(
+        _ name: String, emailAddress: String? = nil, bggUsername: String? = nil
     ) throws -> Person {
         let (first, last) = PersonName.split(try Bounds.name(name, "name"))
-        let person = Person(
+        return Person(
             firstName: first, lastName: last,
             emailAddress: try emailAddress.map { try Bounds.name($0, "e-mail address") },
             bggUsername: try bggUsername.map { try Bounds.name($0, "name at BoardGameGeek") })
-        try person.insert(db)
-        return person
     }
 
     /// Changes a person.
     @discardableResult
     public func editPerson(_ text: String, _ edit: PersonEdit) async throws -> Person {
-        try await records.write { [records] db in
+        if case .set = edit.avatar { _ = try await find(.person, text) }
+        let avatar = try await storePicture(edit.avatar)
+        return try await records.write { [records] db in
             let name = try NameLookup(kind: .person).find(db, text)
             var person: Person = try Self.fetch(db, name)
             let old = person
@@ -78,7 +92,9 @@ extension ScorebookStore {
             }
             edit.emailAddress.apply(to: &person.emailAddress)
             edit.bggUsername.apply(to: &person.bggUsername)
+            avatar.apply(to: &person.avatar)
             try person.updateChanges(db, from: old)
+            if avatar == .clear { try Self.clear(db, name, "avatar") }
             return try Self.settled(db, name, records)
         }
     }

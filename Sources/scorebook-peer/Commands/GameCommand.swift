@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Scorebook
 
 struct GameCommand: AsyncParsableCommand {
@@ -32,6 +33,9 @@ struct GameCommand: AsyncParsableCommand {
 
         @Option(help: "Whether teams play: true or false.")
         var usesTeams: Bool?
+
+        @Option(help: ArgumentHelp("A picture of it.", valueName: "file"), completion: .file())
+        var thumbnail: String?
     }
 
     struct Add: StoreCommand {
@@ -50,7 +54,8 @@ struct GameCommand: AsyncParsableCommand {
                     name: name, bggID: details.bggID, year: details.year, minPlayers: details.minPlayers,
                     maxPlayers: details.maxPlayers, highestWins: details.highestWins,
                     noPoints: details.noPoints,
-                    cooperative: details.cooperative, usesTeams: details.usesTeams))
+                    cooperative: details.cooperative, usesTeams: details.usesTeams,
+                    thumbnail: file(details.thumbnail)))
             try output.write(game, "added \(game.name ?? name) (\(game.recordName))")
         }
     }
@@ -94,7 +99,8 @@ struct GameCommand: AsyncParsableCommand {
                     ("players", Self.range(game.minPlayers, game.maxPlayers)),
                     ("highest wins", yes(game.highestWins)), ("without points", yes(game.noPoints)),
                     ("cooperative", yes(game.cooperative)), ("teams", yes(game.usesTeams)),
-                    ("BoardGameGeek", game.bggID.map(String.init)), ("matches", found.matches.grouped),
+                    ("BoardGameGeek", game.bggID.map(String.init)), ("thumbnail", game.thumbnail?.summary),
+                    ("matches", found.matches.grouped),
                     ("changed", game.modificationDate), ("record name", "\(game.recordName)"),
                 ])
         }
@@ -110,7 +116,8 @@ struct GameCommand: AsyncParsableCommand {
     }
 
     struct Edit: StoreCommand {
-        static let configuration = CommandConfiguration(abstract: "Change a game.")
+        static let configuration = CommandConfiguration(
+            abstract: "Change a game.", discussion: "An empty name of a picture takes the picture away.")
 
         @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
         var game: String
@@ -133,6 +140,7 @@ struct GameCommand: AsyncParsableCommand {
             edit.noPoints = Change(details.noPoints)
             edit.cooperative = Change(details.cooperative)
             edit.usesTeams = Change(details.usesTeams)
+            edit.thumbnail = fileChange(details.thumbnail)
             let game = try await store.scorebook.editGame(game, edit)
             try output.write(game, "changed \(game.name ?? "\(game.recordName)")")
         }

@@ -7,20 +7,57 @@ struct Import: StoreCommand {
         abstract: "Take in a file: an export of BG Stats, or one of scorebook-peer.",
         discussion: """
             The file is merged: what is newer here stays as it is, and importing the same file again changes \
-            nothing. A file with an error is refused whole, with the place of the error.
+            nothing. A file with an error is refused whole, with the place of the error. An export has the records \
+            alone; with --pictures the files of pictures come in as well.
             """)
 
     @Argument(help: ArgumentHelp("The file, in JSON.", valueName: "file"))
     var file: String
 
+    @Option(
+        help: ArgumentHelp(
+            "Take in the files of pictures from this directory, where `export --pictures` put them.",
+            valueName: "dir"),
+        completion: .directory)
+    var pictures: String?
+
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
     func run(_ store: OpenStore) async throws {
+        let directory = pictures.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        if let directory { try store.scorebook.checkPictureDirectory(directory) }
         let report = try await ProgressLine.shared.during("importing \(file)") { [file] in
             try await store.scorebook.importFile(at: file)
         }
-        try output.write(report, report.text)
+        let copies: PictureCopies?
+        if let directory {
+            copies = try await ProgressLine.shared.during("importing pictures") {
+                try await store.scorebook.importPictures(from: directory)
+            }
+        } else {
+            copies = nil
+        }
+        try output.write(
+            Figures(format: report.format, types: report.types, pictures: copies),
+            report.text + (copies.map { "\n\($0.text("imported"))" } ?? ""))
+        try copies?.tellWhatIsWrong("neither here nor in that directory", "has other bytes")
+    }
+
+    private struct Figures: Encodable {
+        let format: ImportReport.Format
+        let types: [String: ImportReport.Counts]
+        let pictures: PictureCopies?
+
+        enum CodingKeys: String, CodingKey { case format, types, pictures }
+
+        /// What is missing is null, so that every object has the same keys.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(format, forKey: .format)
+            try container.encode(types, forKey: .types)
+            try container.encode(pictures, forKey: .pictures)
+        }
     }
 }
 
@@ -31,24 +68,63 @@ struct Export: StoreCommand {
         abstract: "Write the whole scorebook to a file, as JSON.",
         discussion: """
             Importing the file into an empty scorebook gives the same records, with the same digest. A file name \
-            of - writes to standard output.
+            of - writes to standard output. The file has the records alone; with --pictures the files of pictures \
+            are put beside it.
             """)
 
     @Argument(help: ArgumentHelp("The file to write; one of that name is replaced.", valueName: "file"))
     var file: String
 
+    @Option(
+        help: ArgumentHelp(
+            "Copy the files of all pictures to this directory; those that are there already stay.",
+            valueName: "dir"),
+        completion: .directory)
+    var pictures: String?
+
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
     func run(_ store: OpenStore) async throws {
+        let directory = pictures.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        if let directory { try store.scorebook.makePictureDirectory(directory) }
+        let contents: ExportContents
         if file == "-" {
-            Terminal.write(bytes: try await store.scorebook.exportData())
-            return
+            let export = try await store.scorebook.exportDataAndContents()
+            Terminal.write(bytes: export.data)
+            contents = export.contents
+        } else {
+            contents = try await ProgressLine.shared.during("exporting to \(file)") { [file] in
+                try await store.scorebook.exportFile(at: file)
+            }
         }
-        let count = try await ProgressLine.shared.during("exporting to \(file)") { [file] in
-            try await store.scorebook.exportFile(at: file)
+        var copies: PictureCopies?
+        if let directory {
+            copies = try await ProgressLine.shared.during("copying pictures") {
+                try await store.scorebook.exportPictures(contents, to: directory)
+            }
         }
-        try output.write(["records": count], "exported \(count.counted("record")) to \(file)")
+        if file != "-" {
+            try output.write(
+                Figures(records: contents.records, pictures: copies),
+                "exported \(contents.records.counted("record")) to \(file)"
+                    + (copies.map { "\n\($0.text("exported"))" } ?? ""))
+        }
+        try copies?.tellWhatIsWrong("not on this machine", "is damaged")
+    }
+
+    private struct Figures: Encodable {
+        let records: Int
+        let pictures: PictureCopies?
+
+        enum CodingKeys: String, CodingKey { case records, pictures }
+
+        /// What is missing is null, so that every object has the same keys.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(records, forKey: .records)
+            try container.encode(pictures, forKey: .pictures)
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Scorebook
 
 struct PersonCommand: AsyncParsableCommand {
@@ -19,11 +20,15 @@ struct PersonCommand: AsyncParsableCommand {
         @Option(help: "The user name at BoardGameGeek.")
         var bgg: String?
 
+        @Option(help: ArgumentHelp("A picture of them.", valueName: "file"), completion: .file())
+        var avatar: String?
+
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            let person = try await store.scorebook.addPerson(name, emailAddress: email, bggUsername: bgg)
+            let person = try await store.scorebook.addPerson(
+                name, emailAddress: email, bggUsername: bgg, avatar: file(avatar))
             try output.write(person, "added \(person.name) (\(person.recordName))")
         }
     }
@@ -57,7 +62,8 @@ struct PersonCommand: AsyncParsableCommand {
                 found,
                 fields: [
                     ("name", found.person.name), ("e-mail", found.person.emailAddress),
-                    ("BoardGameGeek", found.person.bggUsername), ("matches", found.matches.grouped),
+                    ("BoardGameGeek", found.person.bggUsername), ("avatar", found.person.avatar?.summary),
+                    ("matches", found.matches.grouped),
                     ("changed", found.person.modificationDate), ("record name", "\(found.person.recordName)"),
                 ])
         }
@@ -79,6 +85,9 @@ struct PersonCommand: AsyncParsableCommand {
         @Option(help: "The new user name at BoardGameGeek.")
         var bgg: String?
 
+        @Option(help: ArgumentHelp("A new picture of them.", valueName: "file"), completion: .file())
+        var avatar: String?
+
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -87,6 +96,7 @@ struct PersonCommand: AsyncParsableCommand {
             edit.name = change(name)
             edit.emailAddress = change(email)
             edit.bggUsername = change(bgg)
+            edit.avatar = fileChange(avatar)
             let person = try await store.scorebook.editPerson(person, edit)
             try output.write(person, "changed \(person.name)")
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import RecordStore
 import Scorebook
+import SyncModel
 
 struct Status: StoreCommand {
     static let configuration = CommandConfiguration(
@@ -17,11 +18,15 @@ struct Status: StoreCommand {
             """)
     var repair = false
 
+    @Flag(help: "With --check: read the file of every picture as well, and put aside those that are damaged.")
+    var assets = false
+
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard check || !repair else { throw ValidationError("--repair goes with --check") }
+        guard check || !assets else { throw ValidationError("--assets goes with --check") }
     }
 
     func run(_ store: OpenStore) async throws {
@@ -30,15 +35,16 @@ struct Status: StoreCommand {
         try await records.foldPendingChanges()
         if check { return try await check(store) }
         let status = try await records.database.read { try records.status($0) }
+        let assets = AssetFigures(try await records.assetStatus())
         if output.json {
             try Terminal.write(
                 json: Figures(
                     store: store.directory.path, key: store.identity.publicKey.hex,
                     digest: status.digest.hex, live: Int(status.digest.count), records: status.records,
                     tombstones: status.tombstones, held: status.held, pending: status.pending,
-                    peers: status.peers.map(PeerFigures.init)))
+                    peers: status.peers.map(PeerFigures.init), assets: assets))
         } else {
-            write(status, store)
+            write(status, assets, store)
         }
     }
 
@@ -50,8 +56,9 @@ struct Status: StoreCommand {
                 ? try await records.database.write { try records.repair($0) }
                 : try await records.database.read { try records.check($0) }
         }
+        let pictures = assets ? try await PictureCheck(store.scorebook) : nil
         if output.json {
-            try Terminal.write(json: CheckFigures(found, isRepaired: repair))
+            try Terminal.write(json: CheckFigures(found, isRepaired: repair, pictures))
         } else {
             for finding in found.findings { Terminal.write("\(finding.name): \(finding.kind.text)") }
             if found.keptDigest != found.foundDigest {
@@ -64,11 +71,13 @@ struct Status: StoreCommand {
             } else if repair {
                 Terminal.write("repaired; sync with another machine to get back what is missing")
             }
+            pictures?.write()
         }
         guard found.isSound || repair else {
             throw Failure(
                 .dataError, "the scorebook is not sound; `scorebook-peer status --check --repair` mends it")
         }
+        try pictures?.failIfDamaged()
     }
 
     private struct CheckFigures: Encodable {
@@ -82,13 +91,28 @@ struct Status: StoreCommand {
         let keptDigest: String
         let digest: String
         let findings: [Finding]
+        let assets: PictureCheck?
 
-        init(_ check: StoreCheck, isRepaired: Bool) {
+        init(_ check: StoreCheck, isRepaired: Bool, _ pictures: PictureCheck?) {
             sound = check.isSound
             repaired = isRepaired && !check.isSound
             keptDigest = check.keptDigest.hex
             digest = check.foundDigest.hex
             findings = check.findings.map { Finding(recordName: $0.name, kind: $0.kind) }
+            assets = pictures
+        }
+
+        enum CodingKeys: String, CodingKey { case sound, repaired, keptDigest, digest, findings, assets }
+
+        /// What is missing is null, so that every object has the same keys.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(sound, forKey: .sound)
+            try container.encode(repaired, forKey: .repaired)
+            try container.encode(keptDigest, forKey: .keptDigest)
+            try container.encode(digest, forKey: .digest)
+            try container.encode(findings, forKey: .findings)
+            try container.encode(assets, forKey: .assets)
         }
     }
 
@@ -102,15 +126,17 @@ struct Status: StoreCommand {
         let held: Int
         let pending: Int
         let peers: [PeerFigures]
+        let assets: AssetFigures
     }
 
-    private func write(_ status: StoreStatus, _ store: OpenStore) {
+    private func write(_ status: StoreStatus, _ assets: AssetFigures, _ store: OpenStore) {
         var rows = [
             ["store", store.directory.path], ["key", String(store.identity.publicKey.hex.prefix(16)) + "…"],
         ]
         for kind in RecordKind.allCases {
             rows.append([kind.recordType, (status.records[kind.recordType] ?? 0).grouped])
         }
+        if assets.files > 0 { rows.append(["pictures", assets.summary]) }
         rows.append(["deleted", "\(status.tombstones.grouped) remembered"])
         if status.held > 0 { rows.append(["held", "\(status.held.grouped) wait for a record they need"]) }
         rows.append([

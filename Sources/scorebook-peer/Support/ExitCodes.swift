@@ -87,7 +87,12 @@ struct Failure: Error {
     }
 
     private static func code(_ code: RecordStoreError.Code) -> ExitCode {
-        code == .deletionDenied ? .refused : .dataError
+        switch code {
+        case .deletionDenied: .refused
+        case .unreadableFile: .noInput
+        case .noSpace, .assetUnwritable: .cannotCreate
+        default: .dataError
+        }
     }
 
     private static func code(_ code: ScorebookError.Code) -> ExitCode {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import RecordStore
 import Scorebook
 import SyncModel
@@ -33,6 +34,17 @@ extension OutputOptions {
 func change(_ text: String?) -> Change<String> {
     guard let text else { return .keep }
     return text.isEmpty ? .clear : .set(text)
+}
+
+/// The file that an option names; none when its text is empty.
+func file(_ path: String?) -> URL? {
+    path.flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0) }
+}
+
+/// As ``change(_:)``, for options that name a file.
+func fileChange(_ path: String?) -> Change<URL> {
+    guard let path else { return .keep }
+    return file(path).map(Change.set) ?? .clear
 }
 
 /// How a deletion is asked for.

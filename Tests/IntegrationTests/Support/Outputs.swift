@@ -10,6 +10,16 @@ struct Status: Decodable, Equatable {
         let behind: Int
     }
 
+    struct Assets: Decodable, Equatable {
+        let policy: String
+        let files: Int
+        let bytes: Int
+        let missing: Int
+        let missingBytes: Int
+        let left: Int
+        let leftBytes: Int
+    }
+
     let digest: String
     let live: Int
     let records: [String: Int]
@@ -17,6 +27,7 @@ struct Status: Decodable, Equatable {
     let held: Int
     let pending: Int
     let peers: [Peer]
+    let assets: Assets
 }
 
 struct SyncFigures: Decodable, Equatable {

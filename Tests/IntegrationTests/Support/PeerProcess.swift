@@ -7,6 +7,9 @@ final class PeerProcess {
     private let process = Process()
     private let files: URL
 
+    /// The directory that it runs in, its own.
+    var directory: URL { files }
+
     /// - Parameter files: a new directory for what the process writes.
     init(_ arguments: [String], environment: [String: String], host: Network.Host?, files: URL) throws {
         self.arguments = arguments

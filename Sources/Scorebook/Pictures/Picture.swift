@@ -1,0 +1,78 @@
+import GRDB
+import RecordStore
+import SyncModel
+
+/// A picture of a scorebook: one of a match, somebody's avatar, or the thumbnail of a game.
+public struct Picture: Sendable, Encodable, Equatable {
+    /// The record that has it.
+    public let recordName: RecordName
+    /// The column that has it: `image`, `avatar` or `thumbnail`.
+    public let field: String
+    /// The match that it is a picture of; nil for avatars and thumbnails.
+    public let match: RecordName?
+    /// What it belongs to, as people call it: the game and the day of the match, the person, or the game.
+    public let subject: String
+    /// Which file it is; nil when the column holds nothing, or something that is no picture.
+    public let image: Asset?
+    public let caption: String?
+    /// Whether the file is on this machine.
+    public internal(set) var isHere = false
+    /// When the record was last changed, ISO 8601.
+    public let modificationDate: String?
+
+    /// All pictures, in the order in which people see them: those of the latest match first, then persons, then games.
+    private static let all = """
+        SELECT SBMatchImage.recordName, 'image' AS field, match, COALESCE(SBGame.name, '') AS subject, date, image,
+            caption, SBMatchImage.modificationDate, 1 AS section
+        FROM SBMatchImage
+        LEFT JOIN SBMatch ON SBMatch.recordName = SBMatchImage.match
+        LEFT JOIN SBGame ON SBGame.recordName = SBMatch.game
+        UNION ALL
+        SELECT recordName, 'avatar', NULL, \(PersonName.sql), NULL, avatar, NULL, modificationDate, 2
+        FROM SBPerson WHERE avatar IS NOT NULL
+        UNION ALL
+        SELECT recordName, 'thumbnail', NULL, COALESCE(name, ''), NULL, thumbnail, NULL, modificationDate, 3
+        FROM SBGame WHERE thumbnail IS NOT NULL
+        """
+
+    /// - Parameter owner: the record that has the picture, or the match that it is a picture of; nil for all.
+    static func fetchAll(_ db: Database, of owner: RecordName? = nil) throws -> [Picture] {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT * FROM (\(all)) WHERE ?1 IS NULL OR recordName = ?1 OR match = ?1
+                ORDER BY section, date DESC, match DESC, lower(subject), recordName
+                """, arguments: [owner?.description])
+        var pictures: [Picture] = []
+        while let row = try rows.next() { pictures.append(try Picture(row)) }
+        return pictures
+    }
+
+    private init(_ row: Row) throws {
+        recordName = try row.recordName("recordName")
+        field = row["field"]
+        match = row.lenient("match")
+        let day: String? = (row.lenient("date") as String?).map { String($0.prefix(10)) }
+        subject = ([row.lenient("subject") ?? "", day].compactMap(\.self)).joined(separator: ", ")
+        image = row.lenient("image")
+        caption = row.lenient("caption")
+        modificationDate = row.lenient("modificationDate")
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case recordName, field, match, subject, image, caption, here, modificationDate
+    }
+
+    /// Every key is there; what is not known is null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordName, forKey: .recordName)
+        try container.encode(field, forKey: .field)
+        try container.encode(match, forKey: .match)
+        try container.encode(subject, forKey: .subject)
+        try container.encode(image, forKey: .image)
+        try container.encode(caption, forKey: .caption)
+        try container.encode(isHere, forKey: .here)
+        try container.encode(modificationDate, forKey: .modificationDate)
+    }
+}

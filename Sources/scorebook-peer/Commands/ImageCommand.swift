@@ -1,0 +1,158 @@
+import ArgumentParser
+import Foundation
+import Scorebook
+import SyncModel
+
+struct ImageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "image",
+        abstract: "Add, list, show, save, edit or delete pictures.",
+        discussion: """
+            Pictures belong to matches. A person's avatar and a game's thumbnail are set with \
+            `person edit PERSON --avatar FILE` and `game edit GAME --thumbnail FILE`.
+            """,
+        subcommands: [Add.self, List.self, Show.self, Save.self, Edit.self, Delete.self],
+        defaultSubcommand: List.self)
+
+    struct Add: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add pictures to a match.",
+            discussion: """
+                JPEG, PNG, GIF, WebP, TIFF, HEIC, HEIF and AVIF are taken, up to 2 GiB each. The files are copied; \
+                what becomes of them afterwards does not matter. With --json it prints a list.
+                """)
+
+        @Argument(help: "The match: its record name, or at least 4 characters of its UUID.")
+        var match: String
+
+        @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
+        var files: [String]
+
+        @Option(help: "What is to be seen.", transform: NegativeNumber.unmasked)
+        var caption: String?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let files = files.map { URL(fileURLWithPath: $0) }
+            let (match, caption) = (match, caption)
+            let images = try await ProgressLine.shared.during("copying \(files.count.counted("picture"))") {
+                try await store.scorebook.addImages(match: match, files: files, caption: caption)
+            }
+            try output.write(images, images.map { "added \($0.recordName)" }.joined(separator: "\n"))
+        }
+    }
+
+    struct List: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List all pictures: of matches, persons and games (the default).")
+
+        @Argument(
+            help: "Only those of this match: its record name, or at least 4 characters of its UUID.")
+        var match: String?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let pictures = try await store.scorebook.pictures(match: match)
+            try output.write(
+                pictures, header: ["OF", "NAME", "SIZE", "TYPE", "FILE", "CAPTION", "RECORD NAME"],
+                none: "there are no pictures yet"
+            ) {
+                [
+                    $0.subject, $0.image.map { $0.name.isEmpty ? "-" : $0.name } ?? "no picture",
+                    $0.image?.size.byteCount ?? "-", $0.image?.mediaType ?? "-",
+                    $0.image == nil ? "-" : $0.isHere ? "here" : "not here", $0.caption ?? "-",
+                    "\($0.recordName)",
+                ]
+            }
+        }
+    }
+
+    struct Show: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show what is known of a picture, and where its file is.")
+
+        @Argument(
+            help: """
+                The picture: its record name, or at least 4 characters of its UUID; also a match that has one \
+                picture, a person or a game.
+                """)
+        var image: String
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let picture = try await store.scorebook.picture(image)
+            let file = picture.image.flatMap { store.scorebook.records.file($0)?.path }
+            try output.write(
+                Figures(picture: picture, file: file),
+                fields: [
+                    ("of", picture.subject), ("match", picture.match?.description),
+                    ("name", picture.image?.name.filledOrNil), ("caption", picture.caption),
+                    ("size", picture.image?.size.byteCount), ("type", picture.image?.mediaType),
+                    ("file", picture.image == nil ? "no picture" : file ?? "not on this machine"),
+                    ("changed", picture.modificationDate), ("record name", "\(picture.recordName)"),
+                ])
+        }
+
+        /// The keys of the picture, and `file` beside them, null when it is not on this machine.
+        private struct Figures: Encodable {
+            let picture: Picture
+            let file: String?
+
+            enum CodingKeys: String, CodingKey { case file }
+
+            func encode(to encoder: any Encoder) throws {
+                try picture.encode(to: encoder)
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(file, forKey: .file)
+            }
+        }
+    }
+
+    struct Edit: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change the caption of a match's picture.",
+            discussion: "An empty value takes what was there away.")
+
+        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        var image: String
+
+        @Option(help: "What is to be seen.", transform: NegativeNumber.unmasked)
+        var caption: String?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let image = try await store.scorebook.editImage(image, caption: change(caption))
+            try output.write(image, "changed \(image.recordName)")
+        }
+    }
+
+    struct Delete: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a picture of a match.",
+            discussion: """
+                `person edit PERSON --avatar ""` and `game edit GAME --thumbnail ""` take those pictures away.
+                """)
+
+        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        var image: String
+
+        @OptionGroup var deletion: DeletionOptions
+        @OptionGroup var storeOptions: StoreOptions
+
+        func run(_ store: OpenStore) async throws {
+            try await deletion.run(store, .matchImage, image)
+        }
+    }
+}
+
+extension String {
+    fileprivate var filledOrNil: String? { isEmpty ? nil : self }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import RecordStore
+import Scorebook
+import SyncModel
+
+/// How many pictures a scorebook has, for programs and people.
+struct AssetFigures: Encodable {
+    let policy: String
+    /// What records refer to, each file once.
+    let files: Int
+    let bytes: Int64
+    /// What should be here by the policy, but is not.
+    let missing: Int
+    let missingBytes: Int64
+    /// What is not here because of the policy.
+    let left: Int
+    let leftBytes: Int64
+
+    init(_ status: AssetStatus) {
+        policy = status.policy.description
+        (files, bytes) = (status.referred.files, status.referred.bytes)
+        (missing, missingBytes) = (status.missing.files, status.missing.bytes)
+        (left, leftBytes) = (status.left.files, status.left.bytes)
+    }
+
+    /// As in “12 (5.4 MB), 3 missing (1.2 MB), 2 left on other machines (3.1 MB)”.
+    var summary: String {
+        var parts = ["\(files.grouped) (\(bytes.byteCount))"]
+        if missing > 0 { parts.append("\(missing.grouped) missing (\(missingBytes.byteCount))") }
+        if left > 0 { parts.append("\(left.grouped) left on other machines (\(leftBytes.byteCount))") }
+        return parts.joined(separator: ", ")
+    }
+}
+
+/// What a look at the file of every picture has found.
+struct PictureCheck: Encodable {
+    struct Damage: Encodable {
+        let hash: String
+        /// The records that have the picture; none when nobody needs the file any more.
+        let records: [RecordName]
+        /// What the picture is called; nil when no record has it.
+        let name: String?
+
+        enum CodingKeys: String, CodingKey { case hash, records, name }
+
+        /// What is missing is null, so that every object has the same keys.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(hash, forKey: .hash)
+            try container.encode(records, forKey: .records)
+            try container.encode(name, forKey: .name)
+        }
+    }
+
+    let checked: Int
+    let bytes: Int64
+    let damaged: [Damage]
+
+    /// Reads every file, and puts aside those that are damaged.
+    init(_ scorebook: ScorebookStore) async throws {
+        let check = try await scorebook.records.checkAssets { count in
+            ProgressLine.shared.show("checking pictures, \(count.files.grouped), \(count.bytes.byteCount)")
+        }
+        ProgressLine.shared.clear()
+        checked = check.checked.files
+        bytes = check.checked.bytes
+        let uses = check.damaged.isEmpty ? [] : try await scorebook.pictureUses()
+        damaged = check.damaged.map { hash in
+            let use = uses.first { $0.image.hash == hash }
+            return Damage(hash: hash.description, records: use?.records ?? [], name: use?.image.name)
+        }
+    }
+
+    /// Says what was found, for people.
+    func write() {
+        for damage in damaged {
+            let owners =
+                damage.records.isEmpty
+                ? "no record" : damage.records.map(\.description).joined(separator: ", ")
+            let name = damage.name.map { $0.isEmpty ? "" : " (\($0))" } ?? ""
+            Terminal.write(
+                Display.printable("\(owners)\(name): the file \(damage.hash) was damaged and is put aside"))
+        }
+        if damaged.isEmpty {
+            Terminal.write("pictures: \(checked.counted("file")) sound (\(bytes.byteCount))")
+        }
+    }
+
+    /// - Throws: ``Failure`` `dataError` when a file was damaged.
+    func failIfDamaged() throws {
+        guard !damaged.isEmpty else { return }
+        throw Failure(
+            .dataError,
+            "the \(damaged.count == 1 ? "file of a picture was" : "files of \(damaged.count) pictures were") "
+                + "damaged; sync with a machine that has them whole, or add them again")
+    }
+}
