@@ -27,6 +27,8 @@ final class PeerSession: Sendable {
     private static let pingInterval: Duration = .seconds(15)
     /// A peer that was silent for this long is gone.
     private static let silenceLimit: Duration = .seconds(45)
+    /// How long people may take to say what becomes of two scorebooks.
+    private static let decisionDeadline: Duration = .seconds(600)
     /// How long the last messages may take to leave, and the other side to close.
     private static let farewellDeadline: Duration = .seconds(2)
 
@@ -53,6 +55,8 @@ final class PeerSession: Sendable {
         var comparesEverything = false
         /// Permission to start over.
         var startOver: OneTime?
+        /// What becomes of the two scorebooks, if the user has said so.
+        var union: ZoneUnion?
     }
 
     /// What a caller does about pairing.
@@ -81,6 +85,7 @@ final class PeerSession: Sendable {
     private let wasInSync = Mutex(false)
     /// The other side has said hello.
     private let hasBegun = Mutex(false)
+    private let granted = Mutex<Granted?>(nil)
     /// What a task of the session other than the reading one found.
     private let failure = Mutex<(any Error)?>(nil)
     private let watchdog: Watchdog
@@ -283,7 +288,8 @@ final class PeerSession: Sendable {
         -> SyncReport?
     {
         let startsOver = purpose.call?.startOver?.take() ?? false
-        try outbox.send(.hello(try await hello(for: peer, startsOver: startsOver)))
+        let offers = try await offers(to: peer)
+        try outbox.send(.hello(hello(offers)))
         let answer: Message = if let first { first } else { try await nextMessage(&reader) }
         guard case .hello(let hello) = answer else {
             throw ProtocolError(.unexpectedMessage, "the other side did not say hello")
@@ -291,7 +297,8 @@ final class PeerSession: Sendable {
         let connection = try engine.connections.enter(
             self, peer: peer.id, instance: hello.instance, isPreferred: isPreferred(over: peer.publicKey))
         do {
-            let report = try await sync(with: peer, hello, startsOver: startsOver, &reader, didPair: didPair)
+            let report = try await sync(
+                with: peer, offers, hello, startsOver: startsOver, &reader, didPair: didPair)
             await end(connection, peer, nil)
             return report
         } catch {
@@ -314,8 +321,8 @@ final class PeerSession: Sendable {
     }
 
     private func sync(
-        with peer: Peer, _ hello: Message.Hello, startsOver: Bool, _ reader: inout MessageReader,
-        didPair: Bool
+        with peer: Peer, _ offers: [ZoneOffer], _ hello: Message.Hello, startsOver: Bool,
+        _ reader: inout MessageReader, didPair: Bool
     ) async throws -> SyncReport? {
         if startsOver {
             // Only now that the other side is known to be there and willing.
@@ -324,14 +331,12 @@ final class PeerSession: Sendable {
         }
         if purpose.call != nil { try await engine.store.noteAddress(address, of: peer) }
         engine.onEvent(.connected(name: peer.name, address: address))
-        let common = Set(hello.zones.keys).intersection(try await engine.store.zones()).sorted()
-        guard !common.isEmpty else {
-            throw ProtocolError(.noCommonZone, "the two machines share no zone")
-        }
-        let assets = AssetSession(engine, with: peer, zones: common, outbox: outbox, statistics: statistics)
-        let zones = common.enumerated().map { number, zone in
+        let common = try await agree(with: peer, offers, hello, startsOver: startsOver, &reader)
+        let assets = AssetSession(
+            engine, with: peer, zones: common.map(\.zone), outbox: outbox, statistics: statistics)
+        let zones = common.enumerated().map { number, entry in
             ZoneSession(
-                engine, engine.ledger(zone, peer), number: number, isCaller: purpose.role == .initiator,
+                engine, engine.ledger(entry.zone, peer), number: number, isCaller: purpose.role == .initiator,
                 comparesEverything: purpose.call?.comparesEverything ?? false, assets: assets,
                 outbox: outbox, statistics: statistics)
         }
@@ -339,10 +344,12 @@ final class PeerSession: Sendable {
         hasBegun.withLock { $0 = true }
         try await engine.noteConnected(with: peer)
         do {
-            for (name, zone) in zip(common, zones) {
-                try await zone.begin(heldByPeer: hello.zones[name].flatMap { $0 })
+            for (entry, zone) in zip(common, zones) {
+                try await zone.begin(heldByPeer: entry.heldByPeer, mayWrite: entry.rights == .write)
             }
-            try await engine.assets.run(assets) { try await exchange(zones, assets, &reader) }
+            try await engine.assets.run(assets) {
+                try await engine.settings.run(self) { try await exchange(zones, assets, &reader) }
+            }
         } catch {
             if await zones[0].agreedDigest != nil { wasInSync.withLock { $0 = true } }
             throw error
@@ -360,18 +367,79 @@ final class PeerSession: Sendable {
         return isOwnKeySmaller == (purpose.role == .initiator)
     }
 
-    private func hello(for peer: Peer, startsOver: Bool) async throws -> Message.Hello {
-        var zones: [ZoneName: ChangeToken?] = [:]
-        for zone in try await engine.store.zones() {
-            let ledger = engine.ledger(zone, peer)
-            zones[zone] =
-                startsOver
-                ? .start : .some(try await engine.store.database.read { try ledger.summary($0).received })
-        }
-        return Message.Hello(
+    private func hello(_ offers: [ZoneOffer]) -> Message.Hello {
+        Message.Hello(
             minorVersion: ProtocolLimits.minorVersion, replica: engine.store.replica,
             instance: engine.instance, displayName: engine.displayName, clock: engine.store.now(),
-            zones: zones)
+            zones: offers)
+    }
+
+    // MARK: Zones
+
+    /// The zones that the peer may have, as they are at this moment.
+    private func offers(to peer: Peer) async throws -> [ZoneOffer] {
+        let store = engine.store
+        let offers = try await store.readFolded { db in
+            try store.zonesGranted(db, to: peer).map { zone, rights in
+                ZoneOffer(
+                    id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
+                    rights: rights, recordCount: zone.digest.count)
+            }
+        }
+        granted.withLock { $0 = Granted(peer, offers) }
+        return offers
+    }
+
+    /// What the session goes by: whom it is with, and what they may do.
+    private struct Granted: Equatable {
+        let peer: Int64
+        let zones: [ZoneID]
+        let rights: [ZoneRights]
+
+        init(_ peer: Peer, _ offers: [ZoneOffer]) {
+            self.peer = peer.id
+            zones = offers.map(\.id)
+            rights = offers.map(\.rights)
+        }
+    }
+
+    private func agree(
+        with peer: Peer, _ offers: [ZoneOffer], _ hello: Message.Hello, startsOver: Bool,
+        _ reader: inout MessageReader
+    ) async throws -> [ZoneAgreement.Entry] {
+        // People may be asked, on either side.
+        watchdog.expect(within: Self.decisionDeadline)
+        let agreement = ZoneAgreement(
+            engine: engine, peer: peer, isCaller: purpose.role == .initiator, own: offers,
+            theirs: hello.zones)
+        guard let call = purpose.call else {
+            guard case .open(let open) = try await nextMessage(&reader) else {
+                throw ProtocolError(
+                    .unexpectedMessage, "the other side did not say which zones it takes part in")
+            }
+            return try await agreement.answer(open, outbox: outbox)
+        }
+        return try await agreement.call(call.union, startsOver: startsOver, outbox: outbox) {
+            try await self.nextMessage(&reader)
+        }
+    }
+
+    /// The user has decided something: what this session goes by may not hold any more.
+    func settingsChanged() async {
+        await endingIfFailed {
+            guard let before = granted.withLock({ $0 }) else { return }
+            guard try await engine.store.isSyncOn() else {
+                throw ProtocolError(.switchedOff, "sync is switched off on the other machine")
+            }
+            guard let peer = try await engine.store.peers().first(where: { $0.id == before.peer }) else {
+                throw ProtocolError(.notPaired, "the pairing of the two machines was ended")
+            }
+            let store = engine.store
+            let now = try await store.database.read { db in try store.zonesGranted(db, to: peer) }
+            guard now.map(\.rights) == before.rights, now.map(\.zone.id) == before.zones else {
+                throw ProtocolError(.zonesChanged, "what the two machines share has changed")
+            }
+        }
     }
 
     // MARK: Exchanging
@@ -471,6 +539,7 @@ final class PeerSession: Sendable {
         switch message {
         case .begin(let begin): try await zone(begin.zone).received(begin)
         case .batch(let number, let batch): try await zone(number).received(batch)
+        case .refuse(let refuse): try await zone(refuse.zone).received(refuse)
         case .acknowledge(let number, let token): try await zone(number).receivedAcknowledgement(token)
         case .digest(let number, let summary): try await zone(number).received(summary)
         case .reconcile(let step): try await zone(step.zone).received(step)
@@ -483,7 +552,7 @@ final class PeerSession: Sendable {
         case .ping(let bytes): try outbox.send(.pong(bytes))
         case .error(let error): throw PeerSyncError(error)
         case .pong, .unknown, .goodbye: break
-        case .hello, .pairingShare, .pairingTag:
+        case .hello, .open, .pairingShare, .pairingTag:
             throw ProtocolError(.unexpectedMessage, "the other side greeted twice")
         }
     }
@@ -514,6 +583,7 @@ extension ProtocolError {
             case .clockSkew: .clockSkew
             case .noSuchPeer: .notPaired
             case .changeTokenExpired: .changeTokenExpired
+            case .notPermitted: .notPermitted
             default: .storeFailure
             }
         self.init(code, error.message)

@@ -30,6 +30,10 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let timeout = Code(description: "timeout")
         /// The other side broke the protocol, or says that this side did.
         public static let protocolViolation = Code(description: "protocolViolation")
+        /// Sync is switched off, here or on the other machine.
+        public static let switchedOff = Code(description: "switchedOff")
+        /// Who may have what has changed; the next connection goes by what holds now.
+        public static let zonesChanged = Code(description: "zonesChanged")
         /// The identity key is readable by others, or is none.
         public static let unsafeIdentity = Code(description: "unsafeIdentity")
         /// Another program holds one of the stores.
@@ -44,6 +48,9 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
     /// Whether both sides had been found equal before in the session that ended with this.
     var cameAfterSync = false
 
+    static let switchedOff = PeerSyncError(
+        .switchedOff, "sync is switched off here; `scorebook-peer sync on` switches it on")
+
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -53,7 +60,9 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
 
     /// Whether trying again later may help without anybody doing anything.
     public var isTransient: Bool {
-        [.unreachable, .interrupted, .timeout, .clockSkew, .duplicateConnection, .storeBusy].contains(code)
+        [
+            .unreachable, .interrupted, .timeout, .clockSkew, .duplicateConnection, .storeBusy, .zonesChanged,
+        ].contains(code)
     }
 
     /// What an error that the other side sent, or that this side found, means to the user here.
@@ -64,7 +73,9 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
             case .changeTokenExpired: .changeTokenExpired
             case .clockSkew: .clockSkew
             case .duplicateConnection: .duplicateConnection
-            case .sameIdentity, .noCommonZone: .refused
+            case .sameIdentity, .noCommonZone, .differentScorebook, .declined: .refused
+            case .zonesChanged, .notPermitted: .zonesChanged
+            case .switchedOff: .switchedOff
             case .pairingUnavailable, .pairingFailed, .pairingBusy: .pairingFailed
             case .unsupportedVersion: .incompatible
             case .timeout, .tooBusy: .timeout

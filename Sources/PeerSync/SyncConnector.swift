@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import SecureChannel
 import ServiceLifecycle
+import SyncProtocol
 import Synchronization
 
 /// Connects to one machine, and stays in live sync with it: when the connection ends, it is made again.
@@ -19,6 +20,7 @@ public struct SyncConnector: Service {
     private let address: PeerAddress
     private let code: PairingCode?
     private let startOver: OneTime?
+    private let union: ZoneUnion?
     /// Where the sessions that this makes are counted.
     private let sessions: SessionSet
 
@@ -26,9 +28,13 @@ public struct SyncConnector: Service {
     ///   - code: pairs with the machine if it is not paired yet.
     ///   - startsOver: for a machine that was away too long: the first session forgets what the other machine has
     ///     acknowledged, keeps what was changed here since then, and takes over what the other machine holds.
+    ///   - union: what becomes of the two scorebooks, if that has to be decided; nil asks the engine's `decide`.
+    ///     ``ZoneUnion/replaceCaller`` and ``ZoneUnion/replaceListener`` hold whether or not they are the same.
     public init(
-        _ engine: SyncEngine, to address: PeerAddress, code: PairingCode? = nil, startsOver: Bool = false
+        _ engine: SyncEngine, to address: PeerAddress, code: PairingCode? = nil, startsOver: Bool = false,
+        union: ZoneUnion? = nil
     ) {
+        self.union = union
         self.engine = engine
         self.address = address
         self.code = code
@@ -42,6 +48,7 @@ public struct SyncConnector: Service {
         self.address = address
         code = nil
         startOver = nil
+        union = nil
         self.sessions = sessions
     }
 
@@ -50,7 +57,8 @@ public struct SyncConnector: Service {
     /// - Throws: ``PeerSyncError``.
     public func syncOnce() async throws -> SyncReport {
         try await once(
-            PeerSession.Call(isOnce: true, startOver: startOver), orElse: "everything was exchanged")
+            PeerSession.Call(isOnce: true, startOver: startOver, union: union),
+            orElse: "everything was exchanged")
     }
 
     /// Connects once, looks at every record of the two machines, mends what is wrong or differs, and ends.
@@ -96,7 +104,7 @@ public struct SyncConnector: Service {
             var reason = "the other side ended the connection"
             var isSilent = persistence == .quietly
             do {
-                if try await session(PeerSession.Call(startOver: startOver)) != nil {
+                if try await session(PeerSession.Call(startOver: startOver, union: union)) != nil {
                     pause = Self.firstPause
                 }
                 wasConnected = true
@@ -182,9 +190,10 @@ public struct SyncConnector: Service {
     private func withWatch<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws
         -> Value
     {
-        try await withThrowingTaskGroup(of: Value?.self) { group in
+        try await engine.checkSwitch()
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {
-                try await engine.watch.run(engine.store, logger: engine.logger)
+                try await engine.watchStore()
                 return nil
             }
             group.addTask { try await body() }

@@ -32,6 +32,8 @@ public final class SyncEngine: Sendable {
     let logger: Logger
     let metrics: SyncMetrics
     let onEvent: @Sendable (SyncEvent) -> Void
+    let decide: @Sendable (ZoneQuestion) async -> ZoneAnswer
+    let settings = SettingsWatch()
     let watch = StoreWatch()
     /// Tells this run of the program from others with the same store.
     let instance = UInt64.random(in: 1...UInt64.max)
@@ -44,12 +46,15 @@ public final class SyncEngine: Sendable {
     ///   - logger: what is written to it helps to find a fault; what a user should see comes as events.
     ///   - metrics: where sessions, records, bytes and the time of applying are counted, under labels that begin with
     ///     `peer_sync_`; the system's factory, unless the app has another.
+    ///   - decide: asked what becomes of two scorebooks that meet for the first time, and whether this one may be replaced.
+    ///     When nobody is there to be asked, two that are not shared with others yet become one.
     ///   - onEvent: called from the engine's tasks, in order for one peer; it should return soon.
     public init(
         store: RecordStore, identity: Identity, displayName: String,
         allowedSkew: Duration = .milliseconds(RecordStore.defaultAllowedSkew),
         logger: Logger = Logger(label: "scorebook-peer", factory: { _ in SwiftLogNoOpLogHandler() }),
         metrics: any MetricsFactory = MetricsSystem.factory,
+        decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody },
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
     ) {
         self.store = store
@@ -58,12 +63,31 @@ public final class SyncEngine: Sendable {
         self.allowedSkew = Int64(allowedSkew / .milliseconds(1))
         self.logger = logger
         self.metrics = SyncMetrics(metrics)
+        self.decide = decide
         self.onEvent = onEvent
     }
 
     /// What the exchange of a zone with a peer asks of the store.
-    func ledger(_ zone: ZoneName, _ peer: Peer) -> PeerLedger {
+    func ledger(_ zone: Zone, _ peer: Peer) -> PeerLedger {
         PeerLedger(store: store, zone: zone, peer: peer, allowedSkew: allowedSkew)
+    }
+
+    /// - Throws: ``PeerSyncError`` `switchedOff`.
+    func checkSwitch() async throws {
+        guard try await !store.isSyncOn() else { return }
+        throw PeerSyncError.switchedOff
+    }
+
+    /// Watches the store, and what its user decides, until cancelled.
+    ///
+    /// - Throws: ``PeerSyncError``: `storeUnusable`, `switchedOff`.
+    func watchStore() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.watch.run(self.store, logger: self.logger) }
+            group.addTask { try await self.settings.run(self.store, self.watch) }
+            defer { group.cancelAll() }
+            while try await group.next() != nil {}
+        }
     }
 
     /// Keeps in the store whether this engine has connections with a peer.

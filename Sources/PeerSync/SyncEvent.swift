@@ -1,3 +1,4 @@
+import Foundation
 import RecordStore
 import SecureChannel
 import SyncModel
@@ -30,6 +31,14 @@ public enum SyncEvent: Sendable {
     case assetsPaused(name: String, reason: String)
     /// A file of this store was found to be damaged, and is fetched again.
     case assetDamaged(AssetHash)
+    /// A peer does not take some of this machine's records.
+    case recordsRefused(name: String, [RecordName], isReadOnly: Bool)
+    /// Records of a peer were not taken: it may only read, or they are in another zone here.
+    case refusedRecords(name: String, [RecordName], isReadOnly: Bool)
+    /// A zone of a peer is here now, beside the others.
+    case zoneTakenUp(name: String, zone: String)
+    /// What was here was given up for what the peer has; it is in the backup.
+    case replaced(name: String, backup: URL)
     /// A session has ended; the reason is nil when a goodbye ended it.
     case disconnected(name: String, reason: String?)
     /// The next attempt comes after this many seconds.

@@ -41,6 +41,7 @@ public struct SyncListener: Service {
     ///
     /// - Throws: ``PeerSyncError`` (`cannotListen`).
     public func run() async throws {
+        try await engine.checkSwitch()
         let server = try await bind()
         let sessions = SessionSet()
         let known = dialsKnownPeers ? try await knownAddresses() : []
@@ -51,7 +52,7 @@ public struct SyncListener: Service {
             try await withThrowingDiscardingTaskGroup { group in
                 group.addTask {
                     do {
-                        try await engine.watch.run(engine.store, logger: engine.logger)
+                        try await engine.watchStore()
                     } catch {
                         server.channel.close(promise: nil)
                         sessions.stopAll()

@@ -11,6 +11,7 @@ import Synchronization
 /// that is the back-pressure on the peer. Batches go out through ``pump``, a task of its own.
 actor ZoneSession {
     private let ledger: PeerLedger
+    private let number: Int
     private let outbox: Outbox
     private let statistics: StatisticsCounter
     private let metrics: SyncMetrics
@@ -37,6 +38,7 @@ actor ZoneSession {
     ) {
         self.assets = assets
         self.ledger = ledger
+        self.number = number
         self.comparesEverything = comparesEverything
         differences = comparesEverything ? SyncDifferences() : nil
         self.outbox = outbox
@@ -64,7 +66,12 @@ actor ZoneSession {
     }
 
     /// Begins to send, from the token that the peer holds if that is one of ours.
-    func begin(heldByPeer held: ChangeToken?) async throws {
+    ///
+    /// - Parameter mayWrite: whether the peer takes what is written here.
+    func begin(heldByPeer held: ChangeToken?, mayWrite: Bool) async throws {
+        if mayWrite, try await summary().refused > 0 {
+            try await write { ledger, db in try ledger.retryRefused(db) }
+        }
         let begin = try await read { ledger, db in try ledger.begin(db, heldByPeer: held) }
         try outbox.send(
             exchange.begin(
@@ -137,6 +144,17 @@ actor ZoneSession {
         try await perform(exchange.received(step))
     }
 
+    /// The peer does not take some records.
+    func received(_ refuse: Message.Refuse) async throws {
+        guard let reason = Refusal.Reason(rawValue: Int64(refuse.reason)), !refuse.names.isEmpty else {
+            return
+        }
+        let refusal = Refusal(names: refuse.names, reason: reason)
+        try await write { ledger, db in try ledger.noteRefused(db, refusal) }
+        onEvent(
+            .recordsRefused(name: ledger.peer.name, refuse.names, isReadOnly: reason == .readOnly))
+    }
+
     func receivedAcknowledgement(_ token: ChangeToken) async throws {
         try await perform(try exchange.receivedAcknowledgement(token))
     }
@@ -156,8 +174,9 @@ actor ZoneSession {
                 try outbox.send(message)
             case .apply(let batch):
                 let begin = ContinuousClock.now
-                try await write { ledger, db in _ = try ledger.apply(db, batch) }
+                let refusal = try await database.write { [ledger] db in try ledger.apply(db, batch) }
                 metrics.applied(in: ContinuousClock.now - begin)
+                if let refusal { try tell(refusal) }
                 try await perform(exchange.applied(batch))
             case .acknowledged(let token):
                 try await write { ledger, db in try ledger.acknowledge(db, token) }
@@ -179,6 +198,17 @@ actor ZoneSession {
                 wake.yield()
             }
         }
+    }
+
+    /// Tells the peer, before the acknowledgement, which of its records were not taken.
+    private func tell(_ refusal: Refusal) throws {
+        try outbox.send(
+            .refuse(
+                Message.Refuse(
+                    zone: number, reason: Int(refusal.reason.rawValue), names: refusal.names)))
+        onEvent(
+            .refusedRecords(
+                name: ledger.peer.name, refusal.names, isReadOnly: refusal.reason == .readOnly))
     }
 
     private func compare(with theirs: ZoneSummary) async throws {

@@ -13,6 +13,8 @@ struct ChangeFolding {
     let replica: ReplicaID
     let generation: [UInt8]
     let assets: AssetDirectory?
+    /// Where new records go that refer to no other.
+    let zone: Int64
 
     /// Folds everything that the journal holds, in the transaction that is open.
     func fold(_ db: Database) throws -> StoreChanges {
@@ -80,6 +82,26 @@ struct ChangeFolding {
         }
     }
 
+    /// The zone of a record: that of the first record it refers to, and so on to the one at the root.
+    private func homeZone(of name: RecordName, _ values: [FieldValue], in set: WorkingSet) throws -> Int64 {
+        var (name, values) = (name, values)
+        var visited: Set<RecordName> = []
+        while visited.insert(name).inserted {
+            if let record = try set.known(name) { return record.zone }
+            guard let table = tables[name.recordType] else { break }
+            let parent = table.type.declaredReferences.lazy.compactMap { field -> RecordName? in
+                let index = table.type.fields.firstIndex { $0.name == field }
+                guard let index, case .reference(let target) = values[index] else { return nil }
+                return target
+            }.first
+            guard let parent else { break }
+            if let record = try set.known(parent) { return record.zone }
+            guard let row = try tables[parent.recordType]?.values(set.db, parent.description) else { break }
+            (name, values) = (parent, row)
+        }
+        return zone
+    }
+
     /// What is synced of a value: a picture that a program wrote into the column itself is put into a file.
     private func kept(_ value: FieldValue, _ field: FieldDefinition) throws -> FieldValue {
         guard field.kind == .asset, let assets, case .blob(let bytes) = value else { return value }
@@ -97,7 +119,7 @@ struct ChangeFolding {
             record.state.raise(\.deletion, to: entry.last)
             return
         }
-        let record = try set.record(name, newIn: Zones.defaultID)
+        let record = try set.record(name, newIn: homeZone(of: name, values, in: set))
         record.isRowPresent = true
         let isNew = record.original == nil || record.original?.status != .inTable
         for (field, value) in zip(table.type.fields, values) {

@@ -47,19 +47,37 @@ enum MetadataTables {
         ) WITHOUT ROWID;
         """
 
+    /// Also made in stores of before the first release, which lack it.
+    private static let createRefusedRecord = """
+        -- The records of which a peer has not taken this store's state. reason: 1 the peer lets this machine read only,
+        -- 2 the peer has a record of that name in another zone.
+        CREATE TABLE refusedRecord (
+            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
+            zone INTEGER NOT NULL,
+            recordName TEXT NOT NULL,
+            reason INTEGER NOT NULL,
+            PRIMARY KEY (peer, zone, recordName)
+        ) WITHOUT ROWID;
+        """
+
     /// Names nobody else uses, so that the tables can live beside an app's own.
     static let createVersion1 = """
-        -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy, and captured:<type>.
+        -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
+        -- isSyncOff, settingsVersion, and captured:<type>.
         CREATE TABLE syncState (
             name TEXT PRIMARY KEY,
             value
         ) WITHOUT ROWID;
 
-        -- The zones of this store, each with the digest of its live records. purgedSequence: the greatest
-        -- changeSequence of a deletion that was forgotten.
+        -- The zones of this store, each with the digest of its live records. name: what it is called here. zoneName and
+        -- owner: which zone it is, everywhere; the owner as 16 hexadecimal digits. isShared: whether another machine has
+        -- ever had it. purgedSequence: the greatest changeSequence of a deletion that was forgotten.
         CREATE TABLE recordZone (
             id INTEGER PRIMARY KEY,
             name TEXT NOT NULL UNIQUE,
+            zoneName TEXT NOT NULL DEFAULT 'ScorebookData',
+            owner TEXT NOT NULL DEFAULT '',
+            isShared INTEGER NOT NULL DEFAULT 0,
             recordCount INTEGER NOT NULL DEFAULT 0,
             digestSum BLOB NOT NULL DEFAULT (zeroblob(32)),
             purgedSequence INTEGER NOT NULL DEFAULT 0
@@ -141,7 +159,10 @@ enum MetadataTables {
 
         \(createAssets)
 
+        \(createRefusedRecord)
+
         -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have.
+        -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
         CREATE TABLE peerZone (
             peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
             zone INTEGER NOT NULL REFERENCES recordZone (id),
@@ -149,6 +170,7 @@ enum MetadataTables {
             receivedGeneration BLOB,
             receivedSequence INTEGER NOT NULL DEFAULT 0,
             receivedHorizon INTEGER NOT NULL DEFAULT 0,
+            rights INTEGER,
             PRIMARY KEY (peer, zone)
         ) WITHOUT ROWID;
 
@@ -180,6 +202,16 @@ enum MetadataTables {
         }
         if try !db.tableExists("assetReference") {
             try db.execute(sql: createAssets)
+        }
+        if try !db.tableExists("refusedRecord") {
+            try db.execute(
+                sql: """
+                    ALTER TABLE recordZone ADD COLUMN zoneName TEXT NOT NULL DEFAULT 'ScorebookData';
+                    ALTER TABLE recordZone ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+                    ALTER TABLE recordZone ADD COLUMN isShared INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE peerZone ADD COLUMN rights INTEGER;
+                    \(createRefusedRecord)
+                    """)
         }
     }
 
@@ -214,6 +246,10 @@ struct SyncState {
     static let lastPurge = SyncState(name: "lastPurge")
     /// Which files are fetched from peers; see ``AssetPolicy``.
     static let assetPolicy = SyncState(name: "assetPolicy")
+    /// 1 when sync is switched off.
+    static let isSyncOff = SyncState(name: "isSyncOff")
+    /// Grows when the user decides something that running sessions have to know of.
+    static let settingsVersion = SyncState(name: "settingsVersion")
     /// The fields, in order, that the capture triggers of a type know.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
 

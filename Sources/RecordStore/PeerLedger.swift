@@ -4,16 +4,17 @@ import SyncModel
 /// What the exchange of one zone with one peer asks of the store, each within a transaction of the caller's.
 package struct PeerLedger: Sendable {
     package let store: RecordStore
-    package let zone: ZoneName
+    /// The row of the zone.
+    private let zoneID: Int64
     package let peer: Peer
     /// How far the peer's stamps may lie in the future, in milliseconds.
     private let allowedSkew: Int64
 
     package init(
-        store: RecordStore, zone: ZoneName, peer: Peer, allowedSkew: Int64 = RecordStore.defaultAllowedSkew
+        store: RecordStore, zone: Zone? = nil, peer: Peer, allowedSkew: Int64 = RecordStore.defaultAllowedSkew
     ) {
         self.store = store
-        self.zone = zone
+        zoneID = zone?.row ?? Zones.defaultID
         self.peer = peer
         self.allowedSkew = allowedSkew
     }
@@ -22,11 +23,11 @@ package struct PeerLedger: Sendable {
 
     /// Where the exchange stands. Fold first.
     package func summary(_ db: Database) throws -> ZoneSummary {
-        let zoneID = try zoneID(db)
-        return ZoneSummary(
+        ZoneSummary(
             current: try ChangeLog.current(db),
             received: try PeerTable.progress(db, peer: peer.id, zone: zoneID).received,
-            digest: try Zones.digest(db, zoneID))
+            digest: try Zones.digest(db, zoneID),
+            refused: try RefusedRecords.count(db, peer: peer.id, zone: zoneID))
     }
 
     /// How this side begins a session.
@@ -44,7 +45,6 @@ package struct PeerLedger: Sendable {
     ///
     /// - Throws: `changeTokenExpired` for a peer that may hold records whose deletion this store has forgotten.
     package func begin(_ db: Database, heldByPeer held: ChangeToken?) throws -> Beginning {
-        let zoneID = try zoneID(db)
         let isGivenOut = try held.map { try ChangeLog.isValid(db, $0) } ?? false
         let purged = try Zones.purgedSequence(db, zoneID)
         try checkToken(db, held, isGivenOut: isGivenOut, purged: purged, zoneID: zoneID)
@@ -78,9 +78,9 @@ package struct PeerLedger: Sendable {
     package func nextBatch(
         _ db: Database, after token: ChangeToken, includingEcho isEcho: Bool, limit: BatchLimit = .standard
     ) throws -> ChangeBatch {
-        try checkPaired(db)
+        try check(db, .read)
         return try ChangeLog(tables: store.tables).changes(
-            db, zone: zoneID(db), after: token, excluding: isEcho ? nil : peer.id, limit: limit)
+            db, zone: zoneID, after: token, excluding: isEcho ? nil : peer.id, limit: limit)
     }
 
     // MARK: Reconciling
@@ -108,7 +108,7 @@ package struct PeerLedger: Sendable {
         let shapes = try ShapeTable(db)
         let rows = try Row.fetchCursor(
             db, sql: "SELECT remoteRecordID, remoteRecord FROM remoteRecord WHERE zone = ? AND status <> 1",
-            arguments: [zoneID(db)])
+            arguments: [zoneID])
         while let row = try rows.next() {
             let name: String = row[0]
             let metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name)
@@ -120,40 +120,65 @@ package struct PeerLedger: Sendable {
 
     /// The states of some records, in their order; those that are not known are left out.
     package func states(_ db: Database, named names: [RecordName]) throws -> [RecordState] {
-        try checkPaired(db)
+        try check(db, .read)
         return try ChangeLog(tables: store.tables).states(db, named: names)
     }
 
     // MARK: Writing
 
     /// Merges a batch of the peer's and keeps its token. Once the transaction is committed, the batch is durable.
-    package func apply(_ db: Database, _ batch: ChangeBatch) throws -> StoreChanges {
-        try checkPaired(db)
+    ///
+    /// - Returns: the records that were left out, because the peer may not write them.
+    package func apply(_ db: Database, _ batch: ChangeBatch) throws -> Refusal? {
+        let rights = try check(db, .read)
         try checkClock(batch)
-        var changes = try store.fold(db)
-        let zoneID = try zoneID(db)
-        changes += try store.merge(
-            db, batch.records, zoneID: zoneID, from: peer.id, isLast: batch.isLast && !batch.isLoose,
-            isLoose: batch.isLoose)
+        _ = try store.fold(db)
+        var refused: [RecordName] = []
+        let mayWrite = rights == .write
+        // A stream that ends is settled also when nothing of it was taken.
+        _ = try store.merge(
+            db, mayWrite ? batch.records : [], zoneID: zoneID, from: peer.id,
+            isLast: batch.isLast && !batch.isLoose, isLoose: batch.isLoose, refused: &refused)
+        if !mayWrite { refused = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
-        return changes
+        if mayWrite { try store.endRefusals(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }
+        guard !refused.isEmpty else { return nil }
+        return Refusal(names: refused, reason: mayWrite ? .otherZone : .readOnly)
+    }
+
+    /// Keeps that the peer has not taken some of this store's records.
+    package func noteRefused(_ db: Database, _ refusal: Refusal) throws {
+        try RefusedRecords.insert(db, refusal, peer: peer.id, zone: zoneID)
+    }
+
+    /// The peer lets this machine write: what it refused before is sent again.
+    package func retryRefused(_ db: Database) throws {
+        try store.sendAgain(
+            db, try RefusedRecords.take(db, peer: peer.id, zone: zoneID, reason: .readOnly))
     }
 
     /// Keeps that the peer has made everything up to `token` durable.
     package func acknowledge(_ db: Database, _ token: ChangeToken) throws {
-        try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID(db), token.sequence)
+        try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID, token.sequence)
     }
 
     /// Forgets what is held of the peer's changes, so that it sends a whole copy.
     package func voidReceived(_ db: Database) throws {
-        try PeerTable.setReceived(db, peer: peer.id, zone: zoneID(db), nil)
+        try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, nil)
     }
 
-    /// The pairing may have been ended while the session runs.
-    private func checkPaired(_ db: Database) throws {
+    /// The pairing may have been ended, or rights taken back, while the session runs.
+    @discardableResult
+    private func check(_ db: Database, _ needed: ZoneRights) throws -> ZoneRights {
         guard try PeerTable.isPresent(db, peer.id) else {
             throw RecordStoreError(.noSuchPeer, "the pairing of the two machines was ended")
         }
+        let rights = try Zones.rights(db, peer: peer.id, zone: zoneID)
+        guard rights >= needed else {
+            throw RecordStoreError(
+                .notPermitted, "the zone “\(try Zones.name(db, zoneID))” is not shared any more")
+        }
+        return rights
     }
 
     /// Refuses a batch with stamps further in the future than allowed: they would beat every write made here
@@ -175,8 +200,6 @@ package struct PeerLedger: Sendable {
                     + "`scorebook-peer clock repair` there (nothing was taken over)")
         }
     }
-
-    private func zoneID(_ db: Database) throws -> Int64 { try Zones.existingID(db, zone) }
 }
 
 extension RecordMetadata {

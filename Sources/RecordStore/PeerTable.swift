@@ -46,6 +46,9 @@ enum PeerTable {
             WHERE changeSequence > COALESCE((SELECT acknowledgedSequence FROM peerZone
                 WHERE peerZone.peer = peer.id AND peerZone.zone = recordZone.id), 0)
             AND (sourcePeer IS NULL OR sourcePeer <> peer.id)
+            AND COALESCE((SELECT rights FROM peerZone
+                WHERE peerZone.peer = peer.id AND peerZone.zone = recordZone.id),
+                CASE recordZone.id WHEN 1 THEN 2 ELSE 0 END) > 0
         ) AS behind, (
             SELECT group_concat(process) FROM peerSession WHERE peerSession.peer = peer.id
         ) AS processes FROM peer
@@ -116,6 +119,7 @@ enum PeerTable {
                 SELECT ?, zone, acknowledgedSequence FROM peerZone WHERE peer = ?
                 """, arguments: [Data(peer.publicKey), peer.id])
         try db.execute(sql: "DELETE FROM peerZone WHERE peer = ?", arguments: [peer.id])
+        try db.execute(sql: "DELETE FROM refusedRecord WHERE peer = ?", arguments: [peer.id])
         try db.execute(sql: "DELETE FROM peerSession WHERE peer = ?", arguments: [peer.id])
         try db.execute(sql: "DELETE FROM peer WHERE id = ?", arguments: [peer.id])
     }

@@ -69,6 +69,12 @@ public struct RecordType: Sendable, Hashable {
 
     package var fieldNames: [String] { fields.map(\.name) }
 
+    /// The columns that hold record names, in the order in which they were listed. The first one says where a record
+    /// belongs.
+    var declaredReferences: [String] {
+        declared.compactMap { if case .reference = $0.kind { $0.name } else { nil } }
+    }
+
     /// The columns that hold record names.
     package var references: [Relationship] {
         fields.compactMap { Relationship(recordType: name, field: $0) }

@@ -4,11 +4,6 @@ import SyncModel
 
 /// What a session notes of a peer.
 extension RecordStore {
-    /// The zones that this store holds.
-    package func zones() async throws -> [ZoneName] {
-        try await database.read { try Zones.all($0) }
-    }
-
     /// Keeps that both sides found their digests equal just now.
     package func noteInSync(with peer: Peer) async throws {
         let time = ISO8601.text(milliseconds: now(), fraction: .ifNeeded)
@@ -83,6 +78,7 @@ extension RecordStore {
         try await database.write { [self] db in
             let peer = try PeerTable.find(db, nameOrKey: nameOrKey)
             try endPairing(db, with: peer)
+            try Self.noteSettingsChanged(db)
             return peer
         }
     }
@@ -118,7 +114,7 @@ extension RecordStore {
 extension RecordStore {
     /// Hands over every live record of a zone, held ones included, in order of name.
     public func forEachLiveState(
-        _ db: Database, zone: ZoneName = .scorebookData, _ body: (RecordState) throws -> Void
+        _ db: Database, zone: Zone? = nil, _ body: (RecordState) throws -> Void
     ) throws {
         try forEachState(db, zone: zone) { state in
             if state.isLive { try body(state) }
@@ -127,14 +123,14 @@ extension RecordStore {
 
     /// Hands over every record of a zone, deleted ones included, in order of name.
     package func forEachState(
-        _ db: Database, zone: ZoneName = .scorebookData, _ body: (RecordState) throws -> Void
+        _ db: Database, zone: Zone? = nil, _ body: (RecordState) throws -> Void
     ) throws {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
                 WHERE zone = ? ORDER BY remoteRecordID
                 """)
-        let rows = try Row.fetchCursor(statement, arguments: [Zones.existingID(db, zone)])
+        let rows = try Row.fetchCursor(statement, arguments: [zone?.row ?? Zones.defaultID])
         let shapes = try ShapeTable(db)
         while let row = try rows.next() {
             try body(StoredRecord(RecordName(row[0]), row, db: db, tables: tables, shapes: shapes).state)

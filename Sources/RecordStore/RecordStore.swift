@@ -59,6 +59,7 @@ public final class RecordStore: Sendable {
             let hasMissedWrites = try CaptureTriggers.endPause(db)
             try installTriggers(db)
             try noteReplica(db)
+            try Zones.claim(db, for: replica)
             if hasMissedWrites { try repair(db) }
         }
     }
@@ -168,21 +169,38 @@ public final class RecordStore: Sendable {
     }
 
     /// Folds in the transaction that is open.
-    package func fold(_ db: Database) throws -> StoreChanges {
-        try ChangeFolding(tables: tables, replica: replica, generation: generation, assets: assets).fold(db)
+    package func fold(_ db: Database) throws -> StoreChanges { try fold(db, newIn: nil) }
+
+    /// Folds in the transaction that is open. New records that refer to no other go into `zone`, the default zone if none
+    /// is given; the others go where what they refer to is.
+    package func fold(_ db: Database, newIn zone: Zone?) throws -> StoreChanges {
+        try fold(db, newInRow: zone?.row ?? Zones.defaultID)
+    }
+
+    func fold(_ db: Database, newInRow zone: Int64) throws -> StoreChanges {
+        try ChangeFolding(
+            tables: tables, replica: replica, generation: generation, assets: assets, zone: zone
+        ).fold(db)
     }
 
     /// Merges states that carry their own stamps, as an import has them. Part of the transaction that is open; all
     /// or nothing.
-    public func merge(_ db: Database, _ states: [RecordState], zone: ZoneName = .scorebookData) throws
-        -> StoreChanges
-    {
-        let zoneID = try Zones.existingID(db, zone)
+    ///
+    /// - Parameter zone: where records go that are new; the default zone if none is given.
+    /// - Throws: `otherZone` when one of the records is in another zone.
+    public func merge(_ db: Database, _ states: [RecordState], zone: Zone? = nil) throws -> StoreChanges {
+        let zoneID = zone?.row ?? Zones.defaultID
         var changes = StoreChanges()
         try db.inSavepoint {
             _ = try fold(db)
             for state in states { try ChangeLog.checkSize(state) }
-            changes = try merge(db, states, zoneID: zoneID, from: nil, isLast: true)
+            var refused: [RecordName] = []
+            changes = try merge(db, states, zoneID: zoneID, from: nil, isLast: true, refused: &refused)
+            if let name = refused.first {
+                throw RecordStoreError(
+                    .otherZone,
+                    "\(name) is in another zone of this store already; a record is in one zone only")
+            }
             return .commit
         }
         return changes
@@ -193,9 +211,11 @@ public final class RecordStore: Sendable {
     /// - Parameters:
     ///   - isLast: the peer's stream ends with these, so that all it brought can be settled.
     ///   - isLoose: a reconciliation has found that we lack these states, so the peer lacks ours.
+    ///   - refused: gets the records that are left out because they are in another zone here: whoever may write in one zone
+    ///     has no say in another.
     func merge(
         _ db: Database, _ states: [RecordState], zoneID: Int64, from peer: Int64?, isLast: Bool,
-        isLoose: Bool = false
+        isLoose: Bool = false, refused: inout [RecordName]
     ) throws -> StoreChanges {
         let set = try WorkingSet(db, tables)
         var clock = try StoredClock.load(db)
@@ -203,6 +223,10 @@ public final class RecordStore: Sendable {
             try peer.map { try PeerTable.progress(db, peer: $0, zone: zoneID).acknowledgedSequence } ?? 0
         for state in states {
             let record = try set.record(state.name, newIn: zoneID)
+            guard record.zone == zoneID else {
+                refused.append(state.name)
+                continue
+            }
             let isNews = record.state.merge(state)
             if let peer, let original = record.original, !isNews, state != record.state.transferred {
                 record.isAnswer =

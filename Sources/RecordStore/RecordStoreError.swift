@@ -24,6 +24,12 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let changeTokenExpired = Code(description: "changeTokenExpired")
         /// No zone of that name is there.
         public static let noSuchZone = Code(description: "noSuchZone")
+        /// A record is in another zone of the store.
+        public static let otherZone = Code(description: "otherZone")
+        /// A peer has no rights in a zone, or not these.
+        public static let notPermitted = Code(description: "notPermitted")
+        /// A backup could not be made.
+        public static let backupFailed = Code(description: "backupFailed")
         /// No peer of that name or key is known.
         public static let noSuchPeer = Code(description: "noSuchPeer")
         /// A file that was named cannot be read.

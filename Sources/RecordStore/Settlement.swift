@@ -112,7 +112,9 @@ struct Settlement {
 
     private mutating func reviveParents(of record: WorkingRecord) throws {
         guard !record.state.isDeleted, let life = record.state.life else { return }
-        for parent in try deletedParents(of: record) where parent.record.state.isDeleted {
+        // Who may write in one zone brings nothing back in another.
+        for parent in try deletedParents(of: record)
+        where parent.record.state.isDeleted && parent.record.zone == record.zone {
             let stamp = parent.rule == .nullify ? parent.field.stamp : life
             guard parent.record.state.raise(\.revival, to: stamp) else { continue }
             enqueue(parent.record)

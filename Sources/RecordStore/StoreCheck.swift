@@ -23,33 +23,45 @@ public struct StoreCheck: Sendable, Equatable {
         public let kind: Kind
     }
 
+    /// The digest that the store keeps up to date for a zone, and the one that its records have.
+    public struct Digests: Sendable, Equatable {
+        /// What the zone is called here.
+        public let zone: String
+        public let kept: ZoneDigest
+        public let found: ZoneDigest
+    }
+
     /// By record name.
     public let findings: [Finding]
-    /// The digest that the store keeps up to date, and the one that its records have.
-    public let keptDigest: ZoneDigest
-    public let foundDigest: ZoneDigest
+    /// The default zone's first.
+    public let digests: [Digests]
+
+    /// Those of the default zone.
+    public var keptDigest: ZoneDigest { digests.first?.kept ?? ZoneDigest() }
+    public var foundDigest: ZoneDigest { digests.first?.found ?? ZoneDigest() }
 
     /// Whether nothing was found.
-    public var isSound: Bool { findings.isEmpty && keptDigest == foundDigest }
+    public var isSound: Bool { findings.isEmpty && digests.allSatisfy { $0.kept == $0.found } }
 }
 
 extension RecordStore {
-    /// Holds everything that sync knows of the default zone against the tables, and computes the digest anew. Fold
-    /// first. Reads every record.
+    /// Holds everything that sync knows against the tables, and computes the digests anew. Fold first. Reads every
+    /// record.
     public func check(_ db: Database) throws -> StoreCheck {
         var findings: [StoreCheck.Finding] = []
-        var digest = ZoneDigest()
+        var digests: [Int64: ZoneDigest] = [:]
         let shapes = try ShapeTable(db)
         let rows = try Row.fetchCursor(
-            db, sql: "SELECT remoteRecordID, status, remoteRecord FROM remoteRecord WHERE zone = ?",
-            arguments: [Zones.defaultID])
+            db, sql: "SELECT remoteRecordID, status, remoteRecord, zone FROM remoteRecord")
         while let row = try rows.next() {
             let text: String = row[0]
             do {
                 let name = try RecordName(text)
                 let stored = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes)
                 if let kind = Self.finding(stored) { findings.append(.init(name: text, kind: kind)) }
-                if stored.state.isLive { digest.insert(RecordID(stored.state)) }
+                if stored.state.isLive {
+                    digests[row[3], default: ZoneDigest()].insert(RecordID(stored.state))
+                }
             } catch is RecordStoreError {
                 findings.append(.init(name: text, kind: .damagedMetadata))
             }
@@ -68,8 +80,9 @@ extension RecordStore {
         }
         return StoreCheck(
             findings: findings.sorted { $0.name < $1.name },
-            keptDigest: try Zones.digest(db, Zones.defaultID),
-            foundDigest: digest)
+            digests: try Zones.all(db).map { zone in
+                .init(zone: zone.name, kept: zone.digest, found: digests[zone.row] ?? ZoneDigest())
+            })
     }
 
     private static func finding(_ stored: StoredRecord) -> StoreCheck.Finding.Kind? {
@@ -97,29 +110,37 @@ extension RecordStore {
         _ = try fold(db)
         let found = try check(db)
         guard !found.isSound else { return found }
-        for finding in found.findings where finding.kind != .invalidName {
-            let isRowPresent = try RecordName(finding.name).isRow(db, tables)
-            switch finding.kind {
-            case .missingRow, .damagedMetadata:
-                try db.execute(
-                    sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?", arguments: [finding.name])
-            case .unknownRow, .changedRow, .invalidName:
-                break
+        let findings = found.findings.filter { $0.kind != .invalidName }
+        let zones = try Dictionary(grouping: findings) { try Zones.row(db, of: $0.name) ?? Zones.defaultID }
+        for (zone, findings) in zones.sorted(by: { $0.key < $1.key }) {
+            for finding in findings { try repair(db, finding) }
+            // A record without metadata stays in the zone that it was in.
+            _ = try fold(db, newInRow: zone)
+        }
+        for zone in try Zones.all(db) {
+            try AssetTable.rebuild(db, zone: zone.row) { note in
+                try forEachState(db, zone: zone) { try note($0) }
             }
-            guard isRowPresent else { continue }
-            try db.execute(
-                sql: "INSERT INTO pendingChange (recordName, changedColumns, time) VALUES (?, -1, ?)",
-                arguments: [finding.name, now()])
         }
-        _ = try fold(db)
-        try AssetTable.rebuild(db, zone: Zones.defaultID) { note in
-            try forEachState(db) { try note($0) }
+        // Folding has moved the sums on from where they were, wherever that was.
+        for (zone, digests) in zip(try Zones.all(db), try check(db).digests) {
+            try Zones.setDigest(db, zone.row, digests.found)
         }
-        // Folding has moved the sum on from where it was, wherever that was.
-        try Zones.setDigest(db, Zones.defaultID, try check(db).foundDigest)
         try db.execute(sql: "UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0")
         try Generations.startOver(db)
         return found
+    }
+
+    private func repair(_ db: Database, _ finding: StoreCheck.Finding) throws {
+        let isRowPresent = try RecordName(finding.name).isRow(db, tables)
+        if [.missingRow, .damagedMetadata].contains(finding.kind) {
+            try db.execute(
+                sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?", arguments: [finding.name])
+        }
+        guard isRowPresent else { return }
+        try db.execute(
+            sql: "INSERT INTO pendingChange (recordName, changedColumns, time) VALUES (?, -1, ?)",
+            arguments: [finding.name, now()])
     }
 }
 

@@ -61,7 +61,8 @@ extension RecordStore {
             db,
             sql: """
                 SELECT MIN(COALESCE(acknowledgedSequence, 0))
-                FROM peer LEFT JOIN peerZone ON peerZone.peer = peer.id AND peerZone.zone = ?
+                FROM peer LEFT JOIN peerZone ON peerZone.peer = peer.id AND peerZone.zone = ?1
+                WHERE COALESCE(rights, CASE ?1 WHEN 1 THEN 2 ELSE 0 END) > 0
                 """, arguments: [zone])
         return try least ?? SyncState.integer(db, .lastSequence) ?? 0
     }
@@ -113,7 +114,7 @@ extension RecordStore {
         return kept
     }
 
-    private func forget(_ db: Database, _ names: [RecordName], zone: Int64) throws {
+    func forget(_ db: Database, _ names: [RecordName], zone: Int64) throws {
         let working = try WorkingSet(db, tables)
         var digest = try Zones.digest(db, zone)
         try CaptureTriggers.paused(db) {

@@ -56,10 +56,13 @@ package struct ZoneSummary: Sendable, Equatable {
     /// What this store holds of the peer's changes; nil for nothing.
     package var received: ChangeToken?
     package var digest: ZoneDigest
+    /// How many records the peer has refused to take from this store; as long as there are any, digests cannot be equal.
+    package var refused: Int
 
-    package init(current: ChangeToken, received: ChangeToken?, digest: ZoneDigest) {
+    package init(current: ChangeToken, received: ChangeToken?, digest: ZoneDigest, refused: Int = 0) {
         self.current = current
         self.received = received
         self.digest = digest
+        self.refused = refused
     }
 }

@@ -71,6 +71,26 @@ extension ByteBuffer {
         writeString(text)
     }
 
+    // MARK: Zones
+
+    mutating func writeZoneID(_ id: ZoneID) {
+        writeText(id.name.description)
+        writeInteger(id.owner.rawValue)
+    }
+
+    mutating func readZoneID() throws(ProtocolError) -> ZoneID {
+        let name = try readZoneName()
+        return ZoneID(name: name, owner: ReplicaID(rawValue: try readUInt64()))
+    }
+
+    mutating func readZoneName() throws(ProtocolError) -> ZoneName {
+        let text = try readText(limit: ZoneName.maximumLength, of: "a zone's name")
+        guard let name = ZoneName(text) else {
+            throw .malformed("a zone name that is not printable ASCII")
+        }
+        return name
+    }
+
     // MARK: Assets
 
     mutating func readAssetHash() throws(ProtocolError) -> AssetHash {

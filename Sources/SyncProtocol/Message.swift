@@ -6,9 +6,11 @@ package enum Message: Sendable, Equatable {
     case hello(Hello)
     case pairingShare([UInt8])
     case pairingTag(PairingTag)
+    case open(Open)
     case begin(Begin)
     case batch(zone: Int, ChangeBatch)
     case acknowledge(zone: Int, ChangeToken)
+    case refuse(Refuse)
     case digest(zone: Int, ZoneSummary)
     /// Both sides look at all they hold, and reconcile; `round` counts how often within the session.
     case resync(zone: Int, round: Int)
@@ -38,11 +40,11 @@ package enum Message: Sendable, Equatable {
         package var displayName: String
         /// The wall clock, milliseconds since 1970.
         package var clock: Int64
-        package var zones: [ZoneName: ChangeToken?]
+        package var zones: [ZoneOffer]
 
         package init(
             minorVersion: UInt64, replica: ReplicaID, instance: UInt64, displayName: String, clock: Int64,
-            zones: [ZoneName: ChangeToken?]
+            zones: [ZoneOffer]
         ) {
             self.minorVersion = minorVersion
             self.replica = replica
@@ -61,6 +63,43 @@ package enum Message: Sendable, Equatable {
         package init(tag: [UInt8], displayName: String) {
             self.tag = tag
             self.displayName = displayName
+        }
+    }
+
+    /// Which zones one side takes part in, once it knows what the other offers.
+    package struct Open: Sendable, Equatable {
+        /// A zone, and the token that this side holds of the other in it.
+        package struct Entry: Sendable, Equatable {
+            package var id: ZoneID
+            package var received: ChangeToken?
+
+            package init(id: ZoneID, received: ChangeToken?) {
+                self.id = id
+                self.received = received
+            }
+        }
+
+        /// What becomes of two default zones that are not the same; what the caller says counts.
+        package var union: ZoneUnion
+        package var zones: [Entry]
+
+        package init(union: ZoneUnion, zones: [Entry]) {
+            self.union = union
+            self.zones = zones
+        }
+    }
+
+    /// Records of a batch that were not taken.
+    package struct Refuse: Sendable, Equatable {
+        package var zone: Int
+        /// 1 the sender of the batch may only read, 2 the records are in another zone at the receiver.
+        package var reason: Int
+        package var names: [RecordName]
+
+        package init(zone: Int, reason: Int, names: [RecordName]) {
+            self.zone = zone
+            self.reason = reason
+            self.names = names
         }
     }
 
@@ -158,5 +197,7 @@ package enum Message: Sendable, Equatable {
         case assetMissing = 16
         case assetsAvailable = 17
         case assetsWanted = 18
+        case open = 19
+        case refuse = 20
     }
 }

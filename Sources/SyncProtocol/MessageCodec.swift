@@ -41,6 +41,20 @@ package enum MessageCodec {
             begin(.pairingTag, &body)
             body.writeBytes(tag.tag)
             body.writeText(truncated(tag.displayName, ProtocolLimits.maximumDisplayName))
+        case .open(let open):
+            begin(.open, &body)
+            body.writeInteger(open.union.rawValue)
+            body.writeCount(open.zones.count)
+            for zone in open.zones {
+                body.writeZoneID(zone.id)
+                body.writeOptionalToken(zone.received)
+            }
+        case .refuse(let refuse):
+            begin(.refuse, &body)
+            body.writeCount(refuse.zone)
+            body.writeCount(refuse.reason)
+            body.writeCount(refuse.names.count)
+            for name in refuse.names { body.writeText(name.description) }
         case .begin(let begin):
             Self.begin(.begin, &body)
             body.writeCount(begin.zone)
@@ -125,6 +139,10 @@ package enum MessageCodec {
         case .pairingTag:
             let tag = try body.readFixed(pairingTagLength)
             return .pairingTag(Message.PairingTag(tag: tag, displayName: try readDisplayName(&body)))
+        case .open:
+            return .open(try decodeOpen(&body))
+        case .refuse:
+            return .refuse(try decodeRefuse(&body))
         case .begin:
             let zone = try readZone(&body)
             return .begin(
@@ -223,13 +241,18 @@ package enum MessageCodec {
         body.writeInteger(hello.instance)
         body.writeText(truncated(hello.displayName, ProtocolLimits.maximumDisplayName))
         body.writeVarint(UInt64(max(0, hello.clock)))
-        let zones = hello.zones.sorted { $0.key < $1.key }
-        body.writeCount(zones.count)
-        for (zone, token) in zones {
-            body.writeText(zone.description)
-            body.writeOptionalToken(token)
+        body.writeCount(hello.zones.count)
+        for zone in hello.zones {
+            body.writeZoneID(zone.id)
+            body.writeText(zone.name)
+            body.writeInteger((zone.isDefault ? isDefaultZone : 0) | (zone.isShared ? isSharedZone : 0))
+            body.writeInteger(UInt8(zone.rights.rawValue))
+            body.writeVarint(zone.recordCount)
         }
     }
+
+    private static let isDefaultZone: UInt8 = 1
+    private static let isSharedZone: UInt8 = 2
 
     private static func decodeHello(_ body: inout ByteBuffer) throws(ProtocolError) -> Message.Hello {
         let minorVersion = try body.readVarint()
@@ -237,17 +260,50 @@ package enum MessageCodec {
         let instance = try body.readUInt64()
         let displayName = try readDisplayName(&body)
         let clock = Int64(try body.readVarint())
-        var zones: [ZoneName: ChangeToken?] = [:]
+        var zones: [ZoneOffer] = []
         for _ in 0..<(try body.readCount(below: ProtocolLimits.maximumZones + 1, of: "the number of zones")) {
-            let text = try body.readText(limit: ZoneName.maximumLength, of: "a zone's name")
-            guard let zone = ZoneName(text) else {
-                throw .malformed("a zone name that is not printable ASCII")
+            let id = try body.readZoneID()
+            let name = try body.readZoneName()
+            let flags = try body.readByte()
+            guard let rights = ZoneRights(rawValue: Int64(try body.readByte())), rights != .none else {
+                throw .malformed("rights that do not exist")
             }
-            zones[zone] = .some(try body.readOptionalToken())
+            zones.append(
+                ZoneOffer(
+                    id: id, name: name.description, isDefault: flags & isDefaultZone != 0,
+                    isShared: flags & isSharedZone != 0, rights: rights,
+                    recordCount: try body.readVarint()))
         }
         return Message.Hello(
             minorVersion: minorVersion, replica: replica, instance: instance, displayName: displayName,
             clock: clock, zones: zones)
+    }
+
+    // MARK: Zones
+
+    private static func decodeOpen(_ body: inout ByteBuffer) throws(ProtocolError) -> Message.Open {
+        guard let union = ZoneUnion(rawValue: try body.readByte()) else {
+            throw .malformed("a way to bring zones together that does not exist")
+        }
+        var zones: [Message.Open.Entry] = []
+        for _ in 0..<(try body.readCount(below: ProtocolLimits.maximumZones + 1, of: "the number of zones")) {
+            let id = try body.readZoneID()
+            zones.append(Message.Open.Entry(id: id, received: try body.readOptionalToken()))
+        }
+        return Message.Open(union: union, zones: zones)
+    }
+
+    private static func decodeRefuse(_ body: inout ByteBuffer) throws(ProtocolError) -> Message.Refuse {
+        let zone = try readZone(&body)
+        let reason = try body.readCount(below: 256, of: "a reason")
+        var names: [RecordName] = []
+        let limit = ProtocolLimits.maximumTableEntries + 1
+        for _ in 0..<(try body.readCount(below: limit, of: "the number of records")) {
+            let text = try body.readText(limit: RecordName.maximumLength, of: "a record name")
+            guard let name = try? RecordName(text) else { throw .malformed("a record name that is none") }
+            names.append(name)
+        }
+        return Message.Refuse(zone: zone, reason: reason, names: names)
     }
 
     private static func readDisplayName(_ body: inout ByteBuffer) throws(ProtocolError) -> String {
@@ -263,6 +319,7 @@ package enum MessageCodec {
         body.writeOptionalToken(summary.received)
         body.writeVarint(summary.digest.count)
         body.writeBytes(summary.digest.sumBytes)
+        body.writeCount(summary.refused)
     }
 
     private static func decodeSummary(_ body: inout ByteBuffer) throws(ProtocolError) -> ZoneSummary {
@@ -272,7 +329,8 @@ package enum MessageCodec {
         guard let digest = ZoneDigest(count: count, sumBytes: try body.readFixed(32)) else {
             throw .malformed("a digest")
         }
-        return ZoneSummary(current: current, received: received, digest: digest)
+        let refused = try body.readCount(below: 1 << 30, of: "the number of refused records")
+        return ZoneSummary(current: current, received: received, digest: digest, refused: refused)
     }
 
     /// Another machine's words end up on this one's terminal: no control characters, no line breaks.

@@ -40,6 +40,16 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let changeTokenExpired = Code(rawValue: 15)
         /// The same two programs have another connection, which stays.
         public static let duplicateConnection = Code(rawValue: 16)
+        /// The two scorebooks are different ones, and nobody has said what is to become of them.
+        public static let differentScorebook = Code(rawValue: 18)
+        /// A zone is not shared any more.
+        public static let notPermitted = Code(rawValue: 19)
+        /// Somebody was asked, and said no.
+        public static let declined = Code(rawValue: 20)
+        /// What the two machines share has changed; connecting anew helps.
+        public static let zonesChanged = Code(rawValue: 21)
+        /// Sync is switched off.
+        public static let switchedOff = Code(rawValue: 22)
         /// Another program holds the store; trying again helps.
         public static let storeBusy = Code(rawValue: 17)
     }

@@ -416,7 +416,8 @@ package struct ZoneExchange: Sendable {
         guard reconciliation == nil, !awaitsLooseEnd, (peer.received ?? .start) == own.current,
             (own.received ?? .start) == peer.current
         else { return .notYet }
-        guard own.digest == peer.digest else { return .different }
+        // What one side keeps and the other refuses cannot be equal.
+        guard own.digest == peer.digest || own.refused > 0 || peer.refused > 0 else { return .different }
         confirmed = own
         isResyncVain = false
         if told != own { isDigestDue = true }

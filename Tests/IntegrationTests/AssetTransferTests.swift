@@ -15,8 +15,8 @@ import Testing
             #expect(figures.assetsReceived == 12)
             #expect(figures.assetBytesReceived == 12 * 150_000)
             #expect(figures.assetBytesSent == 7 * 70_000)
-            #expect(try kitchen.pictures().count == 20)
-            #expect(try kitchen.pictures() == study.pictures())
+            #expect(try kitchen.pictureFiles().count == 20)
+            #expect(try kitchen.pictureFiles() == study.pictureFiles())
             #expect(kitchen.incoming().isEmpty && study.incoming().isEmpty)
             #expect(try await haveEqualDigests(kitchen, study))
             #expect(try await study.sync(with: kitchen).assetsReceived == 0)
@@ -35,7 +35,7 @@ import Testing
             let figures = try await study.sync(with: kitchen)
             #expect(figures.assetsReceived == 1)
             #expect(figures.assetBytesReceived == 200_000)
-            #expect(try study.pictures().count == 1)
+            #expect(try study.pictureFiles().count == 1)
             #expect(try study.rows("SELECT COUNT(DISTINCT image), COUNT(*) FROM SBMatchImage") == ["1|6"])
         }
     }
@@ -60,8 +60,8 @@ import Testing
                 received += point
             }
             let figures = try await study.sync(with: kitchen)
-            #expect(try study.pictures().count == 6)
-            #expect(try study.pictures() == kitchen.pictures())
+            #expect(try study.pictureFiles().count == 6)
+            #expect(try study.pictureFiles() == kitchen.pictureFiles())
             // What came before the last connection did not come again, but for what was on its way.
             #expect(figures.assetBytesReceived < 6 * 400_000)
             #expect(study.incoming().isEmpty)
@@ -82,12 +82,12 @@ import Testing
             try await eventually("the game") {
                 try study.rows("SELECT 1 FROM SBGame WHERE name = 'Quick'") == ["1"]
             }
-            #expect(try study.pictures().count < 10)
+            #expect(try study.pictureFiles().count < 10)
             try await study.addGame("Back")
             try await eventually("the other game") {
                 try kitchen.rows("SELECT 1 FROM SBGame WHERE name = 'Back'") == ["1"]
             }
-            #expect(try study.pictures().count < 10)
+            #expect(try study.pictureFiles().count < 10)
         }
     }
 
@@ -103,8 +103,8 @@ import Testing
             let live = try await study.connect(to: listener)
             try attic.addPictures(3, bytes: 300_000)
             try await attic.sync(listener)
-            try await eventually("the pictures") { try study.pictures().count == 3 }
-            #expect(try study.pictures() == attic.pictures())
+            try await eventually("the pictures") { try study.pictureFiles().count == 3 }
+            #expect(try study.pictureFiles() == attic.pictureFiles())
             #expect(live.isRunning)
         }
     }
@@ -120,13 +120,13 @@ import Testing
             try attic.addPictures(3, bytes: 50_000)
             try await kitchen.peer("assets", "none")
             try await kitchen.sync(with: attic)
-            #expect(try kitchen.pictures().isEmpty)
+            #expect(try kitchen.pictureFiles().isEmpty)
             // The kitchen has the records alone, and says so.
             let figures = try await study.sync(with: kitchen)
             #expect(figures.assetsReceived == 0)
             #expect(try study.rows("SELECT COUNT(*) FROM SBMatchImage") == ["3"])
             #expect(try await study.sync(with: attic).assetsReceived == 3)
-            #expect(try study.pictures() == attic.pictures())
+            #expect(try study.pictureFiles() == attic.pictureFiles())
         }
     }
 
@@ -138,12 +138,12 @@ import Testing
             let listener = try await kitchen.listen()
             let caller = try study.start(["connect", listener.address, "--json"])
             try await caller.event("inSync")
-            #expect(try study.pictures().isEmpty)
+            #expect(try study.pictureFiles().isEmpty)
             try await study.peer("assets", "under", "50kB")
-            try await eventually("the small ones") { try study.pictures().count == 2 }
-            #expect(try study.pictures().values.allSatisfy { $0.count == 40_000 })
+            try await eventually("the small ones") { try study.pictureFiles().count == 2 }
+            #expect(try study.pictureFiles().values.allSatisfy { $0.count == 40_000 })
             try await study.peer("assets", "all")
-            try await eventually("all of them") { try study.pictures() == kitchen.pictures() }
+            try await eventually("all of them") { try study.pictureFiles() == kitchen.pictureFiles() }
         }
     }
 
@@ -157,15 +157,15 @@ import Testing
             try await study.pair(with: kitchen)
             try attic.addPictures(1, bytes: 500_000)
             try await kitchen.sync(with: attic)
-            let whole = try attic.pictures()
+            let whole = try attic.pictureFiles()
             let hash = try #require(whole.keys.first)
             try kitchen.damagePicture(hash)
             #expect(try await study.sync(with: kitchen).assetsReceived == 0)
-            #expect(try study.pictures().isEmpty)
-            #expect(try kitchen.pictures().isEmpty)
+            #expect(try study.pictureFiles().isEmpty)
+            #expect(try kitchen.pictureFiles().isEmpty)
             #expect(try await kitchen.sync(with: attic).assetsReceived == 1)
             #expect(try await study.sync(with: kitchen).assetsReceived == 1)
-            #expect(try study.pictures() == whole)
+            #expect(try study.pictureFiles() == whole)
         }
     }
 
@@ -173,7 +173,7 @@ import Testing
         try await withPair { kitchen, study in
             try kitchen.addPictures(3, bytes: 100_000)
             try await study.sync(with: kitchen)
-            let whole = try kitchen.pictures()
+            let whole = try kitchen.pictureFiles()
             let hash = try #require(whole.keys.sorted().first)
             try study.damagePicture(hash)
             let listener = try await kitchen.listen()
@@ -182,7 +182,7 @@ import Testing
             let outcome = try await study.run("verify", listener.address, "--assets")
             #expect(outcome.exitCode == 0, "\(outcome)")
             #expect(outcome.output.contains(hash))
-            #expect(try study.pictures() == whole)
+            #expect(try study.pictureFiles() == whole)
             #expect(!(try await study.peer("verify", listener.address, "--assets").contains(hash)))
         }
     }
@@ -191,10 +191,10 @@ import Testing
         try await withPair { kitchen, study in
             try kitchen.addPictures(2, bytes: 100_000)
             try await study.sync(with: kitchen)
-            let hash = try #require(try study.pictures().keys.first)
+            let hash = try #require(try study.pictureFiles().keys.first)
             try FileManager.default.removeItem(at: study.picture(hash))
             #expect(try await study.sync(with: kitchen).assetsReceived == 1)
-            #expect(try study.pictures() == kitchen.pictures())
+            #expect(try study.pictureFiles() == kitchen.pictureFiles())
         }
     }
 
@@ -203,10 +203,10 @@ import Testing
         try await withPair { kitchen, study in
             try kitchen.addPictures(2, bytes: 100_000)
             try await study.sync(with: kitchen)
-            let whole = try study.pictures()
+            let whole = try study.pictureFiles()
             let moved = study.scene.machine("moved")
             try FileManager.default.moveItem(at: study.store, to: moved.store)
-            #expect(try moved.pictures() == whole)
+            #expect(try moved.pictureFiles() == whole)
             #expect(try await moved.sync(with: kitchen).assetsReceived == 0)
         }
     }

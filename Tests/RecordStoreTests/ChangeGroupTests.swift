@@ -13,7 +13,7 @@ struct ChangeGroupTests {
     init() async throws {
         machine = try Machine("a", number: 1)
         let peer = try await machine.store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "b")
-        ledger = PeerLedger(store: machine.store, zone: .scorebookData, peer: peer)
+        ledger = PeerLedger(store: machine.store, peer: peer)
         var number = 0
         for size in [3, 2, 4, 1] {
             for _ in 0..<size {
@@ -68,7 +68,7 @@ struct ChangeGroupTests {
         let other = try Machine("b", number: 2)
         try await machine.send(to: other)
         let third = try await other.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "c")
-        let ledger = PeerLedger(store: other.store, zone: .scorebookData, peer: third)
+        let ledger = PeerLedger(store: other.store, peer: third)
         let batch = try await other.store.database.read {
             try ledger.nextBatch(
                 $0, after: .start, includingEcho: false,

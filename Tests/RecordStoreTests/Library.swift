@@ -113,11 +113,10 @@ final class Machine: Sendable {
     /// Sends this machine's changes to another, as a session does; returns how many records went.
     @discardableResult
     func send(to other: Machine) async throws -> Int {
-        let zone = ZoneName.scorebookData
         let ours = PeerLedger(
-            store: store, zone: zone, peer: try await store.addPeer(key: other.key, name: other.name))
+            store: store, peer: try await store.addPeer(key: other.key, name: other.name))
         let theirs = PeerLedger(
-            store: other.store, zone: zone, peer: try await other.store.addPeer(key: key, name: name))
+            store: other.store, peer: try await other.store.addPeer(key: key, name: name))
         try await store.foldPendingChanges()
         let held = try await other.store.database.read { try theirs.summary($0).received }
         var token = try await store.database.read { try ours.begin($0, heldByPeer: held).start }

@@ -28,7 +28,7 @@ struct TombstoneTests {
 
     private func ledger(of machine: Machine, for other: Machine) async throws -> PeerLedger {
         let peer = try await machine.store.addPeer(key: other.key, name: other.name)
-        return PeerLedger(store: machine.store, zone: .scorebookData, peer: peer)
+        return PeerLedger(store: machine.store, peer: peer)
     }
 
     /// Whether `machine` lets `other` go on from what it holds.

@@ -45,12 +45,30 @@ struct MessageCodecTests {
         RecordState(name: try! RecordName("SBGame|~|gone"), deletion: stamp(1 << 47, .max)),
     ]
 
+    static let club = ZoneID(name: ZoneName("club")!, owner: ReplicaID(rawValue: 1 << 63))
+
     static let messages: [Message] = [
         .hello(
             Message.Hello(
                 minorVersion: 0, replica: ReplicaID(rawValue: 7), instance: 1 << 63, displayName: "kitchen",
                 clock: 1_700_000_000_000,
-                zones: [.scorebookData: token, ZoneName("club")!: nil])),
+                zones: [
+                    ZoneOffer(
+                        id: club, name: "Chess club", isDefault: true, isShared: false, rights: .read,
+                        recordCount: 70_000),
+                    ZoneOffer(
+                        id: ZoneID(name: .scorebookData, owner: ReplicaID(rawValue: 2)),
+                        name: "ScorebookData", isDefault: false, isShared: true, rights: .write,
+                        recordCount: 0),
+                ])),
+        .open(
+            Message.Open(
+                union: .merge,
+                zones: [
+                    Message.Open.Entry(id: club, received: token),
+                    Message.Open.Entry(id: club, received: nil),
+                ])),
+        .refuse(Message.Refuse(zone: 1, reason: 2, names: records.map(\.name))),
         .pairingShare([UInt8](repeating: 3, count: 32)),
         .assetRequest(Message.AssetRequest(hash: AssetExchangeTests.hash(1), offset: 1 << 40, length: 1)),
         .assetChunk(
@@ -166,7 +184,7 @@ struct MessageCodecTests {
             .hello(
                 Message.Hello(
                     minorVersion: 0, replica: ReplicaID(rawValue: 1), instance: 0, displayName: name,
-                    clock: 0, zones: [:])
+                    clock: 0, zones: [])
             ))
         guard case .hello(let hello) = try MessageCodec.decode(&buffer, limit: 1000) else {
             Issue.record("no hello came back")

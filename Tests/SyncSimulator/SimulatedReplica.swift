@@ -166,7 +166,7 @@ final class SimulatedReplica {
         let peer = try database.write { db in
             try store.addPeer(db, key: other.key, name: "machine \(other.number)")
         }
-        return PeerLedger(store: store, zone: .scorebookData, peer: peer)
+        return PeerLedger(store: store, peer: peer)
     }
 }
 

@@ -19,7 +19,7 @@ actor AssetSession {
     private let engine: SyncEngine
     private let store: RecordStore
     private let peer: Peer
-    private let zones: [ZoneName]
+    private let zones: [Zone]
     private let outbox: Outbox
     private let statistics: StatisticsCounter
     private var receiver = AssetReceiver()
@@ -47,7 +47,7 @@ actor AssetSession {
     private let arrival: AsyncStream<Message.AssetChunk>.Continuation
 
     init(
-        _ engine: SyncEngine, with peer: Peer, zones: [ZoneName], outbox: Outbox,
+        _ engine: SyncEngine, with peer: Peer, zones: [Zone], outbox: Outbox,
         statistics: StatisticsCounter
     ) {
         self.engine = engine

@@ -107,16 +107,14 @@ enum AssetTable {
 
     /// Whether a peer that may see these zones may have a file: a record there refers to it, or did and the peer may not
     /// know better yet.
-    static func isReferred(_ db: Database, _ hash: AssetHash, in zones: [ZoneName]) throws -> Bool {
-        let names = zones.map(\.description)
-        let marks = names.map { _ in "?" }.joined(separator: ", ")
+    static func isReferred(_ db: Database, _ hash: AssetHash, in zones: [Zone]) throws -> Bool {
+        let rows = zones.map { String($0.row) }.joined(separator: ", ")
         for table in ["assetReference", "assetLeftover"] {
             let isThere = try Bool.fetchOne(
                 db,
                 sql: """
-                    SELECT EXISTS (SELECT 1 FROM \(table) JOIN recordZone ON recordZone.id = \(table).zone
-                    WHERE hash = ? AND recordZone.name IN (\(marks)))
-                    """, arguments: [Data(hash.bytes)] + StatementArguments(names))
+                    SELECT EXISTS (SELECT 1 FROM \(table) WHERE hash = ? AND zone IN (\(rows)))
+                    """, arguments: [Data(hash.bytes)])
             if isThere == true { return true }
         }
         return false

@@ -139,7 +139,7 @@ extension RecordStore {
     }
 
     /// Whether a file may be given to a peer that may read these zones.
-    package func isAssetReferred(_ hash: AssetHash, in zones: [ZoneName]) async throws -> Bool {
+    package func isAssetReferred(_ hash: AssetHash, in zones: [Zone]) async throws -> Bool {
         try await database.read { try AssetTable.isReferred($0, hash, in: zones) }
     }
 

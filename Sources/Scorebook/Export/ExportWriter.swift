@@ -16,7 +16,8 @@ struct ExportWriter {
     private static let pieceSize = 1 << 16
 
     let records: RecordStore
-    let zone: ZoneName
+    /// nil for the default zone.
+    let zone: Zone?
     /// Milliseconds since 1970.
     let now: Int64
 
@@ -50,13 +51,14 @@ struct ExportWriter {
     }
 
     private func appendHead(_ db: Database, to json: inout JSONText) throws {
-        let digest = try records.status(db).digest
+        let zone = try records.current(db, zone)
+        let digest = zone.digest
         json.append(raw: "{\n  ")
         json.append(key: "format")
         json.append(quoted: ExportFormat.name)
         json.append(raw: ",\n  \"version\": \(ExportFormat.version),\n  ")
         json.append(key: "zone")
-        json.append(quoted: zone.description)
+        json.append(quoted: zone.name)
         json.append(raw: ",\n  ")
         json.append(key: "exportedAt")
         json.append(quoted: ISO8601.text(milliseconds: now / 1000 * 1000, fraction: .ifNeeded) ?? "")

@@ -35,7 +35,7 @@ extension ScorebookStore {
         switch try ImportFile(data) {
         case .bgStats(let export):
             let states = try BGStatsMapping(now: now).states(export)
-            return try await merge(states, .scorebookData, .bgStats)
+            return try await merge(states, nil, .bgStats)
         case .scorebook(let export):
             try export.checkStamps(now: now)
             return try await merge(export.states, export.zone, .scorebook)
@@ -43,12 +43,15 @@ extension ScorebookStore {
     }
 
     private func merge(
-        _ states: [RecordState], _ zone: ZoneName, _ format: ImportReport.Format
+        _ states: [RecordState], _ zone: ZoneName?, _ format: ImportReport.Format
     ) async throws -> ImportReport {
         try await records.write { [records] db in
             _ = try records.fold(db)
             let counting = try ImportCounting(db, before: states)
             let spared = format == .bgStats ? try OwnAdditions(records: records).spared(db, from: states) : []
+            // Whatever the default zone is called here, it is that of an export that was never told anything else.
+            let isDefault = zone == nil || zone == .scorebookData
+            let zone = isDefault ? nil : try records.zone(db, named: zone!.description)
             _ = try records.merge(db, states + spared, zone: zone)
             return ImportReport(format: format, types: try counting.counts(db))
         }
@@ -135,7 +138,7 @@ extension ScorebookStore {
     private func exporting<Value: Sendable>(
         _ body: @escaping @Sendable (ExportWriter, Database) throws -> Value
     ) async throws -> Value {
-        let writer = ExportWriter(records: records, zone: .scorebookData, now: now())
+        let writer = ExportWriter(records: records, zone: nil, now: now())
         // Another program may write between folding and reading. After a few tries others have to wait
         // instead.
         for _ in 0..<3 {

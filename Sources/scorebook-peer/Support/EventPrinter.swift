@@ -55,6 +55,18 @@ struct EventPrinter: Sendable {
             summary(name, digest, statistics)
         case .mended(let check):
             "found and mended here: " + Self.summary(check)
+        case .recordsRefused(let name, let records, let isReadOnly):
+            "\(name) does not take \(Self.list(records.map(\.description))): "
+                + (isReadOnly
+                    ? "it lets this machine read only; `scorebook-peer zone restore` puts back what it has"
+                    : "it has records of these names in another zone")
+        case .refusedRecords(let name, let records, let isReadOnly):
+            "refused \(Self.list(records.map(\.description))) of \(name), which "
+                + (isReadOnly ? "may only read here" : "are in another zone here")
+        case .zoneTakenUp(let name, let zone):
+            "the zone “\(zone)” of \(name) is here now, beside the others"
+        case .replaced(let name, let backup):
+            "this scorebook is replaced by that of \(name); what it was is in \(backup.path)"
         case .disconnected(let name, let reason):
             reason.map { "lost \(name): \($0)" } ?? "\(name) disconnected"
         case .retrying(let address, let seconds, let reason):
@@ -67,9 +79,13 @@ struct EventPrinter: Sendable {
 
     private static func summary(_ check: StoreCheck) -> String {
         guard !check.findings.isEmpty else { return "the digest" }
-        let names = check.findings.prefix(namedRecords).map(\.name).joined(separator: ", ")
-        let rest = check.findings.count - namedRecords
-        return rest > 0 ? "\(names) and \(rest.counted("more record"))" : names
+        return list(check.findings.map(\.name))
+    }
+
+    private static func list(_ names: [String]) -> String {
+        let named = names.prefix(namedRecords).joined(separator: ", ")
+        let rest = names.count - namedRecords
+        return rest > 0 ? "\(named) and \(rest.counted("more record"))" : named
     }
 
     /// The line that says that two machines hold the same, and what it took.
@@ -124,6 +140,8 @@ struct EventLine: Encodable {
     var bytes: Int64?
     var unavailable: Int?
     var hash: String?
+    var zone: String?
+    var backup: String?
 
     init(_ event: SyncEvent) {
         switch event {
@@ -157,6 +175,20 @@ struct EventLine: Encodable {
         case .assetDamaged(let hash):
             self.init("assetDamaged")
             self.hash = hash.description
+        case .recordsRefused(let name, let names, let isReadOnly):
+            self.init(
+                "recordsRefused", peer: name, reason: isReadOnly ? "readOnly" : "otherZone",
+                records: names.map(\.description))
+        case .refusedRecords(let name, let names, let isReadOnly):
+            self.init(
+                "refusedRecords", peer: name, reason: isReadOnly ? "readOnly" : "otherZone",
+                records: names.map(\.description))
+        case .zoneTakenUp(let name, let zone):
+            self.init("zoneTakenUp", peer: name)
+            self.zone = zone
+        case .replaced(let name, let backup):
+            self.init("replaced", peer: name)
+            self.backup = backup.path
         case .disconnected(let name, let reason):
             self.init("disconnected", peer: name, reason: reason)
         case .retrying(let address, let seconds, let reason):

@@ -78,8 +78,8 @@ struct Failure: Error {
     private static func code(_ code: PeerSyncError.Code) -> ExitCode {
         switch code {
         case .unreachable, .cannotListen: .unavailable
-        case .interrupted, .timeout, .duplicateConnection, .storeBusy: .temporaryFailure
-        case .notPaired, .changeTokenExpired, .clockSkew, .refused, .pairingFailed: .refused
+        case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged: .temporaryFailure
+        case .switchedOff, .notPaired, .changeTokenExpired, .clockSkew, .refused, .pairingFailed: .refused
         case .unsafeIdentity: .configuration
         case .storeUnusable: .cannotCreate
         default: .dataError

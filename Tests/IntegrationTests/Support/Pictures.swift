@@ -18,7 +18,7 @@ extension Machine {
     }
 
     /// The files that the machine has under their names, each with what is in it.
-    func pictures() throws -> [String: Data] {
+    func pictureFiles() throws -> [String: Data] {
         let directory = store.appendingPathComponent("assets")
         var files: [String: Data] = [:]
         for part in (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []

@@ -7,23 +7,85 @@ enum Zones {
     /// The row of the zone that every store has.
     static let defaultID: Int64 = 1
 
-    static func id(_ db: Database, _ name: ZoneName) throws -> Int64? {
-        try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT id FROM recordZone WHERE name = ?"), arguments: [name.description]
-        )
+    /// Writes down whose a zone is that was made before anybody was asked.
+    static func claim(_ db: Database, for replica: ReplicaID) throws {
+        try db.execute(
+            sql: "UPDATE recordZone SET owner = ? WHERE owner = ''", arguments: [replica.description])
     }
 
+    /// The default zone first, the others in the order in which they came.
+    static func all(_ db: Database) throws -> [Zone] {
+        try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM recordZone ORDER BY id")).map(Zone.init)
+    }
+
+    static func find(_ db: Database, _ id: ZoneID) throws -> Zone? {
+        try Row.fetchOne(
+            db, sql: "SELECT * FROM recordZone WHERE zoneName = ? AND owner = ?",
+            arguments: [id.name.description, id.owner.description]
+        ).map(Zone.init)
+    }
+
+    /// The zone that is called so here, whatever the case of the letters, or whose name and owner this is.
+    ///
     /// - Throws: `noSuchZone`.
-    static func existingID(_ db: Database, _ name: ZoneName) throws -> Int64 {
-        guard let id = try id(db, name) else {
-            throw RecordStoreError(.noSuchZone, "this store has no zone “\(name)”")
+    static func find(_ db: Database, named text: String) throws -> Zone {
+        let zones = try all(db)
+        let found =
+            zones.first { $0.name == text } ?? zones.first { $0.name.lowercased() == text.lowercased() }
+            ?? zones.first { $0.id.description == text }
+        guard let found else {
+            throw RecordStoreError(
+                .noSuchZone, "this store has no zone “\(text)”; `zone list` shows those there are")
         }
-        return id
+        return found
     }
 
-    static func all(_ db: Database) throws -> [ZoneName] {
-        try String.fetchAll(db, sql: "SELECT name FROM recordZone ORDER BY id").compactMap(ZoneName.init)
+    /// The row of the zone that a record is in, if sync knows it.
+    static func row(_ db: Database, of recordName: String) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT zone FROM remoteRecord WHERE remoteRecordID = ?"),
+            arguments: [recordName])
     }
+
+    static func name(_ db: Database, _ row: Int64) throws -> String {
+        try String.fetchOne(db, sql: "SELECT name FROM recordZone WHERE id = ?", arguments: [row]) ?? ""
+    }
+
+    /// Makes a zone. A name that is taken gets a number.
+    static func insert(_ db: Database, _ id: ZoneID, called name: String) throws -> Zone {
+        let taken = Set(try all(db).map { $0.name.lowercased() })
+        var unique = name
+        var number = 2
+        while taken.contains(unique.lowercased()) {
+            unique = "\(name) \(number)"
+            number += 1
+        }
+        try db.execute(
+            sql: "INSERT INTO recordZone (name, zoneName, owner) VALUES (?, ?, ?)",
+            arguments: [unique, id.name.description, id.owner.description])
+        return try find(db, id)!
+    }
+
+    // MARK: Rights
+
+    /// What a peer may do in a zone: whatever was said, otherwise everything in the default zone and nothing in others.
+    static func rights(_ db: Database, peer: Int64, zone: Int64) throws -> ZoneRights {
+        let statement = try db.cachedStatement(
+            sql: "SELECT rights FROM peerZone WHERE peer = ? AND zone = ? AND rights IS NOT NULL")
+        let rights = try Int64.fetchOne(statement, arguments: [peer, zone])
+        guard let rights else { return zone == defaultID ? .write : .none }
+        return ZoneRights(rawValue: rights) ?? .none
+    }
+
+    static func setRights(_ db: Database, peer: Int64, zone: Int64, _ rights: ZoneRights) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO peerZone (peer, zone, rights) VALUES (?, ?, ?)
+                ON CONFLICT (peer, zone) DO UPDATE SET rights = excluded.rights
+                """, arguments: [peer, zone, rights.rawValue])
+    }
+
+    // MARK: Digests
 
     static func digest(_ db: Database, _ id: Int64) throws -> ZoneDigest {
         let statement = try db.cachedStatement(

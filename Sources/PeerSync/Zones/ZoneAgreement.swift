@@ -1,0 +1,213 @@
+import Foundation
+import GRDB
+import RecordStore
+import SyncModel
+import SyncProtocol
+
+/// What two machines do after they have greeted each other: they agree on the zones of the session.
+struct ZoneAgreement {
+    /// A zone that both take part in.
+    struct Entry: Sendable {
+        let zone: Zone
+        /// What this machine may do in it at the other.
+        let rights: ZoneRights
+        /// The token that the other side holds.
+        let heldByPeer: ChangeToken?
+    }
+
+    let engine: SyncEngine
+    let peer: Peer
+    let isCaller: Bool
+    /// What each side's hello offers.
+    let own: [ZoneOffer]
+    let theirs: [ZoneOffer]
+
+    private var meeting: ZoneMeeting? {
+        isCaller ? ZoneMeeting(caller: own, listener: theirs) : ZoneMeeting(caller: theirs, listener: own)
+    }
+
+    // MARK: The two sides
+
+    /// The caller's side: chooses, tells, and does what was chosen once the other side has agreed.
+    ///
+    /// - Parameter wanted: what the user has chosen beforehand.
+    func call(
+        _ wanted: ZoneUnion?, startsOver: Bool, outbox: Outbox, answer: () async throws -> Message
+    ) async throws -> [Entry] {
+        let union = try await choose(wanted)
+        var zones = try await entries(after: union)
+        if startsOver || union == .replaceCaller {
+            for index in zones.indices where startsOver || zones[index].id == meeting?.id(after: union) {
+                zones[index].received = .start
+            }
+        }
+        try outbox.send(.open(Message.Open(union: union, zones: zones)))
+        guard case .open(let open) = try await answer() else { throw Self.unexpected }
+        try await apply(union)
+        return try await common(zones, open)
+    }
+
+    /// The listener's side: sees whether what the caller wants may be, and does it.
+    func answer(_ open: Message.Open, outbox: Outbox) async throws -> [Entry] {
+        try await allow(open.union)
+        var zones = try await entries(after: open.union)
+        if open.union == .replaceListener {
+            for index in zones.indices where zones[index].id == meeting?.id(after: open.union) {
+                zones[index].received = .start
+            }
+        }
+        try await apply(open.union)
+        try outbox.send(.open(Message.Open(union: open.union, zones: zones)))
+        return try await common(zones, open)
+    }
+
+    private static var unexpected: ProtocolError {
+        ProtocolError(.unexpectedMessage, "the other side did not say which zones it takes part in")
+    }
+
+    // MARK: Choosing
+
+    private func choose(_ wanted: ZoneUnion?) async throws -> ZoneUnion {
+        guard let meeting else { return .none }
+        if let wanted {
+            // A flag that says what to do about different scorebooks has nothing to say when they are the same.
+            if [.merge, .beside].contains(wanted), !meeting.isFirst { return .none }
+            return wanted
+        }
+        if meeting.isPlain, let usual = meeting.usual { return usual }
+        switch await engine.decide(question(meeting, proposal: nil)) {
+        case .union(let union): return union
+        case .cancel: throw ProtocolError(.declined, "the two scorebooks were left as they are")
+        case .nobody:
+            guard let usual = meeting.usual else { throw different(meeting) }
+            return usual
+        }
+    }
+
+    private func allow(_ union: ZoneUnion) async throws {
+        guard union != .none else { return }
+        guard let meeting, meeting.isFirst || [.replaceCaller, .replaceListener].contains(union) else {
+            throw ProtocolError(.unexpectedMessage, "the other side brings together what is one already")
+        }
+        let needsConsent = union == .replaceListener || (union == .merge && meeting.areBothShared)
+        guard needsConsent else { return }
+        switch await engine.decide(question(meeting, proposal: union)) {
+        case .union(union): return
+        case .nobody where union == .merge: throw different(meeting)
+        case .nobody:
+            throw ProtocolError(
+                .declined,
+                "nobody is there to allow that this scorebook is replaced; run `scorebook-peer listen "
+                    + "--allow-reset` on the machine that is to be replaced")
+        default:
+            throw ProtocolError(
+                .declined, "the user of the other machine did not allow it; nothing was changed")
+        }
+    }
+
+    private func question(_ meeting: ZoneMeeting, proposal: ZoneUnion?) -> ZoneQuestion {
+        ZoneQuestion(
+            peer: peer.name, ours: .init(isCaller ? meeting.caller : meeting.listener),
+            theirs: .init(isCaller ? meeting.listener : meeting.caller), proposal: proposal,
+            isCaller: isCaller)
+    }
+
+    private func different(_ meeting: ZoneMeeting) -> ProtocolError {
+        ProtocolError(
+            .differentScorebook,
+            "“\(meeting.caller.id)” and “\(meeting.listener.id)” are different scorebooks, and each is shared with "
+                + "other machines already; `connect HOST --beside` keeps the other one beside this one, `--merge` on "
+                + "both machines makes them one, and `--store DIR` uses another store")
+    }
+
+    // MARK: Zones
+
+    /// The zones that this side takes part in once the default zones are what `union` makes of them.
+    private func entries(after union: ZoneUnion) async throws -> [Message.Open.Entry] {
+        let (engine, peer) = (engine, peer)
+        let mine = isCaller && union == .beside ? own.filter { !$0.isDefault } : own
+        let target = meeting?.id(after: union)
+        let replaced = meeting.map { isCaller ? $0.caller.id : $0.listener.id }
+        var entries: [Message.Open.Entry] = []
+        for offer in mine {
+            let received = try await engine.store.database.read { db -> ChangeToken? in
+                guard let zone = try engine.store.zone(db, offer.id) else { return nil }
+                return try engine.ledger(zone, peer).summary(db).received
+            }
+            let isReplaced = union != .none && offer.id == replaced
+            entries.append(.init(id: isReplaced ? target ?? offer.id : offer.id, received: received))
+        }
+        for offer in unknown(after: union) { entries.append(.init(id: offer.id, received: nil)) }
+        return entries
+    }
+
+    /// The zones that the other side offers and this one is to take up.
+    private func unknown(after union: ZoneUnion) -> [ZoneOffer] {
+        let known = Set(own.map(\.id))
+        return theirs.filter { offer in
+            guard !known.contains(offer.id) else { return false }
+            // Whose default zone it is was decided; and not both of two that were brought together.
+            return !offer.isDefault || (isCaller && union == .beside)
+        }
+    }
+
+    private func apply(_ union: ZoneUnion) async throws {
+        let (engine, peer, own, meeting) = (engine, peer, own, meeting)
+        let takesUp = unknown(after: union)
+        let isReplaced = union == (isCaller ? .replaceCaller : .replaceListener)
+        let backup = isReplaced ? try await engine.backUp() : nil
+        let isCaller = isCaller
+        try await engine.store.database.write { db in
+            for offer in takesUp where try engine.store.zone(db, offer.id) == nil {
+                _ = try engine.store.takeUpZone(db, offer.id, called: offer.name, from: peer)
+            }
+            let ours = own.first(where: \.isDefault)
+            guard union != .none, let ours, let zone = try engine.store.zone(db, ours.id),
+                let target = meeting?.id(after: union)
+            else { return }
+            if isReplaced { try engine.store.erase(db, zone) }
+            if union == .beside {
+                if isCaller { try engine.store.setRights(db, .none, to: peer, in: zone) }
+            } else if target != ours.id {
+                try engine.store.adopt(db, target)
+            }
+        }
+        for offer in takesUp { engine.onEvent(.zoneTakenUp(name: peer.name, zone: offer.name)) }
+        if let backup { engine.onEvent(.replaced(name: peer.name, backup: backup)) }
+    }
+
+    private func common(_ zones: [Message.Open.Entry], _ open: Message.Open) async throws -> [Entry] {
+        let tokens = Dictionary(open.zones.map { ($0.id, $0.received) }) { first, _ in first }
+        let ids = Set(zones.map(\.id)).intersection(tokens.keys).sorted()
+        guard !ids.isEmpty else {
+            throw ProtocolError(
+                .noCommonZone,
+                "the two machines share no zone; `scorebook-peer peers grant NAME ZONE write` shares one")
+        }
+        let rights = Dictionary(theirs.map { ($0.id, $0.rights) }) { first, _ in first }
+        let fallback = theirs.first(where: \.isDefault)?.rights ?? .none
+        let store = engine.store
+        return try await store.database.write { db in
+            let entries = try ids.compactMap { id in
+                try store.zone(db, id).map { zone in
+                    Entry(zone: zone, rights: rights[id] ?? fallback, heldByPeer: tokens[id] ?? nil)
+                }
+            }
+            try store.noteShared(db, entries.map(\.zone))
+            return entries
+        }
+    }
+}
+
+extension SyncEngine {
+    /// Copies the database to a new file, named by the time, beside it.
+    func backUp() async throws -> URL {
+        let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded) ?? "unknown"
+        let name = "scorebook-\(time.replacingOccurrences(of: ":", with: "-")).sqlite"
+        let file = URL(fileURLWithPath: store.database.path)
+        let url = file.deletingLastPathComponent().appendingPathComponent("backups", isDirectory: true)
+            .appendingPathComponent(name)
+        try await store.backUp(to: url)
+        return url
+    }
+}

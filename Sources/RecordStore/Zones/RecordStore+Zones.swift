@@ -1,0 +1,223 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// The zones of a store, and what peers may do in them.
+extension RecordStore {
+    /// The most zones that a store may have: what one session can carry.
+    public static let maximumZones = 64
+
+    /// The zones of this store, the default one first.
+    public func zones() async throws -> [Zone] {
+        try await database.read { try Zones.all($0) }
+    }
+
+    /// The zone of that name.
+    ///
+    /// - Throws: `noSuchZone`.
+    public func zone(named name: String) async throws -> Zone {
+        try await database.read { try Zones.find($0, named: name) }
+    }
+
+    /// The zone of that name.
+    ///
+    /// - Throws: `noSuchZone`.
+    public func zone(_ db: Database, named name: String) throws -> Zone { try Zones.find(db, named: name) }
+
+    /// A zone as it is now, with its digest; the default zone for nil.
+    public func current(_ db: Database, _ zone: Zone?) throws -> Zone {
+        let row = zone?.row ?? Zones.defaultID
+        guard let current = try Zones.all(db).first(where: { $0.row == row }) else {
+            throw RecordStoreError(.noSuchZone, "the zone “\(zone?.name ?? "")” is gone")
+        }
+        return current
+    }
+
+    /// The zone that a record is in; nil when sync does not know the record. Fold first.
+    public func zone(_ db: Database, of name: RecordName) throws -> Zone? {
+        try Row.fetchOne(
+            db,
+            sql: """
+                SELECT recordZone.* FROM remoteRecord JOIN recordZone ON recordZone.id = zone
+                WHERE remoteRecordID = ?
+                """, arguments: [name.description]
+        ).map(Zone.init)
+    }
+
+    /// Makes a zone. No other machine has it before it is granted.
+    ///
+    /// - Parameter name: 1 to 255 bytes of printable ASCII.
+    /// - Throws: `invalidValue`; `ambiguous` when there is one of that name.
+    @discardableResult
+    public func createZone(_ name: String) async throws -> Zone {
+        try await database.write { [replica] db in
+            guard let zoneName = ZoneName(name) else { throw Self.badZoneName(name) }
+            let zones = try Zones.all(db)
+            guard zones.count < Self.maximumZones else {
+                throw RecordStoreError(.invalidValue, "a store has at most \(Self.maximumZones) zones")
+            }
+            let id = ZoneID(name: zoneName, owner: replica)
+            guard !zones.contains(where: { $0.name.lowercased() == name.lowercased() || $0.id == id }) else {
+                throw RecordStoreError(.ambiguous, "there is a zone “\(name)” already")
+            }
+            return try Zones.insert(db, id, called: name)
+        }
+    }
+
+    /// Calls a zone something else, here only.
+    ///
+    /// - Throws: `noSuchZone`, `invalidValue`; `ambiguous` when the name is taken.
+    public func renameZone(_ name: String, to newName: String) async throws {
+        try await database.write { db in
+            let zone = try Zones.find(db, named: name)
+            guard ZoneName(newName) != nil else { throw Self.badZoneName(newName) }
+            let others = try Zones.all(db).filter { $0.row != zone.row }
+            guard !others.contains(where: { $0.name.lowercased() == newName.lowercased() }) else {
+                throw RecordStoreError(.ambiguous, "there is a zone “\(newName)” already")
+            }
+            try db.execute(
+                sql: "UPDATE recordZone SET name = ? WHERE id = ?", arguments: [newName, zone.row])
+        }
+    }
+
+    private static func badZoneName(_ name: String) -> RecordStoreError {
+        RecordStoreError(
+            .invalidValue, "“\(name)” cannot name a zone: 1 to 255 printable ASCII characters")
+    }
+
+    /// Lets a peer do more or less in a zone, from now on. What it already has stays with it.
+    ///
+    /// - Throws: `noSuchPeer`, `ambiguous`, `noSuchZone`.
+    /// - Returns: the peer and the zone that were meant.
+    @discardableResult
+    public func grant(_ rights: ZoneRights, to peer: String, in zone: String) async throws -> (Peer, Zone) {
+        try await database.write { db in
+            let peer = try PeerTable.find(db, nameOrKey: peer)
+            let zone = try Zones.find(db, named: zone)
+            try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
+            try Self.noteSettingsChanged(db)
+            return (peer, zone)
+        }
+    }
+
+    /// What a peer may do, zone by zone.
+    public func grants(_ db: Database, to peer: Peer) throws -> [ZoneGrant] {
+        try Zones.all(db).map {
+            ZoneGrant(zone: $0.name, rights: try Zones.rights(db, peer: peer.id, zone: $0.row))
+        }
+    }
+
+    // MARK: For sessions
+
+    /// The zones that a peer may have, with what it may do in each.
+    package func zonesGranted(_ db: Database, to peer: Peer) throws -> [(zone: Zone, rights: ZoneRights)] {
+        try Zones.all(db).compactMap { zone in
+            let rights = try Zones.rights(db, peer: peer.id, zone: zone.row)
+            return rights == .none ? nil : (zone, rights)
+        }
+    }
+
+    package func zone(_ db: Database, _ id: ZoneID) throws -> Zone? { try Zones.find(db, id) }
+
+    /// Takes up a zone that a peer offers, beside those that are here. The peer may write in it, others have nothing of it.
+    ///
+    /// - Throws: `notPermitted` when there are too many zones.
+    package func takeUpZone(_ db: Database, _ id: ZoneID, called name: String, from peer: Peer) throws -> Zone
+    {
+        guard try Zones.all(db).count < Self.maximumZones else {
+            throw RecordStoreError(.notPermitted, "a store has at most \(Self.maximumZones) zones")
+        }
+        let zone = try Zones.insert(db, id, called: ZoneName(name) == nil ? id.name.description : name)
+        try Zones.setRights(db, peer: peer.id, zone: zone.row, .write)
+        return zone
+    }
+
+    /// Makes the default zone the one that this is. What is in it stays.
+    package func adopt(_ db: Database, _ id: ZoneID) throws {
+        try db.execute(
+            sql: "UPDATE recordZone SET zoneName = ?, owner = ? WHERE id = ?",
+            arguments: [id.name.description, id.owner.description, Zones.defaultID])
+    }
+
+    /// Keeps that another machine has zones now.
+    package func noteShared(_ db: Database, _ zones: [Zone]) throws {
+        for zone in zones where !zone.isShared {
+            try db.execute(sql: "UPDATE recordZone SET isShared = 1 WHERE id = ?", arguments: [zone.row])
+        }
+    }
+
+    package func setRights(_ db: Database, _ rights: ZoneRights, to peer: Peer, in zone: Zone) throws {
+        try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
+    }
+
+    // MARK: Erasing
+
+    /// Removes everything that a zone holds, here only: to others it is not deleted. With nobody is anything left that was
+    /// exchanged. Part of the transaction that is open.
+    ///
+    /// - Returns: how many records were live.
+    @discardableResult
+    public func erase(_ db: Database, _ zone: Zone) throws -> Int {
+        _ = try fold(db)
+        let count = try Zones.digest(db, zone.row).count
+        try CaptureTriggers.paused(db) {
+            try tables.deferForeignKeys(db)
+            for type in schema.types.reversed() {
+                try db.execute(
+                    sql: """
+                        DELETE FROM \(type.name) WHERE recordName IN (
+                            SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND status = 0)
+                        """, arguments: [zone.row])
+            }
+            for sql in [
+                """
+                DELETE FROM heldReference WHERE recordName IN (
+                    SELECT remoteRecordID FROM remoteRecord WHERE zone = ?)
+                """,
+                """
+                DELETE FROM unsettledRecord WHERE recordName IN (
+                    SELECT remoteRecordID FROM remoteRecord WHERE zone = ?)
+                """,
+                "DELETE FROM remoteRecord WHERE zone = ?",
+                "DELETE FROM assetReference WHERE zone = ?",
+                "DELETE FROM assetLeftover WHERE zone = ?",
+                "DELETE FROM refusedRecord WHERE zone = ?",
+                "UPDATE recordZone SET purgedSequence = 0 WHERE id = ?",
+                """
+                UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0,
+                    acknowledgedSequence = 0 WHERE zone = ?
+                """,
+            ] {
+                try db.execute(sql: sql, arguments: [zone.row])
+            }
+        }
+        try Zones.setDigest(db, zone.row, ZoneDigest())
+        try Generations.startOver(db)
+        return Int(count)
+    }
+
+    /// Makes a zone that nobody shares any more one of this store alone again, so that it can be another's.
+    package func reclaim(_ db: Database, _ zone: Zone) throws {
+        try db.execute(
+            sql: "UPDATE recordZone SET isShared = 0, owner = ? WHERE id = ?",
+            arguments: [replica.description, zone.row])
+    }
+
+    /// Copies the whole database into a new file, as it is now.
+    ///
+    /// - Throws: `backupFailed`; nothing is left behind then.
+    public func backUp(to url: URL) async throws {
+        do {
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            try await database.writeWithoutTransaction { db in
+                try db.execute(sql: "VACUUM INTO ?", arguments: [url.path])
+            }
+        } catch {
+            try? FileManager.default.removeItem(at: url)
+            throw RecordStoreError(
+                .backupFailed, "no backup could be made as \(url.path), so nothing was changed: \(error)")
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import GRDB
+import SyncModel
+
+/// Records of a peer that were not taken.
+package struct Refusal: Sendable, Equatable {
+    package enum Reason: Int64, Sendable {
+        /// The peer may only read.
+        case readOnly = 1
+        /// The records are in another zone of the store that refuses.
+        case otherZone = 2
+    }
+
+    package let names: [RecordName]
+    package let reason: Reason
+
+    package init(names: [RecordName], reason: Reason) {
+        self.names = names
+        self.reason = reason
+    }
+}
+
+/// A record of which a peer has not taken this store's state.
+public struct RefusedRecord: Sendable, Hashable {
+    public let name: RecordName
+    /// What the peer that refused it is called here.
+    public let peer: String
+    /// The name of its zone here.
+    public let zone: String
+}
+
+/// The table `refusedRecord`.
+enum RefusedRecords {
+    static func count(_ db: Database, peer: Int64, zone: Int64) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: "SELECT COUNT(*) FROM refusedRecord WHERE peer = ? AND zone = ?")
+        return try Int.fetchOne(statement, arguments: [peer, zone]) ?? 0
+    }
+
+    static func insert(_ db: Database, _ refusal: Refusal, peer: Int64, zone: Int64) throws {
+        for name in refusal.names {
+            try db.cachedStatement(
+                sql:
+                    "INSERT OR REPLACE INTO refusedRecord (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)"
+            ).execute(arguments: [peer, zone, name.description, refusal.reason.rawValue])
+        }
+    }
+
+    static func names(_ db: Database, peer: Int64, zone: Int64) throws -> [RecordName] {
+        try String.fetchAll(
+            db.cachedStatement(
+                sql: "SELECT recordName FROM refusedRecord WHERE peer = ? AND zone = ? ORDER BY recordName"),
+            arguments: [peer, zone]
+        ).map { try RecordName($0) }
+    }
+
+    /// Removes what was refused for a reason, and gives it.
+    static func take(_ db: Database, peer: Int64, zone: Int64, reason: Refusal.Reason) throws -> [RecordName]
+    {
+        let names = try String.fetchAll(
+            db,
+            sql: """
+                DELETE FROM refusedRecord WHERE peer = ? AND zone = ? AND reason = ? RETURNING recordName
+                """, arguments: [peer, zone, reason.rawValue])
+        return try names.map { try RecordName($0) }
+    }
+
+    static func remove(_ db: Database, _ name: RecordName, peer: Int64, zone: Int64) throws {
+        try db.cachedStatement(
+            sql: "DELETE FROM refusedRecord WHERE peer = ? AND zone = ? AND recordName = ?"
+        ).execute(arguments: [peer, zone, name.description])
+    }
+}
+
+extension RecordStore {
+    /// The records that peers have refused, by peer, zone and name.
+    public func refusedRecords() async throws -> [RefusedRecord] {
+        try await database.read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT recordName, peer.name, recordZone.name FROM refusedRecord
+                    JOIN peer ON peer.id = peer JOIN recordZone ON recordZone.id = zone ORDER BY 2, 3, 1
+                    """
+            ).map { RefusedRecord(name: try RecordName($0[0]), peer: $0[1], zone: $0[2]) }
+        }
+    }
+
+    /// Ends the refusal of records that the peer has sent, and that are the same here now.
+    func endRefusals(_ db: Database, peer: Int64, zone: Int64, settledBy states: [RecordState]) throws {
+        let refused = Set(try RefusedRecords.names(db, peer: peer, zone: zone))
+        guard !refused.isEmpty else { return }
+        let set = try WorkingSet(db, tables)
+        for state in states where refused.contains(state.name) {
+            guard try set.known(state.name)?.state.transferred == state else { continue }
+            try RefusedRecords.remove(db, state.name, peer: peer, zone: zone)
+        }
+    }
+
+    /// Gives records new numbers, so that they are sent once more.
+    func sendAgain(_ db: Database, _ names: [RecordName]) throws {
+        guard !names.isEmpty else { return }
+        _ = try fold(db)
+        let set = try WorkingSet(db, tables)
+        for name in names { try set.known(name)?.isAnswer = true }
+        _ = try set.save(generation: generation)
+    }
+
+    /// Gives up what peers have refused in a zone: the records become what the peers have, at the next session. Part of
+    /// the transaction that is open.
+    ///
+    /// - Returns: the records.
+    @discardableResult
+    public func restoreRefused(_ db: Database, in zone: Zone) throws -> [RecordName] {
+        _ = try fold(db)
+        let names = try String.fetchAll(
+            db, sql: "DELETE FROM refusedRecord WHERE zone = ? RETURNING recordName", arguments: [zone.row])
+        let list = try Set(names).map { try RecordName($0) }.sorted()
+        guard !list.isEmpty else { return [] }
+        try forget(db, list, zone: zone.row)
+        // Every peer compares everything then, and sends what is missing here.
+        try db.execute(
+            sql: """
+                UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
+                WHERE zone = ?
+                """, arguments: [zone.row])
+        try Generations.startOver(db)
+        return list
+    }
+}

@@ -1,0 +1,40 @@
+import GRDB
+import SyncModel
+
+/// One scorebook among those that a store holds.
+public struct Zone: Sendable, Hashable {
+    let row: Int64
+    /// Which zone it is, on every machine.
+    public let id: ZoneID
+    /// What it is called here; unique in the store.
+    public let name: String
+    /// Whether another machine has ever had it.
+    public let isShared: Bool
+    /// What its live records add up to.
+    public let digest: ZoneDigest
+
+    /// Whether this is the zone that every store has: where records go of which nobody says otherwise.
+    public var isDefault: Bool { row == Zones.defaultID }
+
+    init(_ row: Row) throws {
+        let digest = ZoneDigest(
+            count: UInt64(bitPattern: row["recordCount"] as Int64), sumBytes: row.bytes("digestSum"))
+        guard let name = ZoneName(row["zoneName"]), let owner = UInt64(row["owner"] as String, radix: 16),
+            let digest
+        else {
+            throw RecordStoreError(.corrupt, "the zone “\(row["name"] as String)” is damaged")
+        }
+        self.row = row["id"]
+        id = ZoneID(name: name, owner: ReplicaID(rawValue: owner))
+        self.name = row["name"]
+        isShared = row["isShared"]
+        self.digest = digest
+    }
+}
+
+/// What a peer may do in a zone here.
+public struct ZoneGrant: Sendable, Hashable {
+    /// The name of the zone here.
+    public let zone: String
+    public let rights: ZoneRights
+}
