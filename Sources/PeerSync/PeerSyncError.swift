@@ -32,6 +32,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let protocolViolation = Code(description: "protocolViolation")
         /// Sync is switched off, here or on the other machine.
         public static let switchedOff = Code(description: "switchedOff")
+        /// The other machine has no rights in a zone, or not these.
+        public static let notPermitted = Code(description: "notPermitted")
         /// Who may have what has changed; the next connection goes by what holds now.
         public static let zonesChanged = Code(description: "zonesChanged")
         /// The identity key is readable by others, or is none.
@@ -62,6 +64,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
     public var isTransient: Bool {
         [
             .unreachable, .interrupted, .timeout, .clockSkew, .duplicateConnection, .storeBusy, .zonesChanged,
+            .notPermitted,
         ].contains(code)
     }
 
@@ -74,7 +77,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
             case .clockSkew: .clockSkew
             case .duplicateConnection: .duplicateConnection
             case .sameIdentity, .noCommonZone, .differentScorebook, .declined: .refused
-            case .zonesChanged, .notPermitted: .zonesChanged
+            case .zonesChanged: .zonesChanged
+            case .notPermitted: .notPermitted
             case .switchedOff: .switchedOff
             case .pairingUnavailable, .pairingFailed, .pairingBusy: .pairingFailed
             case .unsupportedVersion: .incompatible

@@ -105,7 +105,8 @@ struct ChangeFolding {
     /// What is synced of a value: a picture that a program wrote into the column itself is put into a file.
     private func kept(_ value: FieldValue, _ field: FieldDefinition) throws -> FieldValue {
         guard field.kind == .asset, let assets, case .blob(let bytes) = value else { return value }
-        return .asset(try assets.add(bytes))
+        // Where there is no room for a file, it stays what it is: nothing is lost, and nothing else has to wait.
+        return (try? assets.add(bytes)).map(FieldValue.asset) ?? value
     }
 
     private func fold(

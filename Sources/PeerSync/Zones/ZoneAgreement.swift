@@ -68,7 +68,12 @@ struct ZoneAgreement {
     // MARK: Choosing
 
     private func choose(_ wanted: ZoneUnion?) async throws -> ZoneUnion {
-        guard let meeting else { return .none }
+        guard let meeting else {
+            guard wanted == .replaceCaller || wanted == .replaceListener else { return .none }
+            throw ProtocolError(
+                .notPermitted,
+                "the two machines do not share their scorebooks, so neither can replace the other")
+        }
         if let wanted {
             // A flag that says what to do about different scorebooks has nothing to say when they are the same.
             if [.merge, .beside].contains(wanted), !meeting.isFirst { return .none }
@@ -157,22 +162,24 @@ struct ZoneAgreement {
         let isReplaced = union == (isCaller ? .replaceCaller : .replaceListener)
         let backup = isReplaced ? try await engine.backUp() : nil
         let isCaller = isCaller
-        try await engine.store.database.write { db in
-            for offer in takesUp where try engine.store.zone(db, offer.id) == nil {
-                _ = try engine.store.takeUpZone(db, offer.id, called: offer.name, from: peer)
+        let takenUp = try await engine.store.database.write { db in
+            let takenUp = try takesUp.compactMap { offer -> Zone? in
+                guard try engine.store.zone(db, offer.id) == nil else { return nil }
+                return try engine.store.takeUpZone(db, offer.id, called: offer.name, from: peer)
             }
             let ours = own.first(where: \.isDefault)
             guard union != .none, let ours, let zone = try engine.store.zone(db, ours.id),
                 let target = meeting?.id(after: union)
-            else { return }
+            else { return takenUp }
             if isReplaced { try engine.store.erase(db, zone) }
             if union == .beside {
                 if isCaller { try engine.store.setRights(db, .none, to: peer, in: zone) }
             } else if target != ours.id {
                 try engine.store.adopt(db, target)
             }
+            return takenUp
         }
-        for offer in takesUp { engine.onEvent(.zoneTakenUp(name: peer.name, zone: offer.name)) }
+        for zone in takenUp { engine.onEvent(.zoneTakenUp(name: peer.name, zone: zone.name)) }
         if let backup { engine.onEvent(.replaced(name: peer.name, backup: backup)) }
     }
 

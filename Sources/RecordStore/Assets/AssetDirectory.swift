@@ -137,7 +137,10 @@ public struct AssetDirectory: Sendable {
             }
             let count = hasher.count
             let hash = hasher.finish()
-            if !contains(hash, size: count), expected ?? hash == hash {
+            if contains(hash, size: count) {
+                // Nobody has let go of it for long: a record is about to refer to it.
+                utimes(self.file(hash).path, nil)
+            } else if expected ?? hash == hash {
                 try file.synchronize()
                 try publish(new, as: hash)
             }
@@ -181,6 +184,13 @@ public struct AssetDirectory: Sendable {
     }
 
     // MARK: Receiving
+
+    /// How many bytes have come so far of a file that is being received.
+    package func receivedCount(_ hash: AssetHash) -> Int64 {
+        var status = stat()
+        return lstat(incoming.appendingPathComponent(hash.description).path, &status) == 0
+            ? Int64(status.st_size) : 0
+    }
 
     /// Begins, or goes on, to receive a file.
     ///
@@ -249,9 +259,17 @@ public struct AssetDirectory: Sendable {
         }
     }
 
-    package func remove(_ hash: AssetHash) throws {
+    /// - Parameter date: a file that was added since stays.
+    /// - Returns: whether it is gone.
+    package func remove(_ hash: AssetHash, untouchedSince date: Date) throws -> Bool {
         try understandingWrites {
-            guard unlink(file(hash).path) == 0 || errno == ENOENT else { throw PosixError() }
+            let path = file(hash).path
+            guard let touched = (try? PosixFile(path, O_RDONLY).status())?.modificationDate else {
+                return true
+            }
+            guard touched <= date else { return false }
+            guard unlink(path) == 0 || errno == ENOENT else { throw PosixError() }
+            return true
         }
     }
 
@@ -264,12 +282,7 @@ public struct AssetDirectory: Sendable {
             let path = incoming.appendingPathComponent(name).path
             guard let file = try? PosixFile(path, O_RDWR), file.lockIfFree(), let status = try? file.status()
             else { continue }
-            #if canImport(Darwin)
-                let touched = status.st_mtimespec.tv_sec
-            #else
-                let touched = status.st_mtim.tv_sec
-            #endif
-            if Double(touched) < date.timeIntervalSince1970 { unlink(path) }
+            if status.modificationDate < date { unlink(path) }
         }
     }
 }

@@ -76,12 +76,7 @@ package final class OutgoingAsset: Sendable {
             device = UInt64(truncatingIfNeeded: status.st_dev)
             number = UInt64(status.st_ino)
             size = Int64(status.st_size)
-            #if canImport(Darwin)
-                let time = status.st_mtimespec
-            #else
-                let time = status.st_mtim
-            #endif
-            modified = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+            modified = status.modified
         }
     }
 

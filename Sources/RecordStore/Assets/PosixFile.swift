@@ -75,6 +75,20 @@ final class PosixFile: @unchecked Sendable {
     func lockIfFree() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 }
 
+extension stat {
+    /// Nanoseconds since 1970.
+    var modified: Int64 {
+        #if canImport(Darwin)
+            let time = st_mtimespec
+        #else
+            let time = st_mtim
+        #endif
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    var modificationDate: Date { Date(timeIntervalSince1970: Double(modified) / 1e9) }
+}
+
 /// What the system said to a call.
 struct PosixError: Error, CustomStringConvertible {
     let code: Int32

@@ -166,14 +166,14 @@ extension RecordStore {
                 SELECT hash FROM assetLeftover GROUP BY hash
                 HAVING MAX(since) <= ? AND COUNT(since) = COUNT(*) AND MAX(changeSequence) <= ?
                 """, arguments: [now() - retention, try Self.acknowledgedByAll(db)])
+        let date = Date(timeIntervalSince1970: Double(now() - retention) / 1000)
         var count = 0
         for row in rows {
             guard let hash = AssetHash(row.bytes("hash")), !referred.contains(hash) else { continue }
-            try assets.remove(hash)
+            guard try assets.remove(hash, untouchedSince: date) else { continue }
             try db.execute(sql: "DELETE FROM assetLeftover WHERE hash = ?", arguments: [Data(hash.bytes)])
             count += 1
         }
-        let date = Date(timeIntervalSince1970: Double(now() - retention) / 1000)
         assets.removeLeftIncoming(untouchedSince: date, wanted: referred)
         return count
     }

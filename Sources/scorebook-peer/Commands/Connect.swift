@@ -3,6 +3,7 @@ import Foundation
 import PeerSync
 import SecureChannel
 import ServiceLifecycle
+import SyncProtocol
 import Synchronization
 
 struct Connect: StoreCommand {
@@ -33,6 +34,7 @@ struct Connect: StoreCommand {
             """)
     var startOver = false
 
+    @OptionGroup var meeting: MeetingOptions
     @OptionGroup var session: SessionOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
@@ -41,7 +43,7 @@ struct Connect: StoreCommand {
         let printer = EventPrinter(json: output.json)
         let isOnce = once
         let isJSON = output.json
-        let engine = session.engine(store) { event in
+        let engine = session.engine(store, decide: ZoneChooser(isJSON: isJSON).decide) { event in
             // Once: the summary is the output; what leads to it is shown for people only.
             if isOnce, case .inSync = event { return }
             if isOnce, case .disconnected = event { return }
@@ -49,7 +51,7 @@ struct Connect: StoreCommand {
             printer.print(event)
         }
         let connector = SyncConnector(
-            engine, to: address, code: code, startsOver: startOver)
+            engine, to: address, code: code, startsOver: startOver, union: meeting.union)
         guard once else { return try await session.run(connector) }
         let sync = OneSync { try await connector.syncOnce() }
         try await session.run(sync)
@@ -62,6 +64,37 @@ struct Connect: StoreCommand {
         } else {
             Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
         }
+    }
+}
+
+/// What is to become of two scorebooks that meet for the first time.
+struct MeetingOptions: ParsableArguments {
+    @Flag(help: "When two scorebooks meet for the first time: make them one that has the records of both.")
+    var merge = false
+
+    @Flag(help: "When two scorebooks meet: keep the other one beside this one, as a zone of its own.")
+    var beside = false
+
+    @Flag(help: "When two scorebooks meet: give up this one, after a backup, and take the other.")
+    var takeTheirs = false
+
+    @Flag(
+        help:
+            "When two scorebooks meet: let the other machine give up its own, after a backup, and take this one."
+    )
+    var takeOurs = false
+
+    func validate() throws {
+        guard [merge, beside, takeTheirs, takeOurs].count(where: \.self) <= 1 else {
+            throw ValidationError("choose one of --merge, --beside, --take-theirs and --take-ours")
+        }
+    }
+
+    var union: ZoneUnion? {
+        if merge { return .merge }
+        if beside { return .beside }
+        if takeTheirs { return .replaceCaller }
+        return takeOurs ? .replaceListener : nil
     }
 }
 

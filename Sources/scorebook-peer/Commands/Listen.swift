@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import PeerSync
 import ServiceLifecycle
+import SyncProtocol
 import UnixSignals
 
 struct Listen: StoreCommand {
@@ -33,6 +34,19 @@ struct Listen: StoreCommand {
     @Flag(help: "Only wait: do not connect to the machines that this one has reached before.")
     var passive = false
 
+    @Flag(
+        help: """
+            Allow a machine that connects to make one of two scorebooks that are shared with others already, without \
+            being asked.
+            """)
+    var merge = false
+
+    @Flag(
+        help: """
+            Allow a machine that connects to replace this scorebook by its own, after a backup, without being asked.
+            """)
+    var allowReset = false
+
     @OptionGroup var session: SessionOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
@@ -45,7 +59,11 @@ struct Listen: StoreCommand {
         let printer = EventPrinter(json: output.json)
         // The code is worth nothing before the address it can be used at is there.
         let (listening, isListening) = AsyncStream<Int>.makeStream()
-        let engine = session.engine(store) { event in
+        var allowed: Set<ZoneUnion> = []
+        if merge { allowed.insert(.merge) }
+        if allowReset { allowed.insert(.replaceListener) }
+        let chooser = ZoneChooser(isJSON: output.json, allowed: allowed)
+        let engine = session.engine(store, decide: chooser.decide) { event in
             printer.print(event)
             if case .listening(_, let port) = event { isListening.yield(port) }
         }
@@ -92,11 +110,15 @@ struct SessionOptions: ParsableArguments {
         }
     }
 
-    func engine(_ store: OpenStore, onEvent: @escaping @Sendable (SyncEvent) -> Void) -> SyncEngine {
+    func engine(
+        _ store: OpenStore,
+        decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody },
+        onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) -> SyncEngine {
         SyncEngine(
             store: store.scorebook.records, identity: store.identity,
             displayName: displayName ?? ProcessInfo.processInfo.hostName,
-            allowedSkew: .seconds(allowedSkew), logger: logger, onEvent: onEvent)
+            allowedSkew: .seconds(allowedSkew), logger: logger, decide: decide, onEvent: onEvent)
     }
 
     /// Runs a service until it ends, or SIGINT or SIGTERM ends it gracefully.

@@ -26,16 +26,44 @@ struct Peers: AsyncParsableCommand {
     struct Forget: StoreCommand {
         static let configuration = CommandConfiguration(
             abstract: "End the pairing with a machine; the records stay.",
-            discussion: "The machine is refused from now on. What it has already received stays with it.")
+            discussion: """
+                The machine is refused from now on; a session that is running ends. What it has already received stays \
+                with it. With --erase, for a machine that leaves, everything that the two shared is removed here, \
+                pictures too, without a backup; the other machine keeps it.
+                """)
 
         @Argument(help: "The machine's name here, or the beginning of its key.")
         var name: String
 
+        @Flag(help: "Also remove from this machine what the two shared.")
+        var erase = false
+
+        @Flag(help: "Erase without asking.")
+        var yes = false
+
         @OptionGroup var storeOptions: StoreOptions
 
+        func validate() throws {
+            guard erase || !yes else { throw ValidationError("--yes goes with --erase") }
+        }
+
         func run(_ store: OpenStore) async throws {
-            let peer = try await store.scorebook.records.forgetPeer(name)
-            Terminal.write("forgot \(peer.name)")
+            let records = store.scorebook.records
+            guard erase else {
+                return Terminal.write("forgot \(try await records.forgetPeer(name).name)")
+            }
+            try await records.foldPendingChanges()
+            let plan = try await records.eraseAfterForgetting(name)
+            let what = plan.map { "\($0.name) (\(Int($0.digest.count).counted("record")))" }
+                .joined(separator: ", ")
+            if !yes {
+                guard let answer = Terminal.confirm("Forget \(name), and erase here \(what)?") else {
+                    throw Failure(ExitCode(64), "erasing \(what) needs --yes when nobody can be asked")
+                }
+                guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }
+            }
+            let peer = try await records.forgetPeer(name, erasing: plan)
+            Terminal.write("forgot \(peer.name), and erased \(what)")
         }
     }
 

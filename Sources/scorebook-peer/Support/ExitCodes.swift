@@ -79,7 +79,9 @@ struct Failure: Error {
         switch code {
         case .unreachable, .cannotListen: .unavailable
         case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged: .temporaryFailure
-        case .switchedOff, .notPaired, .changeTokenExpired, .clockSkew, .refused, .pairingFailed: .refused
+        case .switchedOff, .notPermitted, .notPaired, .changeTokenExpired, .clockSkew, .refused,
+            .pairingFailed:
+            .refused
         case .unsafeIdentity: .configuration
         case .storeUnusable: .cannotCreate
         default: .dataError

@@ -1,26 +1,87 @@
 import Foundation
+import PeerSync
 import RecordStore
 import Scorebook
 import SyncModel
 
 extension OpenStore {
-    /// The file of a picture.
+    /// The file of a picture. One that is not here, as the policy may be, or is damaged, is fetched from a machine that
+    /// can be reached.
     ///
-    /// - Throws: ``Failure``: `unavailable` when it is not on this machine, `dataError` when it is damaged.
+    /// - Throws: ``Failure`` `unavailable` when no machine that can be reached has it.
     func fileOrFetch(_ image: Asset) async throws -> URL {
         let records = scorebook.records
-        guard let assets = records.assets, let file = records.file(image) else {
+        if let assets = records.assets, let file = records.file(image) {
+            let isIntact = try await blocking {
+                if assets.isIntact(image.hash) { return true }
+                try assets.setAside(image.hash)
+                return false
+            }
+            if isIntact { return file }
+        }
+        return try await fetch(image)
+    }
+
+    private func fetch(_ image: Asset) async throws -> URL {
+        let records = scorebook.records
+        let peers = try await records.peers()
+        let name = Display.printable(image.summary)
+        guard !peers.isEmpty else {
             throw Failure(
                 .unavailable,
-                "the file of the picture \(Display.printable(image.summary)) is not on this machine; "
-                    + "sync with a machine that has it")
+                "the file of the picture \(name) is not here, and no machine is paired with this one")
         }
-        guard assets.isIntact(image.hash) else {
+        // Whoever syncs this store fetches it: a session of this process, or one that is running already.
+        try await records.setWished([image.hash], true)
+        let found = await Result {
+            try await ProgressLine.shared.during("fetching \(name)") {
+                try await fetch(image, from: peers)
+            }
+        }
+        try await records.setWished([image.hash], false)
+        guard let file = try found.get() else {
             throw Failure(
-                .dataError,
-                "the file of the picture \(Display.printable(image.summary)) is damaged; "
-                    + "`scorebook-peer status --check --assets` puts it aside, so that it is fetched again")
+                .unavailable,
+                "the file of the picture \(name) is not here, and no machine that has it can be reached "
+                    + "(\(peers.map(\.name).joined(separator: ", ")))")
         }
         return file
+    }
+
+    private func fetch(_ image: Asset, from peers: [Peer]) async throws -> URL? {
+        if peers.contains(where: \.isConnected), let file = try await awaitFile(image) { return file }
+        for peer in peers {
+            guard let address = peer.address.flatMap({ PeerAddress($0) }) else { continue }
+            let engine = SyncEngine(
+                store: scorebook.records, identity: identity, displayName: ProcessInfo.processInfo.hostName)
+            _ = try? await SyncConnector(engine, to: address).syncOnce()
+            if let file = scorebook.records.file(image) { return file }
+        }
+        return nil
+    }
+
+    /// Waits for another process to fetch a file, as long as something of it comes.
+    private func awaitFile(_ image: Asset) async throws -> URL? {
+        let patience: Duration = .seconds(3)
+        var last: Int64 = -1
+        var deadline = ContinuousClock.now + patience
+        while ContinuousClock.now < deadline {
+            if let file = scorebook.records.file(image) { return file }
+            let count = scorebook.records.assets?.receivedCount(image.hash) ?? 0
+            if count != last { deadline = .now + patience }
+            last = count
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return nil
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
     }
 }

@@ -49,6 +49,13 @@ enum Terminal {
         try? FileHandle.standardError.write(contentsOf: Data((question + " [y/N] ").utf8))
         return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
+
+    /// Asks a question that is answered with a line; nil at the end of the input.
+    static func ask(_ question: String) -> String? {
+        ProgressLine.shared.clear()
+        try? FileHandle.standardError.write(contentsOf: Data((question + " ").utf8))
+        return readLine()
+    }
 }
 
 /// One line on a terminal that is written over as work goes on; silent anywhere else, and for work that takes less

@@ -34,9 +34,12 @@ struct Machine {
     // MARK: Commands
 
     /// Starts a command on the machine's store.
-    func start(_ arguments: [String]) throws -> PeerProcess {
+    ///
+    /// - Parameter terminal: where somebody answers its questions.
+    func start(_ arguments: [String], at terminal: PseudoTerminal? = nil) throws -> PeerProcess {
         let environment = try clockShift.map { try ShiftedClock.environment($0) } ?? [:]
-        return try scene.start(arguments + ["--store", store.path], environment: environment, on: host)
+        return try scene.start(
+            arguments + ["--store", store.path], environment: environment, on: host, terminal: terminal)
     }
 
     /// Runs a command to its end, whatever that is.

@@ -47,6 +47,7 @@ struct Event: Decodable {
     let code: String?
     let peer: String?
     let reason: String?
+    let backup: String?
     let attemptsLeft: Int?
     let records: [String]?
     let sync: SyncFigures?

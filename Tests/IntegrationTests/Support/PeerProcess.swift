@@ -10,8 +10,13 @@ final class PeerProcess {
     /// The directory that it runs in, its own.
     var directory: URL { files }
 
-    /// - Parameter files: a new directory for what the process writes.
-    init(_ arguments: [String], environment: [String: String], host: Network.Host?, files: URL) throws {
+    /// - Parameters:
+    ///   - terminal: what the process reads from, if somebody is there to answer it.
+    ///   - files: a new directory for what the process writes.
+    init(
+        _ arguments: [String], environment: [String: String], host: Network.Host?,
+        terminal: PseudoTerminal? = nil, files: URL
+    ) throws {
         self.arguments = arguments
         self.files = files
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
@@ -21,7 +26,7 @@ final class PeerProcess {
         (process.executableURL, process.arguments) = command
         process.environment = environment
         process.currentDirectoryURL = files
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = terminal?.otherSide ?? FileHandle.nullDevice
         process.standardOutput = try Self.emptyFile(files.appendingPathComponent("output"))
         process.standardError = try Self.emptyFile(files.appendingPathComponent("errors"))
         try process.run()

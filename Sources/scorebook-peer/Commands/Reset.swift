@@ -1,0 +1,110 @@
+import ArgumentParser
+import PeerSync
+import RecordStore
+import Scorebook
+import SyncProtocol
+
+struct Reset: StoreCommand {
+    static let makesStore = false
+
+    static let configuration = CommandConfiguration(
+        abstract:
+            "Start over: make this scorebook what a paired machine has, or that machine what this one has.",
+        discussion: """
+            Whoever is replaced makes a backup first, in the directory backups of its store. The user of a machine that \
+            is to be replaced has to allow it: its `listen` asks on a terminal, or was started with --allow-reset. In \
+            the end the two digests are equal. Machines that are paired with either of them get what is different at \
+            their next sync, and give back what they have and the two do not; reset them as well.
+            """)
+
+    @Option(
+        help: ArgumentHelp("This scorebook becomes what that machine has.", valueName: "name|host[:port]"))
+    var from: String?
+
+    @Option(
+        help: ArgumentHelp("That machine becomes what this scorebook has.", valueName: "name|host[:port]"))
+    var to: String?
+
+    @Flag(help: "Replace this scorebook without asking.")
+    var yes = false
+
+    @OptionGroup var session: SessionOptions
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (from == nil) != (to == nil) else {
+            throw ValidationError("say one of --from and --to")
+        }
+    }
+
+    func run(_ store: OpenStore) async throws {
+        let records = store.scorebook.records
+        let address = try await address(records)
+        try await records.foldPendingChanges()
+        let zone = try await records.database.read { try records.current($0, nil) }
+        if from != nil, !yes { try confirm(zone, address) }
+        let backup = Latest<String>()
+        let engine = session.engine(store) { event in
+            if case .replaced(_, let url) = event { backup.set(url.path) }
+        }
+        let connector = SyncConnector(
+            engine, to: address, union: from == nil ? .replaceListener : .replaceCaller)
+        let sync = OneSync { try await connector.syncOnce() }
+        try await ProgressLine.shared.during("starting over with \(address)") { [session] in
+            try await session.run(sync)
+        }
+        guard let report = sync.report.withLock({ $0 }) else {
+            throw Failure(
+                .temporaryFailure, "stopped before both machines held the same records; run it again")
+        }
+        if output.json {
+            return try Terminal.write(
+                json: Figures(backup: backup.value, sync: SyncFigures(report.statistics, report.digest)))
+        }
+        if let backup = backup.value { Terminal.write("what was here is in \(backup)") }
+        Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
+    }
+
+    private struct Figures: Encodable {
+        let backup: String?
+        let sync: SyncFigures
+
+        enum CodingKeys: String, CodingKey { case backup, sync }
+
+        /// What is missing is null, so that every object has the same keys.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(backup, forKey: .backup)
+            try container.encode(sync, forKey: .sync)
+        }
+    }
+
+    /// Where the machine is: a paired one is known by its name.
+    private func address(_ records: RecordStore) async throws -> PeerAddress {
+        let text = from ?? to ?? ""
+        if let peer = try await records.peers().first(where: { $0.name == text }) {
+            guard let address = peer.address.flatMap({ PeerAddress($0) }) else {
+                throw Failure(
+                    .dataError,
+                    "this machine has never reached \(peer.name); give its address, as in HOST or HOST:PORT")
+            }
+            return address
+        }
+        guard let address = PeerAddress(text) else {
+            throw Failure(.dataError, "“\(text)” is neither a paired machine nor an address")
+        }
+        return address
+    }
+
+    private func confirm(_ zone: Zone, _ address: PeerAddress) throws {
+        let what = "“\(zone.name)” with \(Int(zone.digest.count).counted("record"))"
+        guard
+            let answer = Terminal.confirm(
+                "Replace \(what) here by what \(address) has? A backup is made first.")
+        else {
+            throw Failure(ExitCode(64), "replacing \(what) needs --yes when nobody can be asked")
+        }
+        guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }
+    }
+}

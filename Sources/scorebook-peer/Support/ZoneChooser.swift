@@ -1,0 +1,61 @@
+import PeerSync
+import RecordStore
+import Scorebook
+import SyncProtocol
+
+/// Asks the person at the terminal what becomes of two scorebooks that meet.
+struct ZoneChooser: Sendable {
+    let isJSON: Bool
+    /// What is allowed without asking.
+    var allowed: Set<ZoneUnion> = []
+
+    func decide(_ question: ZoneQuestion) async -> ZoneAnswer {
+        if let proposal = question.proposal, allowed.contains(proposal) { return .union(proposal) }
+        guard Terminal.isInputATerminal, !isJSON else { return .nobody }
+        return (try? await blocking { ask(question) }) ?? .nobody
+    }
+
+    private func ask(_ question: ZoneQuestion) -> ZoneAnswer {
+        let ours = Self.text(question.ours)
+        let theirs = Self.text(question.theirs)
+        let peer = Display.printable(question.peer)
+        switch question.proposal {
+        case .replaceListener:
+            let isAllowed = Terminal.confirm(
+                "\(peer) wants to replace this scorebook, \(ours), by its own, \(theirs). A backup is made first. "
+                    + "Allow it?")
+            return isAllowed == true ? .union(.replaceListener) : .cancel
+        case .some(let proposal):
+            let isAllowed = Terminal.confirm(
+                "\(peer) wants to make one of its scorebook, \(theirs), and this one, \(ours), each of which is "
+                    + "shared with others already. Allow it?")
+            return isAllowed == true ? .union(proposal) : .cancel
+        case nil:
+            break
+        }
+        Terminal.writeError("This machine has \(ours); \(peer) has \(theirs).")
+        guard question.ours.isShared, question.theirs.isShared else {
+            return choose(
+                "[m]erge them, take [t]heirs, take [o]urs, or [c]ancel?",
+                ["m": .union(.merge), "t": .union(.replaceCaller), "o": .union(.replaceListener)])
+        }
+        return choose(
+            "They are different scorebooks, each shared with others already: keep theirs [b]eside ours, [m]erge "
+                + "them, or [c]ancel?", ["b": .union(.beside), "m": .union(.merge)])
+    }
+
+    private func choose(_ text: String, _ answers: [Character: ZoneAnswer]) -> ZoneAnswer {
+        while let line = Terminal.ask(text) {
+            let first = line.lowercased().first
+            if let answer = first.flatMap({ answers[$0] }) { return answer }
+            if first == "c" { return .cancel }
+        }
+        return .cancel
+    }
+
+    /// As in “ScorebookData with 3,007 records, shared with others”.
+    private static func text(_ side: ZoneQuestion.Side) -> String {
+        "“\(Display.printable(side.zone))” with \(side.records.counted("record"))"
+            + (side.isShared ? ", shared with others" : "")
+    }
+}

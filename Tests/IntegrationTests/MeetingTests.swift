@@ -1,0 +1,373 @@
+import Foundation
+import Testing
+
+/// Scorebooks that meet for the first time, machines that leave, and those that start over.
+@Suite(.takingTurns) struct MeetingTests {
+    /// Two machines with games of their own that have never met, and a listener on the first.
+    private func withStrangers(
+        _ body: (Machine, Machine, Listener) async throws -> Void
+    ) async throws {
+        try await withTwoMachines { kitchen, study in
+            try await kitchen.addGame("Catan")
+            try await kitchen.addGame("Azul")
+            try await study.addGame("Scythe")
+            try await body(kitchen, study, try await kitchen.listen(pair: true))
+        }
+    }
+
+    private func games(_ machine: Machine) throws -> [String] {
+        try machine.rows("SELECT name FROM SBGame ORDER BY name")
+    }
+
+    private func connect(_ machine: Machine, _ listener: Listener, _ more: String...) throws -> PeerProcess {
+        try machine.start(
+            ["connect", listener.address, "--code", listener.code ?? "", "--once", "--name", machine.name]
+                + more)
+    }
+
+    private func backups(_ machine: Machine) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(
+            atPath: machine.store.appendingPathComponent("backups").path)) ?? []
+    }
+
+    private func zones(_ machine: Machine) throws -> [String] {
+        try machine.rows("SELECT zoneName || '@' || owner FROM recordZone ORDER BY id")
+    }
+
+    // MARK: First meetings
+
+    @Test func aMachineAloneJustWorks() async throws {
+        try await withMachine { kitchen in
+            let added = try await kitchen.run("game", "add", "Catan")
+            #expect(added.exitCode == 0 && added.errors.isEmpty)
+            let status = try await kitchen.run("status")
+            #expect(status.exitCode == 0 && status.errors.isEmpty)
+            #expect(!status.output.contains("pair"))
+        }
+    }
+
+    @Test(arguments: [[], ["--merge"]])
+    func withoutATerminalTwoScorebooksBecomeOne(flags: [String]) async throws {
+        try await withStrangers { kitchen, study, listener in
+            let outcome = try await study.start(
+                ["connect", listener.address, "--code", listener.code ?? "", "--once"] + flags
+            ).outcome()
+            #expect(outcome.exitCode == 0, "\(outcome)")
+            #expect(try games(kitchen) == ["Azul", "Catan", "Scythe"])
+            #expect(try games(study) == games(kitchen))
+            #expect(try zones(study) == zones(kitchen))
+            #expect(try await haveEqualDigests(kitchen, study))
+            #expect(backups(kitchen).isEmpty && backups(study).isEmpty)
+        }
+    }
+
+    /// Whoever connects, both choose the same zone.
+    @Test func theZoneDoesNotDependOnWhoConnects() async throws {
+        try await withScene { scene in
+            let first = scene.machine("first")
+            let second = scene.machine("second")
+            for machine in [first, second] { try await machine.addGame("Game of \(machine.name)") }
+            let copies = [first, second].map { machine in
+                (machine, scene.machine("\(machine.name)-copy"))
+            }
+            for (machine, copy) in copies {
+                try FileManager.default.copyItem(at: machine.store, to: copy.store)
+            }
+            try await second.pair(with: first)
+            try await copies[0].1.pair(with: copies[1].1)
+            #expect(try zones(first) == zones(second))
+            #expect(try zones(first) == zones(copies[0].1))
+            #expect(try zones(first) == zones(copies[1].1))
+        }
+    }
+
+    @Test func takingTheirsLeavesABackupOfOurs() async throws {
+        try await withStrangers { kitchen, study, listener in
+            let before = try await study.digest()
+            let outcome = try await connect(study, listener, "--take-theirs").outcome()
+            #expect(outcome.exitCode == 0, "\(outcome)")
+            #expect(try games(study) == ["Azul", "Catan"])
+            #expect(try games(kitchen) == ["Azul", "Catan"])
+            #expect(try await haveEqualDigests(kitchen, study))
+            #expect(backups(study).count == 1)
+            // The backup is a scorebook, as it was.
+            let old = study.scene.machine("old")
+            try FileManager.default.createDirectory(at: old.store, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(
+                at: study.store.appendingPathComponent("backups/\(backups(study)[0])"), to: old.databaseFile)
+            #expect(try games(old) == ["Scythe"])
+            #expect(try await old.digest() == before)
+        }
+    }
+
+    @Test func takingOursNeedsTheOtherUser() async throws {
+        try await withStrangers { kitchen, study, listener in
+            let refused = try await connect(study, listener, "--take-ours").outcome()
+            #expect(refused.exitCode == 77, "\(refused)")
+            #expect(refused.errors.contains("--allow-reset"))
+            #expect(try games(kitchen) == ["Azul", "Catan"])
+            #expect(try games(study) == ["Scythe"])
+            try await listener.stop()
+            let willing = try await kitchen.listen(extra: ["--allow-reset"])
+            try await study.peer("connect", willing.address, "--once", "--take-ours")
+            #expect(try games(kitchen) == ["Scythe"])
+            #expect(try await haveEqualDigests(kitchen, study))
+            #expect(backups(kitchen).count == 1 && backups(study).isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("m", ["Azul", "Catan", "Scythe"], 0), ("take theirs", ["Azul", "Catan"], 0), ("c", ["Scythe"], 77),
+        ("what?\nM", ["Azul", "Catan", "Scythe"], 0),
+    ])
+    func onATerminalOneIsAsked(answer: String, games expected: [String], exitCode: Int32) async throws {
+        try await withStrangers { kitchen, study, listener in
+            let terminal = try PseudoTerminal()
+            let caller = try study.start(
+                ["connect", listener.address, "--code", listener.code ?? "", "--once"], at: terminal)
+            try await eventually("the question") { caller.errors.contains("[c]ancel?") }
+            #expect(caller.errors.contains("“ScorebookData” with 1 record"))
+            #expect(caller.errors.contains("“ScorebookData” with 2 records"))
+            #expect(try games(study) == ["Scythe"])
+            for line in answer.split(separator: "\n") { try terminal.type(String(line)) }
+            #expect(try await caller.end() == exitCode, "\(caller)")
+            #expect(try games(study) == expected)
+        }
+    }
+
+    @Test func theUserOfTheOtherMachineIsAskedToo() async throws {
+        try await withTwoMachines { kitchen, study in
+            try await kitchen.addGame("Catan")
+            try await study.addGame("Scythe")
+            try await study.pair(with: kitchen)
+            try await kitchen.addGame("Azul")
+            for (answer, count) in [("n", 3), ("y", 2)] {
+                let terminal = try PseudoTerminal()
+                let process = try kitchen.start(
+                    ["listen", "--host", "127.0.0.1", "--port", "0"], at: terminal)
+                let line = try await process.output(matching: /listening on 127.0.0.1:[0-9]+/)
+                let port = try #require(line.firstMatch(of: /127.0.0.1:([0-9]+)/)).1
+                let caller = try study.start(["reset", "--to", "127.0.0.1:\(port)"])
+                try await eventually("the question") { process.errors.contains("Allow it?") }
+                try terminal.type(answer)
+                #expect(try await caller.end() == (answer == "y" ? 0 : 77), "\(caller)")
+                #expect(try games(kitchen).count == count)
+                process.signal(SIGINT)
+                _ = try await process.end()
+            }
+            #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
+
+    @Test func anEmptyScorebookIsNoQuestion() async throws {
+        try await withTwoMachines { kitchen, study in
+            try await kitchen.addGame("Catan")
+            let listener = try await kitchen.listen(pair: true)
+            let terminal = try PseudoTerminal()
+            let caller = try study.start(
+                ["connect", listener.address, "--code", listener.code ?? "", "--once"], at: terminal)
+            #expect(try await caller.end() == 0, "\(caller)")
+            #expect(try games(study) == ["Catan"])
+        }
+    }
+
+    // MARK: Another household
+
+    /// Two households of two machines each; the last one of the first then meets the first one of the second.
+    private func withHouseholds(
+        _ body: (_ ours: Machine, _ theirs: Machine) async throws -> Void
+    ) async throws {
+        try await withScene { scene in
+            let machines = ["a", "b", "c", "d"].map(scene.machine)
+            for machine in machines { try await machine.addGame("Game of \(machine.name)") }
+            try await machines[1].pair(with: machines[0])
+            try await machines[3].pair(with: machines[2])
+            try await body(machines[1], machines[2])
+        }
+    }
+
+    @Test func differentScorebooksAreNotMixed() async throws {
+        try await withHouseholds { ours, theirs in
+            let before = (try ours.contents(), try theirs.contents())
+            let listener = try await theirs.listen(pair: true)
+            let refused = try await connect(ours, listener).outcome()
+            #expect(refused.exitCode == 77)
+            // Both are named, and so are the choices.
+            for zone in try zones(ours) + zones(theirs) { #expect(refused.errors.contains(zone)) }
+            for choice in ["--beside", "--merge", "--store"] { #expect(refused.errors.contains(choice)) }
+            #expect(try ours.contents() == before.0)
+            #expect(try theirs.contents() == before.1)
+            // Nor does one of the two decide for both.
+            let alone = try await ours.run("connect", listener.address, "--once", "--merge")
+            #expect(alone.exitCode == 77)
+            #expect(try theirs.contents() == before.1)
+        }
+    }
+
+    @Test func differentScorebooksMergeWhenBothWant() async throws {
+        try await withHouseholds { ours, theirs in
+            let listener = try await theirs.listen(pair: true, extra: ["--merge"])
+            let outcome = try await connect(ours, listener, "--merge").outcome()
+            #expect(outcome.exitCode == 0, "\(outcome)")
+            #expect(try games(ours).count == 4)
+            #expect(try games(theirs) == games(ours))
+            #expect(try zones(ours) == zones(theirs))
+            #expect(try await haveEqualDigests(ours, theirs))
+        }
+    }
+
+    @Test func aScorebookBesideAnotherStaysApart() async throws {
+        try await withHouseholds { ours, theirs in
+            let listener = try await theirs.listen(pair: true)
+            let digest = try await ours.digest()
+            let outcome = try await connect(ours, listener, "--beside").outcome()
+            #expect(outcome.exitCode == 0, "\(outcome)")
+            #expect(try games(ours).count == 4)
+            #expect(try games(theirs).count == 2)
+            #expect(try zones(ours).count == 2)
+            #expect(try zones(theirs).count == 1)
+            #expect(try await ours.digest() == digest)
+            // From then on nobody has to say it any more, and what is written on either side goes where it belongs.
+            try await ours.addGame("Ours alone")
+            try await theirs.addGame("For both")
+            try await ours.peer("connect", listener.address, "--once")
+            #expect(try games(ours).count == 6)
+            #expect(try games(theirs).count == 3)
+            // Who gives up the scorebook that is not shared would give up nothing.
+            let reset = try await ours.run("reset", "--from", listener.address, "--yes")
+            #expect(reset.isSentence(77), "\(reset)")
+            #expect(try games(ours).count == 6)
+        }
+    }
+
+    // MARK: Leaving
+
+    @Test(arguments: [true, false])
+    func forgettingEndsASessionAtOnce(byTheListener: Bool) async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let caller = try await study.connect(to: listener)
+            try await caller.event("inSync")
+            let (forgetting, forgotten) = byTheListener ? (kitchen, study) : (study, kitchen)
+            try await forgetting.peer("peers", "forget", forgotten.name)
+            try await eventually("the end of the session") {
+                try caller.events("disconnected").count == 1
+            }
+            try await kitchen.addGame("Later")
+            let outcome = try await study.run("connect", listener.address, "--once")
+            #expect(outcome.exitCode == 77)
+            #expect(try games(study).isEmpty)
+        }
+    }
+
+    @Test func aMachineThatLeavesErasesWhatItHad() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.importHousehold()
+            try kitchen.addPictures(2, bytes: 1000)
+            try await study.sync(with: kitchen)
+            #expect(try study.pictureFiles().count == 2)
+            let asked = try await study.run("peers", "forget", "kitchen", "--erase")
+            #expect(asked.isSentence(64), "\(asked)")
+            #expect(try await study.status().live > 3000)
+            let digest = try await kitchen.digest()
+            try await study.peer("peers", "forget", "kitchen", "--erase", "--yes")
+            #expect(try await study.status().live == 0)
+            #expect(try study.rows("SELECT COUNT(*) FROM remoteRecord") == ["0"])
+            #expect(try study.contents().values.allSatisfy(\.isEmpty))
+            #expect(try study.pictureFiles().isEmpty)
+            #expect(try study.isSound())
+            // The others keep it, and nothing is deleted there when the machine comes back one day.
+            #expect(try await kitchen.digest() == digest)
+            try await study.pair(with: kitchen)
+            #expect(try await haveEqualDigests(kitchen, study))
+            #expect(try await kitchen.digest() == digest)
+        }
+    }
+
+    @Test func whatOthersShareIsNotErased() async throws {
+        try await withScene { scene in
+            let (a, b, c) = (scene.machine("a"), scene.machine("b"), scene.machine("c"))
+            try await a.addGame("Catan")
+            try await b.pair(with: a)
+            try await c.pair(with: b)
+            let refused = try await b.run("peers", "forget", "a", "--erase", "--yes")
+            #expect(refused.isSentence(65), "\(refused)")
+            #expect(refused.errors.contains("c"))
+            #expect(try await b.status().peers.count == 2)
+            #expect(try games(b) == ["Catan"])
+        }
+    }
+
+    // MARK: Starting over
+
+    @Test func aScorebookBecomesWhatAnotherHas() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.importHousehold()
+            try await study.sync(with: kitchen)
+            // Everything went wrong here: much was deleted, some of it synced, and there is rubbish.
+            try study.write("DELETE FROM SBScore; DELETE FROM SBPlayer")
+            try await study.addGame("Rubbish")
+            let listener = try await kitchen.listen()
+            let digest = try await kitchen.digest()
+            let asked = try await study.run("reset", "--from", listener.address)
+            #expect(asked.isSentence(64), "\(asked)")
+            let figures = try await study.json(
+                ResetFigures.self, "reset", "--from", listener.address, "--yes")
+            #expect(figures.sync.digest == digest)
+            #expect(try await study.digest() == digest)
+            #expect(try await kitchen.digest() == digest)
+            #expect(try study.contents() == kitchen.contents())
+            let backup = try #require(figures.backup)
+            #expect(FileManager.default.fileExists(atPath: backup))
+            // By its name, now that it was reached.
+            try await study.peer("reset", "--from", "kitchen", "--yes")
+            #expect(backups(study).count == 2)
+            // And the two go on as before.
+            try await study.addGame("After")
+            try await study.sync(listener)
+            #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
+
+    @Test func anotherScorebookBecomesWhatThisOneHas() async throws {
+        try await withPair { kitchen, study in
+            try await study.importHousehold()
+            try await study.sync(with: kitchen)
+            try kitchen.write("DELETE FROM SBMatch")
+            try await kitchen.addGame("Rubbish")
+            let digest = try await study.digest()
+            let unwilling = try await kitchen.listen()
+            let refused = try await study.run("reset", "--to", unwilling.address)
+            #expect(refused.isSentence(77), "\(refused)")
+            #expect(try games(kitchen).contains("Rubbish"))
+            try await unwilling.stop()
+            let listener = try await kitchen.listen(extra: ["--allow-reset"])
+            let figures = try await study.json(ResetFigures.self, "reset", "--to", listener.address)
+            #expect(figures.backup == nil)
+            #expect(figures.sync.digest == digest)
+            #expect(try await kitchen.digest() == digest)
+            #expect(try kitchen.contents() == study.contents())
+            let event = try await listener.process.event("replaced")
+            #expect(FileManager.default.fileExists(atPath: try #require(event.backup)))
+        }
+    }
+
+    @Test func withoutABackupNothingIsReplaced() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.addGame("Catan")
+            try await study.addGame("Ours")
+            // A file is where the directory should be.
+            try Data().write(to: study.store.appendingPathComponent("backups"))
+            let listener = try await kitchen.listen()
+            let outcome = try await study.run("reset", "--from", listener.address, "--yes")
+            #expect(outcome.exitCode != 0)
+            #expect(outcome.errors.contains("nothing was changed"))
+            #expect(try games(study) == ["Ours"])
+        }
+    }
+}
+
+struct ResetFigures: Decodable {
+    let backup: String?
+    let sync: SyncFigures
+}
