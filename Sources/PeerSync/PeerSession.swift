@@ -411,7 +411,7 @@ final class PeerSession: Sendable {
         watchdog.expect(within: Self.decisionDeadline)
         let agreement = ZoneAgreement(
             engine: engine, peer: peer, isCaller: purpose.role == .initiator, own: offers,
-            theirs: hello.zones)
+            theirs: hello.zones, held: Set(try await engine.store.zones().map(\.id)))
         guard let call = purpose.call else {
             guard case .open(let open) = try await nextMessage(&reader) else {
                 throw ProtocolError(

@@ -210,4 +210,43 @@ import Testing
             #expect(try await moved.sync(with: kitchen).assetsReceived == 0)
         }
     }
+
+    // MARK: On demand
+
+    @Test func aPictureIsFetchedWhenItIsSaved() async throws {
+        try await withPair { kitchen, study in
+            try kitchen.addPictures(3, bytes: 60_000)
+            try await study.peer("assets", "none")
+            try await study.sync(with: kitchen)
+            #expect(try study.pictureFiles().isEmpty)
+            let target = study.scene.path("saved.bin")
+            let alone = try await study.run("image", "save", "SBMatchImage|~|picture2", "--to", target)
+            #expect(alone.isSentence(69), "\(alone)")
+            let listener = try await kitchen.listen()
+            // Where the other machine is now.
+            try await study.sync(listener)
+            try await study.peer("image", "save", "SBMatchImage|~|picture2", "--to", target)
+            let hash = try #require(
+                try kitchen.rows(
+                    "SELECT json_extract(image, '$.hash') FROM SBMatchImage WHERE recordName LIKE '%picture2'"
+                ).first)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == kitchen.pictureFiles()[hash])
+            #expect(try study.pictureFiles().count == 1)
+            #expect(try study.rows("SELECT * FROM assetWish") == [])
+        }
+    }
+
+    /// A machine that only listens fetches over a connection that another has made.
+    @Test func aPictureIsFetchedByTheProcessThatIsConnected() async throws {
+        try await withPair { kitchen, study in
+            try study.addPictures(1, bytes: 60_000)
+            try await kitchen.peer("assets", "none")
+            let listener = try await kitchen.listen()
+            let caller = try await study.connect(to: listener)
+            try await caller.event("inSync")
+            let target = kitchen.scene.path("saved.bin")
+            try await kitchen.peer("image", "save", "SBMatchImage|~|picture1", "--to", target)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: target)).count == 60_000)
+        }
+    }
 }

@@ -21,6 +21,8 @@ struct ZoneAgreement {
     /// What each side's hello offers.
     let own: [ZoneOffer]
     let theirs: [ZoneOffer]
+    /// All zones that this store has, also those that the other side is not to have.
+    let held: Set<ZoneID>
 
     private var meeting: ZoneMeeting? {
         isCaller ? ZoneMeeting(caller: own, listener: theirs) : ZoneMeeting(caller: theirs, listener: own)
@@ -35,6 +37,7 @@ struct ZoneAgreement {
         _ wanted: ZoneUnion?, startsOver: Bool, outbox: Outbox, answer: () async throws -> Message
     ) async throws -> [Entry] {
         let union = try await choose(wanted)
+        try checkTarget(union)
         var zones = try await entries(after: union)
         if startsOver || union == .replaceCaller {
             for index in zones.indices where startsOver || zones[index].id == meeting?.id(after: union) {
@@ -50,6 +53,7 @@ struct ZoneAgreement {
     /// The listener's side: sees whether what the caller wants may be, and does it.
     func answer(_ open: Message.Open, outbox: Outbox) async throws -> [Entry] {
         try await allow(open.union)
+        try checkTarget(open.union)
         var zones = try await entries(after: open.union)
         if open.union == .replaceListener {
             for index in zones.indices where zones[index].id == meeting?.id(after: open.union) {
@@ -110,6 +114,17 @@ struct ZoneAgreement {
         }
     }
 
+    /// No store has one zone twice.
+    private func checkTarget(_ union: ZoneUnion) throws {
+        guard ![.none, .beside].contains(union), let target = meeting?.id(after: union),
+            held.contains(target), target != own.first(where: \.isDefault)?.id
+        else { return }
+        throw ProtocolError(
+            .notPermitted,
+            "“\(target)” is beside the default zone of one of the two machines already, and not shared with the other"
+        )
+    }
+
     private func question(_ meeting: ZoneMeeting, proposal: ZoneUnion?) -> ZoneQuestion {
         ZoneQuestion(
             peer: peer.name, ours: .init(isCaller ? meeting.caller : meeting.listener),
@@ -148,9 +163,8 @@ struct ZoneAgreement {
 
     /// The zones that the other side offers and this one is to take up.
     private func unknown(after union: ZoneUnion) -> [ZoneOffer] {
-        let known = Set(own.map(\.id))
-        return theirs.filter { offer in
-            guard !known.contains(offer.id) else { return false }
+        theirs.filter { offer in
+            guard !held.contains(offer.id) else { return false }
             // Whose default zone it is was decided; and not both of two that were brought together.
             return !offer.isDefault || (isCaller && union == .beside)
         }

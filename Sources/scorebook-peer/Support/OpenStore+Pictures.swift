@@ -11,20 +11,22 @@ extension OpenStore {
     /// - Throws: ``Failure`` `unavailable` when no machine that can be reached has it.
     func fileOrFetch(_ image: Asset) async throws -> URL {
         let records = scorebook.records
+        let peers = try await records.peers()
         if let assets = records.assets, let file = records.file(image) {
-            let isIntact = try await blocking {
-                if assets.isIntact(image.hash) { return true }
-                try assets.setAside(image.hash)
-                return false
+            if try await blocking({ assets.isIntact(image.hash) }) { return file }
+            guard !peers.isEmpty else {
+                throw Failure(
+                    .dataError,
+                    "the file of the picture \(Display.printable(image.summary)) is damaged, and no machine is "
+                        + "paired with this one that may have it")
             }
-            if isIntact { return file }
+            try await blocking { try assets.setAside(image.hash) }
         }
-        return try await fetch(image)
+        return try await fetch(image, from: peers)
     }
 
-    private func fetch(_ image: Asset) async throws -> URL {
+    private func fetch(_ image: Asset, from peers: [Peer]) async throws -> URL {
         let records = scorebook.records
-        let peers = try await records.peers()
         let name = Display.printable(image.summary)
         guard !peers.isEmpty else {
             throw Failure(
@@ -35,7 +37,7 @@ extension OpenStore {
         try await records.setWished([image.hash], true)
         let found = await Result {
             try await ProgressLine.shared.during("fetching \(name)") {
-                try await fetch(image, from: peers)
+                try await file(image, from: peers)
             }
         }
         try await records.setWished([image.hash], false)
@@ -48,7 +50,7 @@ extension OpenStore {
         return file
     }
 
-    private func fetch(_ image: Asset, from peers: [Peer]) async throws -> URL? {
+    private func file(_ image: Asset, from peers: [Peer]) async throws -> URL? {
         if peers.contains(where: \.isConnected), let file = try await awaitFile(image) { return file }
         for peer in peers {
             guard let address = peer.address.flatMap({ PeerAddress($0) }) else { continue }

@@ -35,11 +35,16 @@ struct Machine {
 
     /// Starts a command on the machine's store.
     ///
-    /// - Parameter terminal: where somebody answers its questions.
-    func start(_ arguments: [String], at terminal: PseudoTerminal? = nil) throws -> PeerProcess {
+    /// - Parameters:
+    ///   - terminal: where somebody answers its questions.
+    ///   - disk: a directory with little room.
+    func start(
+        _ arguments: [String], at terminal: PseudoTerminal? = nil, with disk: SmallDisk? = nil
+    ) throws -> PeerProcess {
         let environment = try clockShift.map { try ShiftedClock.environment($0) } ?? [:]
         return try scene.start(
-            arguments + ["--store", store.path], environment: environment, on: host, terminal: terminal)
+            arguments + ["--store", store.path], environment: environment, on: host, terminal: terminal,
+            disk: disk)
     }
 
     /// Runs a command to its end, whatever that is.

@@ -69,13 +69,13 @@ final class Network {
 
     // MARK: Tools
 
-    private static func tool(_ name: String) -> URL {
+    static func tool(_ name: String) -> URL {
         let candidates = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map { "\($0)/\(name)" }
         let path = candidates.first { FileManager.default.isExecutableFile(atPath: $0) }
         return URL(fileURLWithPath: path ?? "/usr/sbin/\(name)")
     }
 
-    private static func run(_ name: String, _ arguments: String...) throws {
+    static func run(_ name: String, _ arguments: String...) throws {
         let process = Process()
         let errors = Pipe()
         process.executableURL = tool(name)

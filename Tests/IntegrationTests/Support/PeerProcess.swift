@@ -15,13 +15,14 @@ final class PeerProcess {
     ///   - files: a new directory for what the process writes.
     init(
         _ arguments: [String], environment: [String: String], host: Network.Host?,
-        terminal: PseudoTerminal? = nil, files: URL
+        terminal: PseudoTerminal? = nil, disk: SmallDisk? = nil, files: URL
     ) throws {
         self.arguments = arguments
         self.files = files
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
         var command = (Self.program, arguments)
         if environment["FAKETIME"] != nil { command = ShiftedClock.command(command.0, command.1) }
+        if let disk { command = disk.command(command.0, command.1) }
         if let host { command = host.command(command.0, command.1) }
         (process.executableURL, process.arguments) = command
         process.environment = environment
@@ -94,6 +95,8 @@ final class PeerProcess {
     // MARK: Its end
 
     var isRunning: Bool { process.isRunning }
+
+    var number: Int32 { process.processIdentifier }
 
     func signal(_ signal: Int32) {
         if process.isRunning { kill(process.processIdentifier, signal) }

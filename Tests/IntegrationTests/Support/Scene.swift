@@ -33,7 +33,7 @@ final class Scene {
     /// Starts the program. Nothing of the environment of the tests says where a scorebook is.
     func start(
         _ arguments: [String], environment additions: [String: String] = [:], on host: Network.Host? = nil,
-        terminal: PseudoTerminal? = nil
+        terminal: PseudoTerminal? = nil, disk: SmallDisk? = nil
     ) throws -> PeerProcess {
         var environment = ProcessInfo.processInfo.environment.filter {
             ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH"].contains($0.key)
@@ -43,7 +43,7 @@ final class Scene {
         environment["CFFIXED_USER_HOME"] = directory.path
         environment.merge(additions) { $1 }
         let process = try PeerProcess(
-            arguments, environment: environment, host: host, terminal: terminal,
+            arguments, environment: environment, host: host, terminal: terminal, disk: disk,
             files: directory.appendingPathComponent("process-\(processes.count + 1)", isDirectory: true))
         processes.append(process)
         return process

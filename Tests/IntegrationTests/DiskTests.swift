@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// Where there is no room for pictures there still is for records.
+@Suite(.takingTurns) struct DiskTests {
+    @Test func picturesWaitForRoomAndRecordsDoNot() async throws {
+        try await withPair { kitchen, study in
+            let assets = study.store.appendingPathComponent("assets")
+            try FileManager.default.createDirectory(at: assets, withIntermediateDirectories: true)
+            let disk = SmallDisk(directory: assets, megabytes: 42)
+            try kitchen.addPictures(3, bytes: 6_000_000)
+            let listener = try await kitchen.listen()
+            let caller = try study.start(["connect", listener.address, "--json"], with: disk)
+            let paused = try await caller.event("assetsPaused")
+            #expect(paused.reason?.contains("no room") == true)
+            #expect(disk.files(of: caller).count < 3)
+            // Once is enough, however often it is tried again.
+            try await kitchen.addGame("Catan")
+            try await eventually("the game") {
+                try study.rows("SELECT 1 FROM SBGame WHERE name = 'Catan'") == ["1"]
+            }
+            #expect(try study.rows("SELECT COUNT(*) FROM SBMatchImage") == ["3"])
+            #expect(try caller.events("assetsPaused").count == 1)
+            try disk.grow(to: 100, of: caller)
+            try await eventually("all pictures") { disk.files(of: caller).count == 3 }
+            #expect(caller.isRunning)
+        }
+    }
+
+    @Test func aSyncOnceEndsWithoutThePicturesThatHaveNoRoom() async throws {
+        try await withPair { kitchen, study in
+            let assets = study.store.appendingPathComponent("assets")
+            try FileManager.default.createDirectory(at: assets, withIntermediateDirectories: true)
+            try kitchen.addPictures(1, bytes: 6_000_000)
+            let listener = try await kitchen.listen()
+            let caller = try study.start(
+                ["connect", listener.address, "--once"], with: SmallDisk(directory: assets, megabytes: 34))
+            let outcome = try await caller.outcome()
+            #expect(outcome.exitCode == 0, "\(outcome)")
+            #expect(outcome.output.contains("no room"))
+            #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
+}
