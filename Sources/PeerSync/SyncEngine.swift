@@ -46,16 +46,16 @@ public final class SyncEngine: Sendable {
     ///   - logger: what is written to it helps to find a fault; what a user should see comes as events.
     ///   - metrics: where sessions, records, bytes and the time of applying are counted, under labels that begin with
     ///     `peer_sync_`; the system's factory, unless the app has another.
+    ///   - onEvent: called from the engine's tasks, in order for one peer; it should return soon.
     ///   - decide: asked what becomes of two scorebooks that meet for the first time, and whether this one may be replaced.
     ///     When nobody is there to be asked, two that are not shared with others yet become one.
-    ///   - onEvent: called from the engine's tasks, in order for one peer; it should return soon.
     public init(
         store: RecordStore, identity: Identity, displayName: String,
         allowedSkew: Duration = .milliseconds(RecordStore.defaultAllowedSkew),
         logger: Logger = Logger(label: "scorebook-peer", factory: { _ in SwiftLogNoOpLogHandler() }),
         metrics: any MetricsFactory = MetricsSystem.factory,
-        decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody },
-        onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+        onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in },
+        decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody }
     ) {
         self.store = store
         self.identity = identity

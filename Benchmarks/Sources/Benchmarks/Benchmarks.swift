@@ -18,6 +18,7 @@ struct Run: AsyncParsableCommand {
         case localWrites = "local-writes"
         case firstSync = "first-sync"
         case liveLatency = "live-latency"
+        case pictures
         case largeStores = "large-stores"
         case hub
     }
@@ -44,6 +45,9 @@ struct Run: AsyncParsableCommand {
     @Option(help: "How many records the scorebooks of large-stores have.")
     var storeSize = 1_000_000
 
+    @Option(help: "How many megabytes of pictures are moved.")
+    var megabytes = 200
+
     @Option(help: "How many machines are connected to the hub.")
     var machines = 500
 
@@ -51,7 +55,9 @@ struct Run: AsyncParsableCommand {
     var tiny = false
 
     func validate() throws {
-        guard [records, rows, singles, rounds, commits, storeSize].allSatisfy({ $0 > 0 }), machines > 1 else {
+        guard [records, rows, singles, rounds, commits, storeSize, megabytes].allSatisfy({ $0 > 0 }),
+            machines > 1
+        else {
             throw ValidationError("all sizes are 1 or more, and a hub has 2 machines or more")
         }
     }
@@ -59,7 +65,7 @@ struct Run: AsyncParsableCommand {
     func run() async throws {
         let chosen =
             benchmarks.isEmpty
-            ? (tiny ? Benchmark.allCases : [.localWrites, .firstSync, .liveLatency]) : benchmarks
+            ? (tiny ? Benchmark.allCases : [.localWrites, .firstSync, .liveLatency, .pictures]) : benchmarks
         let rounds = tiny ? 2 : rounds
         for benchmark in chosen {
             switch benchmark {
@@ -70,6 +76,10 @@ struct Run: AsyncParsableCommand {
                 try await FirstSync(records: tiny ? 500 : records).run(rounds: rounds).print()
             case .liveLatency:
                 try await LiveLatency(commits: tiny ? 20 : commits).run().print()
+            case .pictures:
+                let pictures = Pictures(megabytes: tiny ? 2 : megabytes)
+                try await pictures.run(rounds: rounds).print()
+                try await pictures.runLatency(commits: tiny ? 20 : 200).print()
             case .largeStores:
                 let size = tiny ? 500 : storeSize
                 try await LargeStores(records: size).run().print(records: size)

@@ -1,17 +1,20 @@
 import Foundation
 import GRDB
 import PeerSync
+import RecordStore
 import Scorebook
 
 /// A scorebook for one measurement.
 struct Household {
     let identity = Identity.generate()
     let database: DatabasePool
+    let assets: AssetDirectory
     let scorebook: ScorebookStore
 
     init(in directory: URL, _ name: String) throws {
         database = try ScorebookDatabase.open(at: directory.appendingPathComponent("\(name).sqlite").path)
-        scorebook = try ScorebookStore(database, replica: identity.replicaID)
+        assets = AssetDirectory(at: directory.appendingPathComponent("\(name)-assets", isDirectory: true))
+        scorebook = try ScorebookStore(database, replica: identity.replicaID, assets: assets)
     }
 
     /// The same tables and indexes, without anything that captures writes.
@@ -127,7 +130,7 @@ enum HouseholdRows {
 }
 
 /// A generator of numbers that look random and are the same in every run (Knuth's MMIX constants).
-private struct Chance {
+struct Chance {
     var state: UInt64
 
     mutating func next(_ limit: Int) -> Int {

@@ -59,7 +59,7 @@ struct LiveLatency {
     private static func pause() async throws { try await Task.sleep(for: .milliseconds(10)) }
 
     /// A connection as another program has one.
-    private static func connection(to path: String) throws -> DatabaseQueue {
+    static func connection(to path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
@@ -71,7 +71,7 @@ struct LiveLatency {
         return try connection(to: path)
     }
 
-    private static func synced(
+    static func synced(
         _ number: Int, _ programs: (writer: DatabaseQueue, reader: DatabaseQueue)
     ) async throws -> Double {
         let row = HouseholdRows.game(number)
@@ -95,9 +95,10 @@ struct LatencyTable {
 
     let bare: Row
     let synced: Row
+    var title = "commits"
 
     func print() {
-        Swift.print("\n| \(bare.milliseconds.count) commits | p50 | p99 | greatest |")
+        Swift.print("\n| \(bare.milliseconds.count) \(title) | p50 | p99 | greatest |")
         Swift.print("| --- | ---: | ---: | ---: |")
         for row in [bare, synced] {
             let cells = [0.5, 0.99, 1].map { String(format: "%.2f ms", Self.quantile($0, row)) }

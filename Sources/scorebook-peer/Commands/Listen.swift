@@ -118,7 +118,7 @@ struct SessionOptions: ParsableArguments {
         SyncEngine(
             store: store.scorebook.records, identity: store.identity,
             displayName: displayName ?? ProcessInfo.processInfo.hostName,
-            allowedSkew: .seconds(allowedSkew), logger: logger, decide: decide, onEvent: onEvent)
+            allowedSkew: .seconds(allowedSkew), logger: logger, onEvent: onEvent, decide: decide)
     }
 
     /// Runs a service until it ends, or SIGINT or SIGTERM ends it gracefully.

@@ -1,0 +1,223 @@
+import Foundation
+import GRDB
+import PeerSync
+import RecordStore
+
+/// Pictures of the sizes that telephones make, sent to a scorebook that has none, over loopback: encrypted, held against
+/// their hash on both sides, each made durable.
+///
+/// Held against what moves the same files without any of that: `tar` through a pipe, and, where it is installed, `rsync`
+/// from a daemon of its own over loopback. Both leave the files in the system's memory.
+struct Pictures {
+    let megabytes: Int
+
+    func run(rounds: Int) async throws -> ResultTable {
+        var piped = Comparison("against tar through a pipe, \(megabytes) MB")
+        var copied = Comparison("against rsync over loopback, \(megabytes) MB")
+        let rsync = Tool.find("rsync")
+        for round in 0..<rounds {
+            try await withTemporaryDirectory { directory in
+                let source = try Household(in: directory, "source")
+                let files = try await Self.fill(source, megabytes: megabytes)
+                // Whoever comes first takes turns.
+                var synced = 0.0
+                var baselines: [Double] = []
+                for turn in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
+                    if turn == 0 {
+                        synced = try await sync(source, files, in: directory)
+                    } else {
+                        baselines = [try await pipe(files, source, directory)]
+                        if let rsync { baselines.append(try await copy(files, source, directory, rsync)) }
+                    }
+                }
+                piped.add(speed: synced, baseline: baselines[0])
+                if baselines.count > 1 { copied.add(speed: synced, baseline: baselines[1]) }
+            }
+        }
+        return ResultTable(
+            title: "pictures, in kB", baseline: "plain", subject: "synced",
+            comparisons: rsync == nil ? [piped] : [piped, copied])
+    }
+
+    // MARK: Files
+
+    struct Files {
+        var count = 0
+        var bytes = 0
+    }
+
+    /// Pictures of 1.5 to 7 MB, and for each a small one of 8 to 40 kB, until there are enough.
+    private static func fill(_ household: Household, megabytes: Int) async throws -> Files {
+        var chance = Chance(state: 7)
+        var files = Files()
+        var rows: [NewRow] = [HouseholdRows.game(0), HouseholdRows.match(0, game: 0, minutes: 60)]
+        let limit = megabytes * 1_000_000
+        while files.bytes < limit {
+            let sizes = [
+                min(1_500_000 + chance.next(5_500_000), limit - files.bytes + 1), 8_000 + chance.next(32_000),
+            ]
+            for size in sizes {
+                var generator = SystemRandomNumberGenerator()
+                var bytes = [UInt8](repeating: 0, count: size)
+                bytes.withUnsafeMutableBytes { buffer in
+                    for offset in stride(from: 0, to: size - 7, by: 8) {
+                        buffer.storeBytes(of: generator.next(), toByteOffset: offset, as: UInt64.self)
+                    }
+                }
+                bytes.replaceSubrange(0..<3, with: [0xFF, 0xD8, 0xFF])
+                let file = household.assets.url.appendingPathExtension("new")
+                try Data(bytes).write(to: file)
+                let asset = try household.assets.add(file)
+                try FileManager.default.removeItem(at: file)
+                rows.append(
+                    NewRow(
+                        "SBMatchImage",
+                        [
+                            "recordName": HouseholdRows.name("SBMatchImage", files.count),
+                            "match": HouseholdRows.name("SBMatch", 0), "image": asset.json,
+                        ]))
+                files.count += 1
+                files.bytes += size
+            }
+        }
+        let all = rows
+        try await household.scorebook.records.write { db in
+            for row in all { try row.insert(db) }
+        }
+        return files
+    }
+
+    /// In kilobytes a second, from the first byte of the connection until the receiver has every file under its name.
+    private func sync(_ source: Household, _ files: Files, in directory: URL) async throws -> Double {
+        let target = try Household(in: directory, "target")
+        let server = try await ListeningHousehold(source, name: "source")
+        defer { server.end() }
+        let client = SyncEngine(
+            store: target.scorebook.records, identity: target.identity, displayName: "target")
+        let code = await server.code()
+        return try await speed(of: files.bytes / 1000) {
+            let report = try await SyncConnector(client, to: server.address, code: code).syncOnce()
+            guard report.statistics.assetsReceived == files.count else {
+                throw IncompleteSync(records: report.statistics.assetsReceived)
+            }
+        }
+    }
+
+    private func pipe(_ files: Files, _ source: Household, _ directory: URL) async throws -> Double {
+        let target = directory.appendingPathComponent("piped")
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+        return try await speed(of: files.bytes / 1000) {
+            try Tool.run(
+                URL(fileURLWithPath: "/bin/sh"),
+                [
+                    "-c", "tar -C \"$1\" -cf - . | tar -C \"$2\" -xf -", "sh", source.assets.url.path,
+                    target.path,
+                ])
+        }
+    }
+
+    private func copy(_ files: Files, _ source: Household, _ directory: URL, _ rsync: URL) async throws
+        -> Double
+    {
+        let target = directory.appendingPathComponent("copied")
+        let configuration = directory.appendingPathComponent("rsyncd.conf")
+        try """
+        use chroot = no
+        uid = \(getuid())
+        gid = \(getgid())
+        [pictures]
+        path = \(source.assets.url.path)
+        """.write(to: configuration, atomically: true, encoding: .utf8)
+        let port = 20_000 + Int.random(in: 0..<20_000)
+        let daemon = Process()
+        daemon.executableURL = rsync
+        daemon.arguments = [
+            "--daemon", "--no-detach", "--address=127.0.0.1", "--port=\(port)",
+            "--config=\(configuration.path)",
+        ]
+        try daemon.run()
+        defer {
+            daemon.terminate()
+            daemon.waitUntilExit()
+        }
+        try await Task.sleep(for: .milliseconds(300))
+        return try await speed(of: files.bytes / 1000) {
+            try Tool.run(rsync, ["-r", "rsync://127.0.0.1:\(port)/pictures/", target.path])
+        }
+    }
+
+    // MARK: Records meanwhile
+
+    /// How long a commit takes until it is seen on the other side, with nothing else to do and with pictures under way.
+    func runLatency(commits: Int) async throws -> LatencyTable {
+        try await withTemporaryDirectory { directory in
+            let server = try Household(in: directory, "server")
+            let client = try Household(in: directory, "client")
+            let link = try await LiveLink(from: ListeningHousehold(server, name: "server"), to: client)
+            defer { link.end() }
+            let programs = (
+                writer: try LiveLatency.connection(to: server.database.path),
+                reader: try LiveLatency.connection(to: client.database.path)
+            )
+            var idle: [Double] = []
+            for number in 0..<commits {
+                try await Task.sleep(for: .milliseconds(10))
+                idle.append(try await LiveLatency.synced(1 + number, programs))
+            }
+            // New pictures as soon as the last ones are through, until there are enough figures.
+            var busy: [Double] = []
+            while busy.count < commits {
+                try await client.scorebook.records.setAssetPolicy(.none)
+                for asset in try client.assets.all() { try FileManager.default.removeItem(at: asset) }
+                if busy.isEmpty { _ = try await Self.fill(server, megabytes: max(megabytes, 2) * 2) }
+                while try await client.scorebook.records.assetStatus().referred.files == 0 {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+                try await client.scorebook.records.setAssetPolicy(.all)
+                // At least one a round, however small the pictures are.
+                repeat {
+                    try await Task.sleep(for: .milliseconds(10))
+                    busy.append(try await LiveLatency.synced(1 + commits + busy.count, programs))
+                } while try await client.scorebook.records.assetStatus().missing.files > 0
+                    && busy.count < commits
+            }
+            var table = LatencyTable(
+                bare: ("commit, seen by another program there", idle),
+                synced: ("the same while pictures are sent", busy))
+            table.title = "commits"
+            return table
+        }
+    }
+}
+
+extension AssetDirectory {
+    fileprivate func all() throws -> [URL] {
+        guard FileManager.default.fileExists(atPath: url.path) else { return [] }
+        return try FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
+            .filter { $0.lastPathComponent.count == 2 }
+    }
+}
+
+/// Programs of the system.
+enum Tool {
+    static func find(_ name: String) -> URL? {
+        ["/usr/bin", "/bin", "/opt/homebrew/bin", "/usr/local/bin"].map {
+            URL(fileURLWithPath: "\($0)/\(name)")
+        }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
+    /// - Throws: ``Failed`` when it ends with another code than 0.
+    static func run(_ program: URL, _ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failed(program: program.lastPathComponent) }
+    }
+
+    struct Failed: Error {
+        let program: String
+    }
+}
