@@ -19,6 +19,18 @@ final class OneTime: Sendable {
     }
 }
 
+/// What the user wants to become of two scorebooks, until it has been done: a connection that is made again must not
+/// replace a scorebook a second time.
+final class WantedUnion: Sendable {
+    private let union: Mutex<ZoneUnion?>
+
+    init(_ union: ZoneUnion?) { self.union = Mutex(union) }
+
+    var current: ZoneUnion? { union.withLock { $0 } }
+
+    func wasDone() { union.withLock { $0 = nil } }
+}
+
 /// One connection with one machine, from the handshake to the goodbye.
 final class PeerSession: Sendable {
     /// How long pairing and greeting may take, all together.
@@ -56,7 +68,7 @@ final class PeerSession: Sendable {
         /// Permission to start over.
         var startOver: OneTime?
         /// What becomes of the two scorebooks, if the user has said so.
-        var union: ZoneUnion?
+        var union: WantedUnion?
     }
 
     /// What a caller does about pairing.
@@ -85,7 +97,7 @@ final class PeerSession: Sendable {
     private let wasInSync = Mutex(false)
     /// The other side has said hello.
     private let hasBegun = Mutex(false)
-    private let granted = Mutex<Granted?>(nil)
+    private let granted = Mutex<(peer: Peer, Granted)?>(nil)
     /// What a task of the session other than the reading one found.
     private let failure = Mutex<(any Error)?>(nil)
     private let watchdog: Watchdog
@@ -386,21 +398,30 @@ final class PeerSession: Sendable {
                     rights: rights, recordCount: zone.digest.count)
             }
         }
-        granted.withLock { $0 = Granted(peer, offers) }
         return offers
     }
 
-    /// What the session goes by: whom it is with, and what they may do.
+    /// What the session goes by.
     private struct Granted: Equatable {
-        let peer: Int64
         let zones: [ZoneID]
         let rights: [ZoneRights]
+        /// How often the store has given up what it had.
+        let erasures: Int64
+    }
 
-        init(_ peer: Peer, _ offers: [ZoneOffer]) {
-            self.peer = peer.id
-            zones = offers.map(\.id)
-            rights = offers.map(\.rights)
+    /// - Throws: ``ProtocolError``: `switchedOff`, `notPaired`.
+    private func currentGrants(_ peer: Peer) async throws -> Granted {
+        let store = engine.store
+        let settings = try await store.settings()
+        guard settings.isSyncOn else {
+            throw ProtocolError(.switchedOff, "sync is switched off on the other machine")
         }
+        guard try await store.peer(key: peer.publicKey)?.id == peer.id else {
+            throw ProtocolError(.notPaired, "the pairing of the two machines was ended")
+        }
+        let zones = try await store.database.read { db in try store.zonesGranted(db, to: peer) }
+        return Granted(
+            zones: zones.map(\.zone.id), rights: zones.map(\.rights), erasures: settings.erasures)
     }
 
     private func agree(
@@ -412,31 +433,29 @@ final class PeerSession: Sendable {
         let agreement = ZoneAgreement(
             engine: engine, peer: peer, isCaller: purpose.role == .initiator, own: offers,
             theirs: hello.zones, held: Set(try await engine.store.zones().map(\.id)))
-        guard let call = purpose.call else {
+        let zones: [ZoneAgreement.Entry]
+        if let call = purpose.call {
+            zones = try await agreement.call(call.union?.current, startsOver: startsOver, outbox: outbox) {
+                try await self.nextMessage(&reader)
+            }
+            call.union?.wasDone()
+        } else {
             guard case .open(let open) = try await nextMessage(&reader) else {
                 throw ProtocolError(
                     .unexpectedMessage, "the other side did not say which zones it takes part in")
             }
-            return try await agreement.answer(open, outbox: outbox)
+            zones = try await agreement.answer(open, outbox: outbox)
         }
-        return try await agreement.call(call.union, startsOver: startsOver, outbox: outbox) {
-            try await self.nextMessage(&reader)
-        }
+        let grants = try await currentGrants(peer)
+        granted.withLock { $0 = (peer, grants) }
+        return zones
     }
 
     /// The user has decided something: what this session goes by may not hold any more.
     func settingsChanged() async {
         await endingIfFailed {
-            guard let before = granted.withLock({ $0 }) else { return }
-            guard try await engine.store.isSyncOn() else {
-                throw ProtocolError(.switchedOff, "sync is switched off on the other machine")
-            }
-            guard let peer = try await engine.store.peers().first(where: { $0.id == before.peer }) else {
-                throw ProtocolError(.notPaired, "the pairing of the two machines was ended")
-            }
-            let store = engine.store
-            let now = try await store.database.read { db in try store.zonesGranted(db, to: peer) }
-            guard now.map(\.rights) == before.rights, now.map(\.zone.id) == before.zones else {
+            guard let (peer, before) = granted.withLock({ $0 }) else { return }
+            guard try await currentGrants(peer) == before else {
                 throw ProtocolError(.zonesChanged, "what the two machines share has changed")
             }
         }

@@ -20,7 +20,7 @@ public struct SyncConnector: Service {
     private let address: PeerAddress
     private let code: PairingCode?
     private let startOver: OneTime?
-    private let union: ZoneUnion?
+    private let union: WantedUnion
     /// Where the sessions that this makes are counted.
     private let sessions: SessionSet
 
@@ -34,7 +34,7 @@ public struct SyncConnector: Service {
         _ engine: SyncEngine, to address: PeerAddress, code: PairingCode? = nil, startsOver: Bool = false,
         union: ZoneUnion? = nil
     ) {
-        self.union = union
+        self.union = WantedUnion(union)
         self.engine = engine
         self.address = address
         self.code = code
@@ -48,7 +48,7 @@ public struct SyncConnector: Service {
         self.address = address
         code = nil
         startOver = nil
-        union = nil
+        union = WantedUnion(nil)
         self.sessions = sessions
     }
 

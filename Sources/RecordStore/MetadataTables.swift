@@ -63,7 +63,7 @@ enum MetadataTables {
     /// Names nobody else uses, so that the tables can live beside an app's own.
     static let createVersion1 = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
-        -- isSyncOff, settingsVersion, and captured:<type>.
+        -- isSyncOff, settingsVersion, erasures, and captured:<type>.
         CREATE TABLE syncState (
             name TEXT PRIMARY KEY,
             value
@@ -248,6 +248,8 @@ struct SyncState {
     static let assetPolicy = SyncState(name: "assetPolicy")
     /// 1 when sync is switched off.
     static let isSyncOff = SyncState(name: "isSyncOff")
+    /// How often the store has given up what it had in a zone: sessions that went by that have to begin anew.
+    static let erasures = SyncState(name: "erasures")
     /// Grows when the user decides something that running sessions have to know of.
     static let settingsVersion = SyncState(name: "settingsVersion")
     /// The fields, in order, that the capture triggers of a type know.

@@ -5,6 +5,8 @@ package struct SyncSettings: Sendable, Equatable {
     /// Grows with each decision.
     package let version: Int64
     package let isSyncOn: Bool
+    /// How often this store has given up what it had in a zone.
+    package let erasures: Int64
 }
 
 extension RecordStore {
@@ -12,7 +14,8 @@ extension RecordStore {
         try await database.read { db in
             SyncSettings(
                 version: try SyncState.integer(db, .settingsVersion) ?? 0,
-                isSyncOn: try SyncState.integer(db, .isSyncOff) != 1)
+                isSyncOn: try SyncState.integer(db, .isSyncOff) != 1,
+                erasures: try SyncState.integer(db, .erasures) ?? 0)
         }
     }
 

@@ -100,6 +100,23 @@ import Testing
         }
     }
 
+    /// A connection that is made again does not replace a second time what was written since.
+    @Test func takingTheirsHappensOnce() async throws {
+        try await withStrangers { kitchen, study, listener in
+            let caller = try study.start(
+                ["connect", listener.address, "--code", listener.code ?? "", "--take-theirs", "--json"])
+            try await caller.event("inSync")
+            try await listener.stop()
+            try await study.addGame("Since")
+            let again = try await kitchen.listen(port: listener.port)
+            try await caller.event("connected", count: 2)
+            try await eventually("the game") { try games(kitchen).contains("Since") }
+            #expect(try games(study) == ["Azul", "Catan", "Since"])
+            #expect(backups(study).count == 1)
+            try await again.stop()
+        }
+    }
+
     @Test func takingOursNeedsTheOtherUser() async throws {
         try await withStrangers { kitchen, study, listener in
             let refused = try await connect(study, listener, "--take-ours").outcome()

@@ -137,6 +137,7 @@ extension RecordStore {
         try db.execute(
             sql: "UPDATE recordZone SET zoneName = ?, owner = ? WHERE id = ?",
             arguments: [id.name.description, id.owner.description, Zones.defaultID])
+        try Self.noteSettingsChanged(db)
     }
 
     /// Keeps that another machine has zones now.
@@ -193,6 +194,8 @@ extension RecordStore {
         }
         try Zones.setDigest(db, zone.row, ZoneDigest())
         try Generations.startOver(db)
+        try SyncState.set(db, .erasures, (SyncState.integer(db, .erasures) ?? 0) + 1)
+        try Self.noteSettingsChanged(db)
         return Int(count)
     }
 
