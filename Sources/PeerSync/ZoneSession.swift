@@ -130,6 +130,8 @@ actor ZoneSession {
     // MARK: Receiving
 
     func received(_ begin: Message.Begin) async throws {
+        // Not before: a caller that finds that it cannot keep to what was agreed does not begin.
+        try await write { ledger, db in try ledger.noteShared(db) }
         try await perform(try exchange.received(begin))
     }
 

@@ -162,6 +162,9 @@ package struct PeerLedger: Sendable {
         try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID, token.sequence)
     }
 
+    /// Keeps that another machine has the zone now.
+    package func noteShared(_ db: Database) throws { try Zones.noteShared(db, zoneID) }
+
     /// Forgets what is held of the peer's changes, so that it sends a whole copy.
     package func voidReceived(_ db: Database) throws {
         try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, nil)

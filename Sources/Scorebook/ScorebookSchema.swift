@@ -33,6 +33,18 @@ public enum ScorebookSchema {
         /// The record name of a record of that type; deleted with it.
         case reference(String)
 
+        /// How a column is declared; nil for a reference.
+        var declaredType: String? {
+            switch self {
+            case .text, .date: "TEXT"
+            case .integer, .boolean: "INTEGER"
+            case .number: "NUMERIC"
+            case .real: "REAL"
+            case .asset: "BLOB"
+            case .reference: nil
+            }
+        }
+
         var fieldKind: FieldDefinition.Kind {
             switch self {
             case .date: .date
@@ -86,8 +98,35 @@ public enum ScorebookSchema {
     /// - Throws: ``RecordStoreError`` `newerFormat` when a newer version of the program made them; nothing is
     ///   changed then.
     static func migrate(_ database: any DatabaseWriter) throws {
-        try database.read { try checkFormat($0) }
+        try database.read { db in
+            try checkFormat(db)
+            try checkReferences(db)
+        }
         try migrator.migrate(database)
+    }
+
+    /// Refuses tables of another program that lack references: a column that must not be null cannot be added to rows that
+    /// are there. Reads only.
+    private static func checkReferences(_ db: Database) throws {
+        for (table, columns) in columns where try db.tableExists(table) {
+            let present = Set(try db.columns(in: table).map(\.name))
+            let missing = columns.first { $0.value.declaredType == nil && !present.contains($0.key) }?.key
+            guard let column = present.contains("recordName") ? missing : "recordName" else { continue }
+            throw RecordStoreError(.tableMismatch, "the table \(table) has no column \(column)")
+        }
+    }
+
+    /// Completes tables that another program has made.
+    private static func addMissingColumns(_ db: Database) throws {
+        for (table, columns) in columns {
+            let present = Set(try db.columns(in: table).map(\.name))
+            for (name, kind) in columns where !present.contains(name) {
+                guard let type = kind.declaredType else { continue }
+                try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(name) \(type)")
+            }
+            guard !present.contains("modificationDate") else { continue }
+            try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN modificationDate TEXT")
+        }
     }
 
     /// Refuses tables that a newer version of the program made. Reads only.
@@ -103,12 +142,16 @@ public enum ScorebookSchema {
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("scorebook 1") { try $0.execute(sql: createVersion1) }
+        migrator.registerMigration("scorebook 1") { db in
+            // Another program may have made the tables long before.
+            try db.execute(sql: createVersion1)
+            try addMissingColumns(db)
+        }
         return migrator
     }
 
     static let createVersion1 = """
-        CREATE TABLE SBPerson (
+        CREATE TABLE IF NOT EXISTS SBPerson (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBPerson|~|?*' AND length(recordName) <= 255
                 AND recordName NOT GLOB '*[^ -~]*'),
@@ -120,7 +163,7 @@ public enum ScorebookSchema {
             modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
         );
 
-        CREATE TABLE SBGame (
+        CREATE TABLE IF NOT EXISTS SBGame (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBGame|~|?*' AND length(recordName) <= 255
                 AND recordName NOT GLOB '*[^ -~]*'),
@@ -137,7 +180,7 @@ public enum ScorebookSchema {
             modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
         );
 
-        CREATE TABLE SBMatch (
+        CREATE TABLE IF NOT EXISTS SBMatch (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBMatch|~|?*' AND length(recordName) <= 255
                 AND recordName NOT GLOB '*[^ -~]*'),
@@ -152,9 +195,9 @@ public enum ScorebookSchema {
             ignored INTEGER,
             modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
         );
-        CREATE INDEX SBMatch_game ON SBMatch (game);
+        CREATE INDEX IF NOT EXISTS SBMatch_game ON SBMatch (game);
 
-        CREATE TABLE SBPlayer (
+        CREATE TABLE IF NOT EXISTS SBPlayer (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBPlayer|~|?*' AND length(recordName) <= 255
                 AND recordName NOT GLOB '*[^ -~]*'),
@@ -171,11 +214,11 @@ public enum ScorebookSchema {
             winner INTEGER,
             modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
         );
-        CREATE INDEX SBPlayer_match ON SBPlayer (match);
-        CREATE INDEX SBPlayer_person ON SBPlayer (person);
+        CREATE INDEX IF NOT EXISTS SBPlayer_match ON SBPlayer (match);
+        CREATE INDEX IF NOT EXISTS SBPlayer_person ON SBPlayer (person);
 
         -- points: a number. text: the score as written, when it is not a plain number.
-        CREATE TABLE SBScore (
+        CREATE TABLE IF NOT EXISTS SBScore (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBScore|~|?*' AND length(recordName) <= 255
                 AND recordName NOT GLOB '*[^ -~]*'),
@@ -186,9 +229,9 @@ public enum ScorebookSchema {
             text TEXT,
             modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
         );
-        CREATE INDEX SBScore_player ON SBScore (player);
+        CREATE INDEX IF NOT EXISTS SBScore_player ON SBScore (player);
 
-        CREATE TABLE SBMatchLocation (
+        CREATE TABLE IF NOT EXISTS SBMatchLocation (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBMatchLocation|~|?*' AND length(recordName) <= 255
                 AND recordName NOT GLOB '*[^ -~]*'),
@@ -199,9 +242,9 @@ public enum ScorebookSchema {
             longitude REAL,
             modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
         );
-        CREATE INDEX SBMatchLocation_match ON SBMatchLocation (match);
+        CREATE INDEX IF NOT EXISTS SBMatchLocation_match ON SBMatchLocation (match);
 
-        CREATE TABLE SBMatchImage (
+        CREATE TABLE IF NOT EXISTS SBMatchImage (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBMatchImage|~|?*' AND length(recordName) <= 255
                 AND recordName NOT GLOB '*[^ -~]*'),
@@ -211,6 +254,6 @@ public enum ScorebookSchema {
             caption TEXT,
             modificationDate TEXT DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
         );
-        CREATE INDEX SBMatchImage_match ON SBMatchImage (match);
+        CREATE INDEX IF NOT EXISTS SBMatchImage_match ON SBMatchImage (match);
         """
 }

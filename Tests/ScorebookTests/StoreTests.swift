@@ -148,4 +148,42 @@ struct StoreTests {
         #expect(many == many.sorted() && many[0] > second)
         #expect(generator.make(milliseconds: 0x0192_F0C1_7A60).hasPrefix("0192f0c1-7a60-7"))
     }
+
+    /// Tables that a program has filled for years, and that know nothing of sync.
+    @Test func tablesOfAnotherProgramAreTakenIn() async throws {
+        let database = try DatabaseQueue()
+        try await database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE SBGame (recordName TEXT NOT NULL PRIMARY KEY, name TEXT, year INTEGER);
+                    CREATE TABLE SBMatch (
+                        recordName TEXT NOT NULL PRIMARY KEY, notes TEXT,
+                        game TEXT NOT NULL REFERENCES SBGame (recordName) ON DELETE CASCADE);
+                    INSERT INTO SBGame VALUES ('SBGame|~|1', 'Catan', 1995);
+                    INSERT INTO SBMatch VALUES ('SBMatch|~|1', 'long ago', 'SBGame|~|1');
+                    """)
+        }
+        let scorebook = try ScorebookStore(
+            database, replica: ReplicaID(rawValue: 1), now: { Support.now })
+        #expect(try await scorebook.status().records["SBGame"] == 1)
+        #expect(try await scorebook.status().digest.count == 2)
+        #expect(try await scorebook.rows("SELECT name, year, bggID FROM SBGame") == ["Catan|1995|null"])
+        try await scorebook.addPerson("Ada Lovelace")
+        #expect(try await scorebook.status().digest.count == 3)
+    }
+
+    @Test func tablesThatDoNotFitAreLeftAsTheyAre() async throws {
+        let database = try DatabaseQueue()
+        try await database.write { db in
+            try db.execute(sql: "CREATE TABLE SBMatch (recordName TEXT NOT NULL PRIMARY KEY, notes TEXT)")
+        }
+        let error = #expect(throws: RecordStoreError.self) {
+            try ScorebookStore(database, replica: ReplicaID(rawValue: 1))
+        }
+        #expect(error?.code == .tableMismatch)
+        let tables = try await database.read { db in
+            try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
+        #expect(tables == ["SBMatch"])
+    }
 }

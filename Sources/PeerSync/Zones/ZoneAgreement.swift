@@ -182,9 +182,11 @@ struct ZoneAgreement {
                 return try engine.store.takeUpZone(db, offer.id, called: offer.name, from: peer)
             }
             let ours = own.first(where: \.isDefault)
-            guard union != .none, let ours, let zone = try engine.store.zone(db, ours.id),
-                let target = meeting?.id(after: union)
-            else { return takenUp }
+            guard union != .none, let ours, let target = meeting?.id(after: union) else { return takenUp }
+            // Another session may have brought it together with a third machine's meanwhile.
+            guard let zone = try engine.store.zone(db, ours.id), zone.isDefault,
+                zone.isShared == ours.isShared
+            else { throw ProtocolError(.zonesChanged, "what the two machines share has changed") }
             if isReplaced { try engine.store.erase(db, zone) }
             if union == .beside {
                 if isCaller { try engine.store.setRights(db, .none, to: peer, in: zone) }
@@ -208,14 +210,12 @@ struct ZoneAgreement {
         let rights = Dictionary(theirs.map { ($0.id, $0.rights) }) { first, _ in first }
         let fallback = theirs.first(where: \.isDefault)?.rights ?? .none
         let store = engine.store
-        return try await store.database.write { db in
-            let entries = try ids.compactMap { id in
+        return try await store.database.read { db in
+            try ids.compactMap { id in
                 try store.zone(db, id).map { zone in
                     Entry(zone: zone, rights: rights[id] ?? fallback, heldByPeer: tokens[id] ?? nil)
                 }
             }
-            try store.noteShared(db, entries.map(\.zone))
-            return entries
         }
     }
 }

@@ -140,13 +140,6 @@ extension RecordStore {
         try Self.noteSettingsChanged(db)
     }
 
-    /// Keeps that another machine has zones now.
-    package func noteShared(_ db: Database, _ zones: [Zone]) throws {
-        for zone in zones where !zone.isShared {
-            try db.execute(sql: "UPDATE recordZone SET isShared = 1 WHERE id = ?", arguments: [zone.row])
-        }
-    }
-
     package func setRights(_ db: Database, _ rights: ZoneRights, to peer: Peer, in zone: Zone) throws {
         try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
     }

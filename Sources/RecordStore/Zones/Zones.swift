@@ -66,6 +66,11 @@ enum Zones {
         return try find(db, id)!
     }
 
+    static func noteShared(_ db: Database, _ row: Int64) throws {
+        try db.cachedStatement(sql: "UPDATE recordZone SET isShared = 1 WHERE id = ? AND isShared = 0")
+            .execute(arguments: [row])
+    }
+
     // MARK: Rights
 
     /// What a peer may do in a zone: whatever was said, otherwise everything in the default zone and nothing in others.
