@@ -5,15 +5,16 @@ package struct SyncSettings: Sendable, Equatable {
     /// Grows with each decision.
     package let version: Int64
     package let isSyncOn: Bool
+
+    init(_ db: Database) throws {
+        version = try SyncState.integer(db, .settingsVersion) ?? 0
+        isSyncOn = try SyncState.integer(db, .isSyncOff) != 1
+    }
 }
 
 extension RecordStore {
     package func settings() async throws -> SyncSettings {
-        try await database.read { db in
-            SyncSettings(
-                version: try SyncState.integer(db, .settingsVersion) ?? 0,
-                isSyncOn: try SyncState.integer(db, .isSyncOff) != 1)
-        }
+        try await database.read { try SyncSettings($0) }
     }
 
     /// Whether this store has connections with others at all.
