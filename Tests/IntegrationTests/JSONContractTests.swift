@@ -228,7 +228,7 @@ import Testing
                     "recordName", "waitsFor", "zone",
                 ])
             let shown = try #require(try await value(kitchen, "record", "show", game) as? [String: Any])
-            #expect(Set(shown.keys).isSuperset(of: ["recordName", "deleted", "fields"]))
+            #expect(Set(shown.keys).isSuperset(of: ["recordName", "zone", "deleted", "fields"]))
             let fields = try #require(shown["fields"] as? [String: [String: Any]])
             #expect(fields["name"]?["value"] as? String == "Catan")
             #expect(

@@ -84,11 +84,15 @@ struct RecordCommand: AsyncParsableCommand {
             let records = store.scorebook.records
             let name = try checked(name, records.schema)
             try await records.foldPendingChanges()
-            guard let state = try await records.database.read({ try records.state($0, of: name) }) else {
+            let found = try await records.database.read { db in
+                try records.state(db, of: name).map { ($0, try ZoneNames(db).name(db, of: "\(name)")) }
+            }
+            guard let (state, zone) = found else {
                 throw Failure(.dataError, "there is no record \(name)")
             }
-            if output.json { return try Terminal.write(json: StateFigures(state)) }
+            if output.json { return try Terminal.write(json: StateFigures(state, zone: zone)) }
             Terminal.write("\(state.name)\(state.isDeleted ? " (deleted)" : "")")
+            if try await store.hasSeveralZones() { Terminal.write("  zone      \(zone)") }
             if let deletion = state.deletion { Terminal.write("  deletion  \(deletion)") }
             Terminal.write(
                 aligned(state.fields.map { ["  \($0.name)", StateFigures.text($0.value), "\($0.stamp)"] }))
@@ -131,11 +135,13 @@ private struct StateFigures: Encodable {
     }
 
     let recordName: String
+    let zone: String
     let deleted: Bool
     let deletion: String?
     let fields: [String: Field]
 
-    init(_ state: RecordState) {
+    init(_ state: RecordState, zone: String) {
+        self.zone = zone
         recordName = state.name.description
         deleted = state.isDeleted
         deletion = state.deletion?.description
@@ -145,12 +151,13 @@ private struct StateFigures: Encodable {
             })
     }
 
-    enum CodingKeys: String, CodingKey { case recordName, deleted, deletion, fields }
+    enum CodingKeys: String, CodingKey { case recordName, zone, deleted, deletion, fields }
 
     /// What is missing is null, so that every object has the same keys.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)
+        try container.encode(zone, forKey: .zone)
         try container.encode(deleted, forKey: .deleted)
         try container.encode(deletion, forKey: .deletion)
         try container.encode(fields, forKey: .fields)

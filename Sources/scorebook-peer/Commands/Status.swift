@@ -63,13 +63,16 @@ struct Status: StoreCommand {
             try Terminal.write(json: CheckFigures(found, isRepaired: repair, pictures))
         } else {
             for finding in found.findings { Terminal.write("\(finding.name): \(finding.kind.text)") }
-            if found.keptDigest != found.foundDigest {
-                Terminal.write("the digest is not that of the records")
+            let hasZones = found.digests.count > 1
+            for digests in found.digests where digests.kept != digests.found {
+                let zone = hasZones ? " of the zone “\(digests.zone)”" : ""
+                Terminal.write("the digest\(zone) is not that of the records")
             }
             if found.isSound {
-                Terminal.write(
-                    "sound: digest \(found.foundDigest.hex) over \(Int(found.foundDigest.count).counted("record"))"
-                )
+                for digests in found.digests {
+                    let zone = hasZones ? " in the zone “\(digests.zone)”" : ""
+                    Terminal.write("sound: digest \(Self.digest(digests.found))\(zone)")
+                }
             } else if repair {
                 Terminal.write("repaired; sync with another machine to get back what is missing")
             }
@@ -88,11 +91,18 @@ struct Status: StoreCommand {
             let kind: StoreCheck.Finding.Kind
         }
 
+        struct Digests: Encodable {
+            let zone: String
+            let keptDigest: String
+            let digest: String
+        }
+
         let sound: Bool
         let repaired: Bool
         let keptDigest: String
         let digest: String
         let findings: [Finding]
+        let zones: [Digests]
         let assets: PictureCheck?
 
         init(_ check: StoreCheck, isRepaired: Bool, _ pictures: PictureCheck?) {
@@ -101,10 +111,15 @@ struct Status: StoreCommand {
             keptDigest = check.keptDigest.hex
             digest = check.foundDigest.hex
             findings = check.findings.map { Finding(recordName: $0.name, kind: $0.kind) }
+            zones = check.digests.map {
+                Digests(zone: $0.zone, keptDigest: $0.kept.hex, digest: $0.found.hex)
+            }
             assets = pictures
         }
 
-        enum CodingKeys: String, CodingKey { case sound, repaired, keptDigest, digest, findings, assets }
+        enum CodingKeys: String, CodingKey {
+            case sound, repaired, keptDigest, digest, findings, zones, assets
+        }
 
         /// What is missing is null, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
@@ -114,6 +129,7 @@ struct Status: StoreCommand {
             try container.encode(keptDigest, forKey: .keptDigest)
             try container.encode(digest, forKey: .digest)
             try container.encode(findings, forKey: .findings)
+            try container.encode(zones, forKey: .zones)
             try container.encode(assets, forKey: .assets)
         }
     }
@@ -171,9 +187,9 @@ struct Status: StoreCommand {
         rows += Self.refused(status.refused)
         if !status.isSyncOn { rows.append(["sync", "off; scorebook-peer sync on switches it on"]) }
         if status.zones.count == 1 {
-            rows.append(["digest", Self.digest(status.zones[0])])
+            rows.append(["digest", Self.digest(status.digest)])
         } else {
-            rows += status.zones.map { ["zone \($0.name)", Self.digest($0)] }
+            rows += status.zones.map { ["zone \($0.name)", Self.digest($0.digest)] }
         }
         Terminal.write(aligned(rows))
         guard !peers.isEmpty else { return }
@@ -186,8 +202,8 @@ struct Status: StoreCommand {
 }
 
 extension Status {
-    private static func digest(_ zone: Zone) -> String {
-        "\(zone.digest.hex) over \(Int(zone.digest.count).counted("record"))"
+    private static func digest(_ digest: ZoneDigest) -> String {
+        "\(digest.hex) over \(Int(digest.count).counted("record"))"
     }
 
     /// One line for each machine and zone in which something was refused.
