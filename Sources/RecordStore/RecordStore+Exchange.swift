@@ -55,6 +55,9 @@ extension RecordStore {
         try await database.read { try PeerTable.all($0) }
     }
 
+    /// The machines this one is paired with, by name.
+    public func peers(_ db: Database) throws -> [Peer] { try PeerTable.all(db) }
+
     /// The peer with that static key, if it is paired.
     package func peer(key: [UInt8]) async throws -> Peer? {
         try await database.read { try PeerTable.find($0, key: key) }

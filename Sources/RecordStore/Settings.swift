@@ -7,16 +7,17 @@ package struct SyncSettings: Sendable, Equatable {
     package let isSyncOn: Bool
     /// How often this store has given up what it had in a zone.
     package let erasures: Int64
+
+    init(_ db: Database) throws {
+        version = try SyncState.integer(db, .settingsVersion) ?? 0
+        isSyncOn = try SyncState.integer(db, .isSyncOff) != 1
+        erasures = try SyncState.integer(db, .erasures) ?? 0
+    }
 }
 
 extension RecordStore {
     package func settings() async throws -> SyncSettings {
-        try await database.read { db in
-            SyncSettings(
-                version: try SyncState.integer(db, .settingsVersion) ?? 0,
-                isSyncOn: try SyncState.integer(db, .isSyncOff) != 1,
-                erasures: try SyncState.integer(db, .erasures) ?? 0)
-        }
+        try await database.read { try SyncSettings($0) }
     }
 
     /// Whether this store has connections with others at all.

@@ -13,6 +13,12 @@ public struct StoreStatus: Sendable {
     public let pending: Int
     /// The digest of the default zone's live records.
     public let digest: ZoneDigest
+    /// The default zone first.
+    public let zones: [Zone]
+    /// The records that peers have refused.
+    public let refused: [RefusedRecord]
+    /// Whether sync is switched on.
+    public let isSyncOn: Bool
     public let peers: [Peer]
     /// How far the newest stamp lies in the future, in milliseconds; 0 when it does not.
     public let clockAhead: Int64
@@ -31,6 +37,9 @@ public struct StoreStatus: Sendable {
         tombstones = try count(.deleted)
         held = try count(.held)
         digest = try Zones.digest(db, Zones.defaultID)
+        zones = try Zones.all(db)
+        refused = try RefusedRecords.all(db)
+        isSyncOn = try SyncSettings(db).isSyncOn
         peers = try PeerTable.all(db)
         clockAhead = max(0, try StoredClock.load(db).last.milliseconds - now)
         let journal = try Int.fetchOne(db, sql: "SELECT COUNT(DISTINCT recordName) FROM pendingChange") ?? 0

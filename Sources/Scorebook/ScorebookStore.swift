@@ -18,9 +18,14 @@ import SyncModel
 /// that says which record is meant, that is its record name, the beginning of its UUID (4 characters or more)
 /// as long as no other begins so, or its name; upper and lower case matter only where names differ in nothing
 /// else.
+///
+/// A store may have several zones. What is new goes to the default one, and texts may mean records of any, unless the
+/// scorebook is ``limited(to:)`` one of them.
 public final class ScorebookStore: Sendable {
     /// The records with what sync knows of them.
     public let records: RecordStore
+    /// The only zone that operations look at and write to; nil for all.
+    public let zone: Zone?
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
 
@@ -37,13 +42,54 @@ public final class ScorebookStore: Sendable {
         now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
     ) throws {
         self.now = now
+        zone = nil
         try ScorebookSchema.migrate(database)
         records = try RecordStore(
             database, schema: ScorebookSchema.schema, replica: replica, assets: assets, now: now)
     }
 
+    private init(_ scorebook: ScorebookStore, _ zone: Zone) {
+        records = scorebook.records
+        now = scorebook.now
+        self.zone = zone
+    }
+
+    /// The part of the scorebook that is in one zone: only its records are listed and found, and what is new goes there.
+    public func limited(to zone: Zone) -> ScorebookStore { ScorebookStore(self, zone) }
+
     /// Reads in one snapshot of the database.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await records.database.read(body)
+        // Which zone a record is in is not known before it is taken in; with one zone, that does not matter.
+        let hasZones = try await records.database.read { try ZoneNames($0).areSeveral }
+        return try await hasZones ? records.readFolded(body) : records.database.read(body)
     }
+
+    /// Writes in one transaction. What is new is to be ``settled(_:_:newIn:)``.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value
+    {
+        try await records.write { [records] db in
+            // What other programs wrote before goes where it would have gone without this.
+            _ = try records.fold(db)
+            return try body(db)
+        }
+    }
+
+    /// A record that was just written, as it is once sync has taken it in.
+    ///
+    /// - Parameter zone: where records go that are new and refer to no other; the one that the scorebook is limited to
+    ///   if none is given.
+    func settled<Record: ScorebookRecord>(
+        _ db: Database, _ name: RecordName, newIn zone: Zone? = nil
+    ) throws -> Record {
+        _ = try records.fold(db, newIn: zone ?? self.zone)
+        return try Self.fetch(db, name)
+    }
+
+    /// Finds records of a kind, in the zone that the scorebook is limited to.
+    func lookup(_ kind: RecordKind) -> NameLookup { NameLookup(kind: kind, zone: zone) }
+
+    /// SQL that is true for records that the scorebook is not kept from by its limits.
+    ///
+    /// - Parameter column: SQL for a record's name.
+    func limits(_ column: String = "recordName") -> String { zone?.contains(column) ?? "TRUE" }
 }

@@ -28,7 +28,10 @@ struct ScorebookPeer: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Syncing",
-                subcommands: [Listen.self, Connect.self, Peers.self, Status.self, Verify.self, Reset.self]),
+                subcommands: [
+                    Listen.self, Connect.self, Peers.self, ZoneCommand.self, SyncCommand.self, Status.self,
+                    Verify.self, Reset.self,
+                ]),
             CommandGroup(
                 name: "Keeping score",
                 subcommands: [

@@ -41,7 +41,9 @@ import Testing
 
     private static let contract =
         [
-            "listen", "connect", "peers", "peers list", "peers forget", "peers rename", "status", "import",
+            "listen", "connect", "peers", "peers list", "peers forget", "peers rename", "peers grant",
+            "peers revoke", "zone", "zone list", "zone create", "zone rename", "zone restore", "sync",
+            "status", "import",
             "export", "assets", "image", "image save", "record", "record list", "record show",
             "record delete",
         ]
@@ -90,9 +92,17 @@ import Testing
                 ("connect", ["--code", "--once", "--name", "--store", "--json", "<host[:port]>"]),
                 ("peers list", ["--store", "--json"]),
                 ("status", ["--check", "--repair", "--assets", "--store", "--json"]),
-                ("import", ["<file>", "--pictures", "--store", "--json"]),
-                ("export", ["<file>", "--pictures", "--store", "--json"]),
-                ("image add", ["<match>", "<file>", "--caption", "--store", "--json"]),
+                ("import", ["<file>", "--pictures", "--zone", "--store", "--json"]),
+                ("export", ["<file>", "--pictures", "--zone", "--store", "--json"]),
+                ("image add", ["<match>", "<file>", "--caption", "--zone", "--store", "--json"]),
+                ("person add", ["--zone"]), ("game list", ["--zone"]), ("match add", ["--zone"]),
+                ("score list", ["--zone"]), ("image list", ["--zone"]), ("record list", ["--zone"]),
+                ("zone list", ["--store", "--json"]), ("zone create", ["<name>", "--json"]),
+                ("zone rename", ["<name>", "<new-name>", "--json"]),
+                ("zone restore", ["<name>", "--yes", "--json"]),
+                ("peers grant", ["<name>", "<zone>", "<read|write|none>", "--json"]),
+                ("peers revoke", ["<name>", "<zone>", "--json", "unlearn"]),
+                ("sync", ["<on|off>", "--store", "--json"]),
                 ("image save", ["<image>", "--to", "--force", "--store", "--json"]),
                 ("person edit", ["--avatar"]), ("game edit", ["--thumbnail"]),
                 ("record delete", ["--yes", "--dry-run", "--store", "--json"]),
@@ -139,7 +149,11 @@ import Testing
         ["connect", "a", "b"], ["peers", "forget"], ["peers", "rename", "a"], ["import"], ["export"],
         ["record", "show"], ["record", "list", "--type"], ["status", "now"],
         ["status", "--assets"], ["image", "add"], ["image", "add", "cafe"], ["image", "save"],
-        ["assets", "some"],
+        ["assets", "some"], ["sync", "maybe"], ["sync", "on", "off"], ["zone", "create"],
+        ["zone", "rename", "club"], ["zone", "restore"], ["zone", "delete", "club"],
+        ["peers", "grant", "study", "club"],
+        ["peers", "grant", "study", "club", "admin"], ["peers", "grant", "study", "club", "READ"],
+        ["peers", "revoke", "study"], ["person", "list", "--zone"],
     ])
     func wrongUsageIsToldHowToDoBetter(arguments: [String]) async throws {
         try await withScene { scene in

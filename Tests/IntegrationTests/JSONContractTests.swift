@@ -15,6 +15,7 @@ import Testing
         "recordName", "game", "date", "durationMinutes", "rounds", "notes", "board", "rating", "ignored",
         "modificationDate",
     ]
+    private static let zone: Set = ["name", "id", "owner", "records", "digest", "shared"]
     private static let score: Set = ["recordName", "player", "round", "points", "text", "modificationDate"]
 
     private func value(_ machine: Machine, _ arguments: String...) async throws -> Any {
@@ -51,8 +52,13 @@ import Testing
                 let status = try #require(try await value(machine, "status") as? [String: Any])
                 #expect(
                     Set(status.keys).isSuperset(of: [
-                        "digest", "records", "tombstones", "held", "pending", "peers", "assets",
+                        "digest", "records", "tombstones", "held", "pending", "peers", "assets", "zones",
+                        "refused", "sync",
                     ]))
+                #expect(status["sync"] as? Bool == true && (status["refused"] as? [Any])?.isEmpty == true)
+                let zone = try #require((status["zones"] as? [[String: Any]])?.first)
+                #expect(Set(zone.keys) == Self.zone)
+                #expect(zone["digest"] as? String == status["digest"] as? String)
                 let assets = try #require(status["assets"] as? [String: Any])
                 #expect(assets["policy"] as? String == "all")
                 #expect(
@@ -68,7 +74,10 @@ import Testing
                 let peers = try #require(status["peers"] as? [[String: Any]])
                 let peer = try #require(peers.first)
                 #expect(
-                    Set(peer.keys).isSuperset(of: ["name", "key", "connected", "lastSync", "behind"]))
+                    Set(peer.keys).isSuperset(of: ["name", "key", "connected", "lastSync", "behind", "zones"])
+                )
+                #expect(
+                    peer["zones"] as? [[String: String]] == [["zone": "ScorebookData", "rights": "write"]])
                 #expect((peer["key"] as? String)?.wholeMatch(of: /[0-9a-f]{64}/) != nil)
                 #expect(peer["connected"] as? Bool == false && peer["behind"] as? Int == 0)
                 #expect(
@@ -88,10 +97,10 @@ import Testing
             #expect(added == Self.person)
             #expect(
                 try await keysOfEach(kitchen, "person", "list")
-                    == Self.person.union(["name", "matches"]))
+                    == Self.person.union(["name", "matches", "zone"]))
             #expect(
                 try await keys(kitchen, "person", "show", "Ada")
-                    == Self.person.union(["name", "matches"]))
+                    == Self.person.union(["name", "matches", "zone"]))
             #expect(try await keys(kitchen, "person", "edit", "Ada", "--name", "Eve") == Self.person)
             #expect(
                 try await keysOfEach(kitchen, "person", "delete", "Eve", "--yes").isSuperset(of: [
@@ -104,8 +113,9 @@ import Testing
         try await withMachine { kitchen in
             let added = try await keys(kitchen, "game", "add", "Catan")
             #expect(added == Self.game)
-            #expect(try await keysOfEach(kitchen, "game", "list") == Self.game.union(["matches"]))
-            #expect(try await keys(kitchen, "game", "show", "Catan") == Self.game.union(["matches"]))
+            #expect(try await keysOfEach(kitchen, "game", "list") == Self.game.union(["matches", "zone"]))
+            #expect(
+                try await keys(kitchen, "game", "show", "Catan") == Self.game.union(["matches", "zone"]))
             #expect(try await keys(kitchen, "game", "edit", "Catan", "--year", "1") == Self.game)
             #expect(
                 try await keysOfEach(kitchen, "game", "delete", "Catan", "--dry-run").isSuperset(of: [
@@ -123,7 +133,7 @@ import Testing
             let name = try #require(addedMatch["recordName"] as? String)
             #expect(
                 try await keysOfEach(kitchen, "match", "list") == [
-                    "recordName", "date", "game", "location", "players", "winners",
+                    "recordName", "date", "game", "location", "players", "winners", "zone",
                 ])
             let sheet = try #require(try await value(kitchen, "match", "show", name) as? [String: Any])
             #expect(
@@ -141,7 +151,7 @@ import Testing
             let score = try #require(
                 try await value(kitchen, "score", "add", name, "Ada", "7", "--round", "1") as? [String: Any])
             #expect(Set(score.keys) == Self.score)
-            let listed = Self.score.union(["match", "person"])
+            let listed = Self.score.union(["match", "person", "zone"])
             #expect(try await keysOfEach(kitchen, "score", "list") == listed)
             let scoreName = try #require(score["recordName"] as? String)
             #expect(try await keys(kitchen, "score", "show", scoreName) == listed)
@@ -156,7 +166,7 @@ import Testing
             // A list, however many files are added.
             #expect(try await keysOfEach(kitchen, "image", "add", match, file) == image)
             try await kitchen.peer("person", "edit", "Ada", "--avatar", file)
-            let listed = image.union(["field", "subject", "here"])
+            let listed = image.union(["field", "subject", "here", "zone"])
             #expect(try await keysOfEach(kitchen, "image", "list") == listed)
             #expect(try await keysOfEach(kitchen, "image", "list", match) == listed)
             #expect(try await keys(kitchen, "image", "show", "Ada") == listed.union(["file"]))
@@ -201,6 +211,7 @@ import Testing
                     JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? NSDictionary)
                 var shown = try #require(try await value(kitchen, "game", "show", "Catan") as? [String: Any])
                 shown["matches"] = nil
+                shown["zone"] = nil
                 #expect(printed == shown as NSDictionary, "\(command[0])")
             }
         }
@@ -214,10 +225,10 @@ import Testing
             #expect(try await keysOfEach(kitchen, "record", "list").contains("recordName"))
             #expect(
                 try await keysOfEach(kitchen, "record", "list", "--held") == [
-                    "recordName", "waitsFor",
+                    "recordName", "waitsFor", "zone",
                 ])
             let shown = try #require(try await value(kitchen, "record", "show", game) as? [String: Any])
-            #expect(Set(shown.keys).isSuperset(of: ["recordName", "deleted", "fields"]))
+            #expect(Set(shown.keys).isSuperset(of: ["recordName", "zone", "deleted", "fields"]))
             let fields = try #require(shown["fields"] as? [String: [String: Any]])
             #expect(fields["name"]?["value"] as? String == "Catan")
             #expect(
@@ -227,6 +238,28 @@ import Testing
             )
             let deleted = try #require(try await value(kitchen, "record", "show", game) as? [String: Any])
             #expect(deleted["deleted"] as? Bool == true && deleted["deletion"] is String)
+        }
+    }
+
+    @Test func zonesAndTheSwitch() async throws {
+        try await withPair { kitchen, _ in
+            #expect(try await keys(kitchen, "zone", "create", "club") == Self.zone)
+            #expect(try await keysOfEach(kitchen, "zone", "list") == Self.zone.union(["peers"]))
+            #expect(try await keys(kitchen, "zone", "rename", "club", "team") == Self.zone)
+            let granted = try await value(kitchen, "peers", "grant", "study", "team", "read")
+            #expect(
+                granted as? [String: String] == ["peer": "study", "zone": "team", "rights": "read"])
+            let zones = try #require(try await value(kitchen, "zone", "list") as? [[String: Any]])
+            #expect(zones.last?["name"] as? String == "team")
+            #expect(zones.last?["peers"] as? [[String: String]] == [["peer": "study", "rights": "read"]])
+            let revoked = try await value(kitchen, "peers", "revoke", "study", "team")
+            #expect(
+                revoked as? [String: String] == ["peer": "study", "zone": "team", "rights": "none"])
+            #expect((try await value(kitchen, "zone", "restore", "team", "--yes") as? [Any])?.isEmpty == true)
+            for (position, isOn) in [("off", false), ("on", true)] {
+                #expect(try await value(kitchen, "sync", position) as? [String: Bool] == ["sync": isOn])
+                #expect(try await value(kitchen, "sync") as? [String: Bool] == ["sync": isOn])
+            }
         }
     }
 

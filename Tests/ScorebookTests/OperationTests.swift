@@ -196,7 +196,7 @@ struct OperationTests {
             text == """
                 {"bggID":13,"cooperative":null,"highestWins":null,"matches":0,"maxPlayers":4,"minPlayers":3,\
                 "modificationDate":"\(date)","name":"Catan","noPoints":null,"recordName":"\(name)",\
-                "thumbnail":null,"usesTeams":null,"year":1995}
+                "thumbnail":null,"usesTeams":null,"year":1995,"zone":"ScorebookData"}
                 """)
         var edit = GameEdit()
         edit.highestWins = .set(true)

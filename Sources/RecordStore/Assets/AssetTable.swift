@@ -87,13 +87,18 @@ enum AssetTable {
 
     /// The files that live records refer to, each once, in the order in which they came to be referred to, from the one
     /// after `id` on.
-    static func references(_ db: Database, after id: Int64 = 0) throws -> (
+    ///
+    /// - Parameter zones: those of the records; nil for all.
+    static func references(_ db: Database, after id: Int64 = 0, in zones: [Zone]? = nil) throws -> (
         last: Int64, list: [AssetReference]
     ) {
+        let condition = zones.map { "AND zone IN (\(ids(of: $0)))" } ?? ""
         let rows = try Row.fetchCursor(
             db.cachedStatement(
-                sql:
-                    "SELECT hash, MAX(size), MAX(id) AS last FROM assetReference WHERE id > ? GROUP BY hash ORDER BY last"
+                sql: """
+                    SELECT hash, MAX(size), MAX(id) AS last FROM assetReference WHERE id > ? \(condition)
+                    GROUP BY hash ORDER BY last
+                    """
             ), arguments: [id])
         var list: [AssetReference] = []
         var last = id
@@ -108,16 +113,19 @@ enum AssetTable {
     /// Whether a peer that may see these zones may have a file: a record there refers to it, or did and the peer may not
     /// know better yet.
     static func isReferred(_ db: Database, _ hash: AssetHash, in zones: [Zone]) throws -> Bool {
-        let rows = zones.map { String($0.row) }.joined(separator: ", ")
         for table in ["assetReference", "assetLeftover"] {
             let isThere = try Bool.fetchOne(
                 db,
                 sql: """
-                    SELECT EXISTS (SELECT 1 FROM \(table) WHERE hash = ? AND zone IN (\(rows)))
+                    SELECT EXISTS (SELECT 1 FROM \(table) WHERE hash = ? AND zone IN (\(ids(of: zones))))
                     """, arguments: [Data(hash.bytes)])
             if isThere == true { return true }
         }
         return false
+    }
+
+    private static func ids(of zones: [Zone]) -> String {
+        zones.map { String($0.row) }.joined(separator: ", ")
     }
 
     // MARK: Wishes

@@ -119,10 +119,16 @@ extension RecordStore {
     }
 
     /// The files that records refer to since `id`, and that are not here but should be.
-    package func wantedAssets(after id: Int64) async throws -> WantedAssets {
+    ///
+    /// - Parameter zones: those of the records, which are all that a peer may be asked for: whoever hears of a file's hash
+    ///   can claim it. nil for all.
+    package func wantedAssets(after id: Int64, in zones: [Zone]? = nil) async throws -> WantedAssets {
         guard let assets else { return WantedAssets() }
         let (references, policy, wishes) = try await database.read { db in
-            (try AssetTable.references(db, after: id), try Self.assetPolicy(db), try AssetTable.wishes(db))
+            (
+                try AssetTable.references(db, after: id, in: zones), try Self.assetPolicy(db),
+                try AssetTable.wishes(db)
+            )
         }
         let candidates = references.list.filter {
             policy.includes($0.size) || wishes.contains($0.hash)

@@ -12,6 +12,9 @@ extension RecordStore {
         try await database.read { try Zones.all($0) }
     }
 
+    /// The zones of this store, the default one first.
+    public func zones(_ db: Database) throws -> [Zone] { try Zones.all(db) }
+
     /// The zone of that name.
     ///
     /// - Throws: `noSuchZone`.
@@ -46,12 +49,12 @@ extension RecordStore {
 
     /// Makes a zone. No other machine has it before it is granted.
     ///
-    /// - Parameter name: 1 to 255 bytes of printable ASCII.
+    /// - Parameter name: 1 to 255 bytes of printable ASCII, without blanks at its ends.
     /// - Throws: `invalidValue`; `ambiguous` when there is one of that name.
     @discardableResult
     public func createZone(_ name: String) async throws -> Zone {
         try await database.write { [replica] db in
-            guard let zoneName = ZoneName(name) else { throw Self.badZoneName(name) }
+            let zoneName = try Self.zoneName(name)
             let zones = try Zones.all(db)
             guard zones.count < Self.maximumZones else {
                 throw RecordStoreError(.invalidValue, "a store has at most \(Self.maximumZones) zones")
@@ -70,7 +73,7 @@ extension RecordStore {
     public func renameZone(_ name: String, to newName: String) async throws {
         try await database.write { db in
             let zone = try Zones.find(db, named: name)
-            guard ZoneName(newName) != nil else { throw Self.badZoneName(newName) }
+            _ = try Self.zoneName(newName)
             let others = try Zones.all(db).filter { $0.row != zone.row }
             guard !others.contains(where: { $0.name.lowercased() == newName.lowercased() }) else {
                 throw RecordStoreError(.ambiguous, "there is a zone “\(newName)” already")
@@ -80,9 +83,14 @@ extension RecordStore {
         }
     }
 
-    private static func badZoneName(_ name: String) -> RecordStoreError {
-        RecordStoreError(
-            .invalidValue, "“\(name)” cannot name a zone: 1 to 255 printable ASCII characters")
+    private static func zoneName(_ name: String) throws -> ZoneName {
+        guard let zoneName = ZoneName(name), !name.hasPrefix(" "), !name.hasSuffix(" ") else {
+            throw RecordStoreError(
+                .invalidValue,
+                "“\(name)” cannot name a zone: 1 to 255 printable ASCII characters, without blanks at the ends"
+            )
+        }
+        return zoneName
     }
 
     /// Lets a peer do more or less in a zone, from now on. What it already has stays with it.

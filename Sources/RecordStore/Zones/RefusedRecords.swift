@@ -30,6 +30,17 @@ public struct RefusedRecord: Sendable, Hashable {
 
 /// The table `refusedRecord`.
 enum RefusedRecords {
+    /// By peer, zone and name.
+    static func all(_ db: Database) throws -> [RefusedRecord] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT recordName, peer.name, recordZone.name FROM refusedRecord
+                JOIN peer ON peer.id = peer JOIN recordZone ON recordZone.id = zone ORDER BY 2, 3, 1
+                """
+        ).map { RefusedRecord(name: try RecordName($0[0]), peer: $0[1], zone: $0[2]) }
+    }
+
     static func count(_ db: Database, peer: Int64, zone: Int64) throws -> Int {
         let statement = try db.cachedStatement(
             sql: "SELECT COUNT(*) FROM refusedRecord WHERE peer = ? AND zone = ?")
@@ -74,15 +85,7 @@ enum RefusedRecords {
 extension RecordStore {
     /// The records that peers have refused, by peer, zone and name.
     public func refusedRecords() async throws -> [RefusedRecord] {
-        try await database.read { db in
-            try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT recordName, peer.name, recordZone.name FROM refusedRecord
-                    JOIN peer ON peer.id = peer JOIN recordZone ON recordZone.id = zone ORDER BY 2, 3, 1
-                    """
-            ).map { RefusedRecord(name: try RecordName($0[0]), peer: $0[1], zone: $0[2]) }
-        }
+        try await database.read { try RefusedRecords.all($0) }
     }
 
     /// Ends the refusal of records that the peer has sent, and that are the same here now.
@@ -116,6 +119,10 @@ extension RecordStore {
             db, sql: "DELETE FROM refusedRecord WHERE zone = ? RETURNING recordName", arguments: [zone.row])
         let list = try Set(names).map { try RecordName($0) }.sorted()
         guard !list.isEmpty else { return [] }
+        // What refers to them waits until they are back, and is not deleted along with their rows.
+        let set = try WorkingSet(db, tables)
+        for name in list { try set.known(name)?.isRefused = true }
+        _ = try set.save(generation: generation)
         try forget(db, list, zone: zone.row)
         // Every peer compares everything then, and sends what is missing here.
         try db.execute(

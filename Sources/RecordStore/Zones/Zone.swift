@@ -16,6 +16,13 @@ public struct Zone: Sendable, Hashable {
     /// Whether this is the zone that every store has: where records go of which nobody says otherwise.
     public var isDefault: Bool { row == Zones.defaultID }
 
+    /// SQL that is true for the records of this zone. Fold first: what sync does not know yet is in no zone.
+    ///
+    /// - Parameter column: SQL for a record's name.
+    public func contains(_ column: String) -> String {
+        "EXISTS (SELECT 1 FROM remoteRecord WHERE remoteRecordID = \(column) AND zone = \(row))"
+    }
+
     init(_ row: Row) throws {
         let digest = ZoneDigest(
             count: UInt64(bitPattern: row["recordCount"] as Int64), sumBytes: row.bytes("digestSum"))

@@ -7,9 +7,11 @@ extension ScorebookStore {
     /// Imports a file: an export of the BG Stats app, or one of a scorebook. Which of the two it is shows in
     /// the file.
     ///
-    /// The file is merged: what the scorebook has newer stays, importing it again changes nothing.
+    /// The file is merged: what the scorebook has newer stays, importing it again changes nothing. Its records go to the
+    /// zone that the scorebook is limited to; if it is not, to the zone that the file names, or the default zone.
     ///
     /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` with the place of the first error.
+    ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`.
     ///   Nothing was imported then.
     public func importFile(at path: String) async throws -> ImportReport {
         var isDirectory: ObjCBool = false
@@ -45,14 +47,13 @@ extension ScorebookStore {
     private func merge(
         _ states: [RecordState], _ zone: ZoneName?, _ format: ImportReport.Format
     ) async throws -> ImportReport {
-        try await records.write { [records] db in
-            _ = try records.fold(db)
+        try await write { [self] db in
             let counting = try ImportCounting(db, before: states)
             let spared = format == .bgStats ? try OwnAdditions(records: records).spared(db, from: states) : []
             // Whatever the default zone is called here, it is that of an export that was never told anything else.
-            let isDefault = zone == nil || zone == .scorebookData
-            let zone = isDefault ? nil : try records.zone(db, named: zone!.description)
-            _ = try records.merge(db, states + spared, zone: zone)
+            let named = zone == .scorebookData ? nil : zone
+            let target = try self.zone ?? named.map { try records.zone(db, named: $0.description) }
+            _ = try records.merge(db, states + spared, zone: target)
             return ImportReport(format: format, types: try counting.counts(db))
         }
     }
@@ -67,12 +68,13 @@ extension ScorebookStore {
 
     // MARK: Export
 
-    /// The whole scorebook as JSON; the doc comment of `ExportFormat` describes it.
+    /// The zone that the scorebook is limited to, otherwise the default zone, as JSON; the doc comment of `ExportFormat`
+    /// describes it.
     public func exportData() async throws -> Data {
         try await exportDataAndContents().data
     }
 
-    /// The whole scorebook as JSON, and what is in it.
+    /// What ``exportData()`` gives, and what is in it.
     public func exportDataAndContents() async throws -> (data: Data, contents: ExportContents) {
         try await exporting { writer, db in
             var data = Data()
@@ -81,7 +83,7 @@ extension ScorebookStore {
         }
     }
 
-    /// Writes the whole scorebook as JSON to a file. A file of that name is replaced once the new one is complete; a
+    /// Writes what ``exportData()`` gives to a file. A file of that name is replaced once the new one is complete; a
     /// link is followed, and what is no regular file, a pipe say, is written to as it is.
     @discardableResult
     public func exportFile(at path: String) async throws -> ExportContents {
@@ -138,7 +140,7 @@ extension ScorebookStore {
     private func exporting<Value: Sendable>(
         _ body: @escaping @Sendable (ExportWriter, Database) throws -> Value
     ) async throws -> Value {
-        let writer = ExportWriter(records: records, zone: nil, now: now())
+        let writer = ExportWriter(records: records, zone: zone, now: now())
         // Another program may write between folding and reading. After a few tries others have to wait
         // instead.
         for _ in 0..<3 {

@@ -10,14 +10,6 @@ extension ScorebookStore {
         return record
     }
 
-    /// A record that was just written, as it is once sync has taken it in.
-    static func settled<Record: ScorebookRecord>(
-        _ db: Database, _ name: RecordName, _ records: RecordStore
-    ) throws -> Record {
-        _ = try records.fold(db)
-        return try fetch(db, name)
-    }
-
     /// Reads pairs of a record name and a number.
     static func counts(_ db: Database, _ sql: String) throws -> [String: Int] {
         let rows = try Row.fetchCursor(db, sql: sql)
@@ -31,21 +23,17 @@ extension ScorebookStore {
     /// - Returns: what was done, in order; the record itself comes last.
     @discardableResult
     public func delete(_ kind: RecordKind, _ text: String) async throws -> [DeletionStep] {
-        try await records.write { [records] db in
-            try records.delete(db, NameLookup(kind: kind).find(db, text))
-        }
+        try await write { [self] db in try records.delete(db, lookup(kind).find(db, text)) }
     }
 
     /// What ``delete(_:_:)`` would do, in order, without doing it.
     public func deletionSteps(_ kind: RecordKind, _ text: String) async throws -> [DeletionStep] {
-        try await read { [records] db in
-            try records.deletionSteps(db, NameLookup(kind: kind).find(db, text))
-        }
+        try await read { [self] db in try records.deletionSteps(db, lookup(kind).find(db, text)) }
     }
 
     /// The record that a text means.
     public func find(_ kind: RecordKind, _ text: String) async throws -> RecordName {
-        try await read { try NameLookup(kind: kind).find($0, text) }
+        try await read { [self] db in try lookup(kind).find(db, text) }
     }
 }
 

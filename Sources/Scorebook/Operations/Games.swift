@@ -53,18 +53,20 @@ public struct GameEdit: Sendable {
 }
 
 /// A game, with how often it was played.
-public struct GameListing: Sendable, Encodable, Equatable {
+public struct GameListing: RecordListing, Equatable {
     public let game: Game
     /// How many matches of it there are.
     public let matches: Int
+    public let zone: String
 
-    private enum CodingKeys: String, CodingKey { case matches }
+    private enum CodingKeys: String, CodingKey { case matches, zone }
 
-    /// The keys of the game's record, and `matches` beside them.
+    /// The keys of the game's record, and `matches` and `zone` beside them.
     public func encode(to encoder: any Encoder) throws {
         try game.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(matches, forKey: .matches)
+        try container.encode(zone, forKey: .zone)
     }
 }
 
@@ -80,9 +82,9 @@ extension ScorebookStore {
             noPoints: new.noPoints, cooperative: new.cooperative, usesTeams: new.usesTeams)
         try Self.check(game)
         if let thumbnail = new.thumbnail { game.thumbnail = try await storePicture(thumbnail) }
-        return try await records.write { [records, game] db in
+        return try await write { [self, game] db in
             try game.insert(db)
-            return try Self.settled(db, game.recordName, records)
+            return try settled(db, game.recordName)
         }
     }
 
@@ -91,8 +93,8 @@ extension ScorebookStore {
     public func editGame(_ text: String, _ edit: GameEdit) async throws -> Game {
         if case .set = edit.thumbnail { _ = try await find(.game, text) }
         let thumbnail = try await storePicture(edit.thumbnail)
-        return try await records.write { [records] db in
-            let name = try NameLookup(kind: .game).find(db, text)
+        return try await write { [self] db in
+            let name = try lookup(.game).find(db, text)
             var game: Game = try Self.fetch(db, name)
             let old = game
             edit.name.apply(to: &game.name)
@@ -109,7 +111,7 @@ extension ScorebookStore {
             try Self.check(game)
             try game.updateChanges(db, from: old)
             if thumbnail == .clear { try Self.clear(db, name, "thumbnail") }
-            return try Self.settled(db, game.recordName, records)
+            return try settled(db, game.recordName)
         }
     }
 
@@ -126,10 +128,15 @@ extension ScorebookStore {
 
     /// All games, by name.
     public func games() async throws -> [GameListing] {
-        try await read { db in
+        try await read { [self] db in
             let matches = try Self.counts(db, "SELECT game, COUNT(*) FROM SBMatch GROUP BY game")
-            return try Game.fetchAll(db)
-                .map { GameListing(game: $0, matches: matches[$0.recordName.description] ?? 0) }
+            let zones = try ZoneNames(db)
+            return try Game.filter(sql: limits()).fetchAll(db)
+                .map { game in
+                    let name = game.recordName.description
+                    return GameListing(
+                        game: game, matches: matches[name] ?? 0, zone: try zones.name(db, of: name))
+                }
                 .sorted {
                     SortKey($0.game.name ?? "", $0.game.recordName)
                         < SortKey($1.game.name ?? "", $1.game.recordName)
@@ -139,12 +146,13 @@ extension ScorebookStore {
 
     /// One game.
     public func game(_ text: String) async throws -> GameListing {
-        try await read { db in
-            let name = try NameLookup(kind: .game).find(db, text)
+        try await read { [self] db in
+            let name = try lookup(.game).find(db, text)
             let sql = "SELECT COUNT(*) FROM SBMatch WHERE game = ?"
             return GameListing(
                 game: try Self.fetch(db, name),
-                matches: try Int.fetchOne(db, sql: sql, arguments: [name]) ?? 0)
+                matches: try Int.fetchOne(db, sql: sql, arguments: [name]) ?? 0,
+                zone: try ZoneNames(db).name(db, of: name.description))
         }
     }
 }

@@ -3,45 +3,39 @@ import RecordStore
 import SyncModel
 
 extension ScorebookStore {
-    /// Adds a match with its players, scores and location.
+    /// Adds a match with its players, scores and location, to the zone of its game.
     ///
-    /// - Throws: ``ScorebookError``: `notFound` when the game is not there, or a player and
-    ///   ``NewMatch/createsPersons`` is false; `invalidValue`. Nothing was added then.
+    /// - Throws: ``ScorebookError``: `notFound` when the game is not there, or a player is not in the game's zone and
+    ///   ``NewMatch/createsPersons`` is false; `otherZone` for the record name of somebody in another zone;
+    ///   `invalidValue`. Nothing was added then.
     @discardableResult
     public func addMatch(_ new: NewMatch) async throws -> Match {
-        try await records.write { [records, now] db in
+        try await write { [self] db in
+            let game = try lookup(.game).find(db, new.game)
+            let zone = try records.zone(db, of: game)
             let match = Match(
-                game: try NameLookup(kind: .game).find(db, new.game),
+                game: game,
                 date: try new.date.map(Bounds.date)
                     ?? ISO8601.text(milliseconds: now() / 1000 * 1000, fraction: .ifNeeded),
                 durationMinutes: new.durationMinutes, rounds: new.rounds,
                 notes: new.notes?.filled, board: new.board?.filled)
             try Self.check(match)
             try match.insert(db)
+            var persons = MatchPersons(zone: zone, createsPersons: new.createsPersons)
             for (index, player) in new.players.enumerated() {
-                try Self.insert(db, player, seat: index + 1, match: match, createsPersons: new.createsPersons)
+                try Self.insert(
+                    db, player, try persons.person(db, player.person), seat: index + 1, match: match)
             }
             if let location = new.location {
                 try MatchLocation(match: match.recordName, name: Bounds.name(location, "location")).insert(db)
             }
-            return try Self.settled(db, match.recordName, records)
+            return try settled(db, match.recordName, newIn: zone)
         }
     }
 
     private static func insert(
-        _ db: Database, _ new: NewPlayer, seat: Int, match: Match, createsPersons: Bool
+        _ db: Database, _ new: NewPlayer, _ person: RecordName, seat: Int, match: Match
     ) throws {
-        let lookup = NameLookup(kind: .person)
-        let person: RecordName
-        if !createsPersons {
-            person = try lookup.find(db, new.person)
-        } else if let found = try lookup.findIfThere(db, new.person) {
-            person = found
-        } else if new.person.contains(RecordName.separator) {
-            throw ScorebookError(.notFound, "there is no record \(new.person)")
-        } else {
-            person = try insertPerson(db, new.person).recordName
-        }
         let isSeated =
             try Player
             .filter(Column("match") == match.recordName.description && Column("person") == person.description)
@@ -69,11 +63,13 @@ extension ScorebookStore {
     /// Changes a match.
     @discardableResult
     public func editMatch(_ text: String, _ edit: MatchEdit) async throws -> Match {
-        try await records.write { [records] db in
-            let name = try NameLookup(kind: .match).find(db, text)
+        try await write { [self] db in
+            let name = try lookup(.match).find(db, text)
             var match: Match = try Self.fetch(db, name)
             let old = match
-            if let game = edit.game { match.game = try NameLookup(kind: .game).find(db, game) }
+            if let game = edit.game {
+                match.game = try NameLookup(kind: .game, zone: records.zone(db, of: name)).find(db, game)
+            }
             edit.date.apply(to: &match.date)
             if case .set(let date) = edit.date { match.date = try Bounds.date(date) }
             edit.durationMinutes.apply(to: &match.durationMinutes)
@@ -85,7 +81,7 @@ extension ScorebookStore {
             try Self.check(match)
             try match.updateChanges(db, from: old)
             try Self.edit(db, edit.location, of: name, records)
-            return try Self.settled(db, match.recordName, records)
+            return try settled(db, match.recordName)
         }
     }
 
@@ -112,8 +108,35 @@ extension ScorebookStore {
     }
 }
 
+/// The people who take part in a match that is added.
+private struct MatchPersons {
+    /// That of the match's game; new persons will be there.
+    let zone: Zone?
+    let createsPersons: Bool
+    /// Those who were added for this match, by their names in lower case: no zone has them before they are taken in.
+    private var added: [String: RecordName] = [:]
+
+    init(zone: Zone?, createsPersons: Bool) {
+        self.zone = zone
+        self.createsPersons = createsPersons
+    }
+
+    /// The person that a text means, added if nobody knows them.
+    mutating func person(_ db: Database, _ text: String) throws -> RecordName {
+        let lookup = NameLookup(kind: .person, zone: zone)
+        guard createsPersons else { return try lookup.find(db, text) }
+        if let name = try lookup.findIfThere(db, text) ?? added[text.trimmed.lowercased()] { return name }
+        guard !text.contains(RecordName.separator) else {
+            throw ScorebookError(.notFound, "there is no record \(text)")
+        }
+        let person = try ScorebookStore.insertPerson(db, text)
+        added[person.name.lowercased()] = person.recordName
+        return person.recordName
+    }
+}
+
 /// One line of a list of matches.
-public struct MatchListing: Sendable, Encodable, Equatable {
+public struct MatchListing: RecordListing, Equatable {
     public let recordName: RecordName
     /// ISO 8601 in UTC.
     public let date: String?
@@ -124,8 +147,11 @@ public struct MatchListing: Sendable, Encodable, Equatable {
     public let players: [String]
     /// The names of those who won, as far as that is known.
     public let winners: [String]
+    public let zone: String
 
-    private enum CodingKeys: String, CodingKey { case recordName, date, game, location, players, winners }
+    private enum CodingKeys: String, CodingKey {
+        case recordName, date, game, location, players, winners, zone
+    }
 
     /// Every key is there; what is not known is null.
     public func encode(to encoder: any Encoder) throws {
@@ -136,6 +162,7 @@ public struct MatchListing: Sendable, Encodable, Equatable {
         try container.encode(location, forKey: .location)
         try container.encode(players, forKey: .players)
         try container.encode(winners, forKey: .winners)
+        try container.encode(zone, forKey: .zone)
     }
 }
 
@@ -158,28 +185,31 @@ public struct MatchFilter: Sendable {
 extension ScorebookStore {
     /// Matches, the latest first.
     public func matches(_ filter: MatchFilter = MatchFilter()) async throws -> [MatchListing] {
-        try await read { db in
-            let names = try Self.matchNames(db, filter)
+        try await read { [self] db in
+            let names = try matchNames(db, filter)
+            let zones = try ZoneNames(db)
             return try MatchSheet.fetchAll(db, names).map { sheet in
                 MatchListing(
                     recordName: sheet.recordName, date: sheet.date, game: sheet.game,
                     location: sheet.location,
                     players: sheet.players.sorted { ($0.seatOrder ?? .max) < ($1.seatOrder ?? .max) }.map(
                         \.person),
-                    winners: sheet.players.filter { $0.winner == true }.map(\.person))
+                    winners: sheet.players.filter { $0.winner == true }.map(\.person),
+                    zone: try zones.name(db, of: sheet.recordName.description))
             }
         }
     }
 
-    private static func matchNames(_ db: Database, _ filter: MatchFilter) throws -> [RecordName] {
+    private func matchNames(_ db: Database, _ filter: MatchFilter) throws -> [RecordName] {
         var request = Match.select(Column("recordName"), as: RecordName.self)
+            .filter(sql: limits())
             .order(Column("date").desc, Column("recordName").desc)
         if let game = filter.game {
             request = request.filter(
-                Column("game") == (try NameLookup(kind: .game).find(db, game)).description)
+                Column("game") == (try lookup(.game).find(db, game)).description)
         }
         if let person = filter.person {
-            let name = try NameLookup(kind: .person).find(db, person)
+            let name = try lookup(.person).find(db, person)
             request = request.filter(
                 sql: "recordName IN (SELECT match FROM SBPlayer WHERE person = ?)",
                 arguments: [name.description])
@@ -190,8 +220,6 @@ extension ScorebookStore {
 
     /// One match with all that belongs to it.
     public func matchSheet(_ text: String) async throws -> MatchSheet {
-        try await read { db in
-            try MatchSheet(db, NameLookup(kind: .match).find(db, text))
-        }
+        try await read { [self] db in try MatchSheet(db, lookup(.match).find(db, text)) }
     }
 }

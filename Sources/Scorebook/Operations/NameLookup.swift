@@ -1,4 +1,5 @@
 import GRDB
+import RecordStore
 import SyncModel
 
 /// Finds the record that somebody means.
@@ -9,23 +10,26 @@ struct NameLookup {
     private static let listed = 5
 
     let kind: RecordKind
+    /// The only zone in which records are found; nil for all.
+    let zone: Zone?
 
     /// The record of that name, of the UUID that begins so, or that is called so.
     ///
     /// In this order, the first that fits wins: the whole record name; the name as it is written; the name
     /// whatever its upper and lower case; the beginning of the UUID, again whatever its case.
     ///
-    /// - Throws: ``ScorebookError``: `notFound`; `ambiguous` with the records that fit.
+    /// - Throws: ``ScorebookError``: `notFound`; `ambiguous` with the records that fit; `otherZone` for the whole name of
+    ///   a record that is not in the zone.
     func find(_ db: Database, _ text: String) throws -> RecordName {
         let text = text.trimmed
         if text.contains(RecordName.separator) { return try whole(db, text) }
         let named = try names(db)
         let exact = named.filter { $0.name == text }
-        if let name = try only(exact, text) { return name }
+        if let name = try only(db, exact, text) { return name }
         let lowercased = text.lowercased()
-        if let name = try only(named.filter { $0.name.lowercased() == lowercased }, text) { return name }
-        if let name = try only(beginning(db, with: text), text) { return name }
-        throw notFound(text)
+        if let name = try only(db, named.filter { $0.name.lowercased() == lowercased }, text) { return name }
+        if let name = try only(db, beginning(db, with: text), text) { return name }
+        throw try notFound(db, text)
     }
 
     /// As ``find(_:_:)``, but nil where nothing fits.
@@ -58,8 +62,19 @@ struct NameLookup {
         guard try Bool.fetchOne(db, sql: sql, arguments: [text]) ?? false else {
             throw ScorebookError(.notFound, "there is no record \(name)")
         }
+        if let zone, try Bool.fetchOne(db, sql: "SELECT \(zone.contains("?"))", arguments: [text]) != true {
+            throw ScorebookError(
+                .otherZone,
+                "\(name) is in the zone “\(try ZoneNames(db).name(db, of: text))”, not in “\(zone.name)”; "
+                    + Self.rule)
+        }
         return name
     }
+
+    private static let rule = "a match, its game and its players are in one zone"
+
+    /// SQL that is true for the records of the zone.
+    private var limits: String { zone?.contains("recordName") ?? "TRUE" }
 
     /// What the records of this kind are called; nothing for kinds that have no names.
     private func names(_ db: Database) throws -> [Candidate] {
@@ -69,7 +84,8 @@ struct NameLookup {
         case .game: expression = "COALESCE(name, '')"
         default: return []
         }
-        let rows = try Row.fetchAll(db, sql: "SELECT recordName, \(expression) FROM \(kind.recordType)")
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT recordName, \(expression) FROM \(kind.recordType) WHERE \(limits)")
         return rows.map { Candidate(recordName: $0[0], name: $0[1]) }
     }
 
@@ -80,46 +96,64 @@ struct NameLookup {
         // LIKE ignores the case of ASCII letters: some programs write UUIDs in upper case.
         let rows = try Row.fetchAll(
             db,
-            sql: "SELECT recordName FROM \(kind.recordType) WHERE recordName LIKE ? ORDER BY recordName",
+            sql: """
+                SELECT recordName FROM \(kind.recordType) WHERE recordName LIKE ? AND \(limits)
+                ORDER BY recordName
+                """,
             arguments: [kind.recordType + RecordName.separator + text + "%"])
         return rows.map { Candidate(recordName: $0[0], name: "") }
     }
 
-    private func only(_ candidates: [Candidate], _ text: String) throws -> RecordName? {
+    private func only(_ db: Database, _ candidates: [Candidate], _ text: String) throws -> RecordName? {
         guard let first = candidates.first else { return nil }
         guard candidates.count == 1 else {
-            let listed = candidates.prefix(Self.listed).map { candidate in
+            let zones = try ZoneNames(db)
+            let areApart = Set(try candidates.map { try zones.name(db, of: $0.recordName) }).count > 1
+            let listed = try candidates.prefix(Self.listed).map { candidate in
                 let name = Display.printable(candidate.name)
-                return name.isEmpty ? candidate.recordName : "\(name) (\(candidate.recordName))"
+                let record = name.isEmpty ? candidate.recordName : "\(name) (\(candidate.recordName))"
+                return try areApart ? "\(record) in “\(zones.name(db, of: candidate.recordName))”" : record
             }
             let more = candidates.count > Self.listed ? " and \(candidates.count - Self.listed) more" : ""
             throw ScorebookError(
                 .ambiguous,
                 "“\(text)” fits several: \(listed.joined(separator: ", "))\(more); "
-                    + "give the record name of one"
+                    + "give the record name of one" + (areApart ? ", or its zone with --zone" : "")
             )
         }
         return try RecordName(first.recordName)
     }
 
-    private func notFound(_ text: String) -> ScorebookError {
+    private func notFound(_ db: Database, _ text: String) throws -> ScorebookError {
+        let zones = try ZoneNames(db)
+        guard let zone, zones.areSeveral else { return notFound(text, "") }
+        guard let name = try? NameLookup(kind: kind, zone: nil).find(db, text) else {
+            return notFound(text, " in the zone “\(zone.name)”")
+        }
+        let other = try zones.name(db, of: name.description)
+        return ScorebookError(
+            .notFound, "“\(text)” is in the zone “\(other)”, not in “\(zone.name)”; \(Self.rule)")
+    }
+
+    private func notFound(_ text: String, _ place: String) -> ScorebookError {
         switch kind {
         case .person, .game:
             ScorebookError(
-                .notFound, "there is no \(kind.noun) “\(text)”; `\(kind.noun) list` shows those there are")
+                .notFound,
+                "there is no \(kind.noun) “\(text)”\(place); `\(kind.noun) list` shows those there are")
         case .match, .score:
             ScorebookError(
                 .notFound,
-                "there is no \(kind.noun) whose UUID begins with “\(text)”; "
+                "there is no \(kind.noun) whose UUID begins with “\(text)”\(place); "
                     + "`\(kind.noun) list` shows those there are"
             )
         case .matchImage:
             ScorebookError(
                 .notFound,
-                "there is no picture of a match whose UUID begins with “\(text)”; "
+                "there is no picture of a match whose UUID begins with “\(text)”\(place); "
                     + "`image list` shows those there are")
         case .player, .matchLocation:
-            ScorebookError(.notFound, "there is no \(kind.noun) whose UUID begins with “\(text)”")
+            ScorebookError(.notFound, "there is no \(kind.noun) whose UUID begins with “\(text)”\(place)")
         }
     }
 }

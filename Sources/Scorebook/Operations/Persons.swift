@@ -24,19 +24,21 @@ public struct PersonEdit: Sendable {
 }
 
 /// A person, with how often they played.
-public struct PersonListing: Sendable, Encodable, Equatable {
+public struct PersonListing: RecordListing, Equatable {
     public let person: Person
     /// In how many matches they took part.
     public let matches: Int
+    public let zone: String
 
-    private enum CodingKeys: String, CodingKey { case name, matches }
+    private enum CodingKeys: String, CodingKey { case name, matches, zone }
 
-    /// The keys of the person's record, and `name` and `matches` beside them.
+    /// The keys of the person's record, and `name`, `matches` and `zone` beside them.
     public func encode(to encoder: any Encoder) throws {
         try person.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(person.name, forKey: .name)
         try container.encode(matches, forKey: .matches)
+        try container.encode(zone, forKey: .zone)
     }
 }
 
@@ -53,9 +55,9 @@ extension ScorebookStore {
     ) async throws -> Person {
         var person = try Self.newPerson(name, emailAddress: emailAddress, bggUsername: bggUsername)
         if let avatar { person.avatar = try await storePicture(avatar) }
-        return try await records.write { [records, person] db in
+        return try await write { [self, person] db in
             try person.insert(db)
-            return try Self.settled(db, person.recordName, records)
+            return try settled(db, person.recordName)
         }
     }
 
@@ -80,8 +82,8 @@ extension ScorebookStore {
     public func editPerson(_ text: String, _ edit: PersonEdit) async throws -> Person {
         if case .set = edit.avatar { _ = try await find(.person, text) }
         let avatar = try await storePicture(edit.avatar)
-        return try await records.write { [records] db in
-            let name = try NameLookup(kind: .person).find(db, text)
+        return try await write { [self] db in
+            let name = try lookup(.person).find(db, text)
             var person: Person = try Self.fetch(db, name)
             let old = person
             switch edit.name {
@@ -95,17 +97,22 @@ extension ScorebookStore {
             avatar.apply(to: &person.avatar)
             try person.updateChanges(db, from: old)
             if avatar == .clear { try Self.clear(db, name, "avatar") }
-            return try Self.settled(db, name, records)
+            return try settled(db, name)
         }
     }
 
     /// All persons, by name.
     public func persons() async throws -> [PersonListing] {
-        try await read { db in
+        try await read { [self] db in
             let matches = try Self.counts(
                 db, "SELECT person, COUNT(DISTINCT match) FROM SBPlayer GROUP BY person")
-            return try Person.fetchAll(db)
-                .map { PersonListing(person: $0, matches: matches[$0.recordName.description] ?? 0) }
+            let zones = try ZoneNames(db)
+            return try Person.filter(sql: limits()).fetchAll(db)
+                .map { person in
+                    let name = person.recordName.description
+                    return PersonListing(
+                        person: person, matches: matches[name] ?? 0, zone: try zones.name(db, of: name))
+                }
                 .sorted {
                     SortKey($0.person.name, $0.person.recordName)
                         < SortKey($1.person.name, $1.person.recordName)
@@ -115,11 +122,13 @@ extension ScorebookStore {
 
     /// One person.
     public func person(_ text: String) async throws -> PersonListing {
-        try await read { db in
-            let name = try NameLookup(kind: .person).find(db, text)
+        try await read { [self] db in
+            let name = try lookup(.person).find(db, text)
             let sql = "SELECT COUNT(DISTINCT match) FROM SBPlayer WHERE person = ?"
             let matches = try Int.fetchOne(db, sql: sql, arguments: [name]) ?? 0
-            return PersonListing(person: try Self.fetch(db, name), matches: matches)
+            return PersonListing(
+                person: try Self.fetch(db, name), matches: matches,
+                zone: try ZoneNames(db).name(db, of: name.description))
         }
     }
 }

@@ -34,21 +34,23 @@ public struct ScoreEdit: Sendable {
 }
 
 /// A score, and whose it is.
-public struct ScoreListing: Sendable, Encodable, Equatable {
+public struct ScoreListing: RecordListing, Equatable {
     public let score: Score
     /// The record name of the match.
     public let match: RecordName
     /// The name of who scored.
     public let person: String
+    public let zone: String
 
-    private enum CodingKeys: String, CodingKey { case match, person }
+    private enum CodingKeys: String, CodingKey { case match, person, zone }
 
-    /// The keys of the score's record, and `match` and `person` beside them.
+    /// The keys of the score's record, and `match`, `person` and `zone` beside them.
     public func encode(to encoder: any Encoder) throws {
         try score.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(match, forKey: .match)
         try container.encode(person, forKey: .person)
+        try container.encode(zone, forKey: .zone)
     }
 }
 
@@ -58,22 +60,22 @@ extension ScorebookStore {
     /// - Throws: ``ScorebookError`` `invalidValue` when the player has a score for that round already.
     @discardableResult
     public func addScore(_ new: NewScore) async throws -> Score {
-        try await records.write { [records] db in
-            let player = try Self.player(db, new)
+        try await write { [self] db in
+            let player = try player(db, new)
             let value = try Self.value(new.value)
             try Bounds.whole(new.round, "round", 1...Bounds.rounds.upperBound)
             let score = Score(player: player, round: new.round, points: value.points, text: value.text)
             try Self.checkIsFree(db, score)
             try score.insert(db)
-            return try Self.settled(db, score.recordName, records)
+            return try settled(db, score.recordName)
         }
     }
 
     /// Changes a score.
     @discardableResult
     public func editScore(_ text: String, _ edit: ScoreEdit) async throws -> Score {
-        try await records.write { [records] db in
-            var score: Score = try Self.fetch(db, NameLookup(kind: .score).find(db, text))
+        try await write { [self] db in
+            var score: Score = try Self.fetch(db, lookup(.score).find(db, text))
             let old = score
             if let text = edit.value {
                 let value = try Self.value(text)
@@ -83,30 +85,30 @@ extension ScorebookStore {
             try Bounds.whole(score.round, "round", 1...Bounds.rounds.upperBound)
             if score.round != old.round { try Self.checkIsFree(db, score) }
             try score.updateChanges(db, from: old)
-            return try Self.settled(db, score.recordName, records)
+            return try settled(db, score.recordName)
         }
     }
 
     /// The scores of a match, or all there are, by match, seat and round.
     public func scores(match text: String? = nil) async throws -> [ScoreListing] {
-        try await read { db in
-            let match = try text.map { try NameLookup(kind: .match).find(db, $0) }
-            return try Self.listings(
+        try await read { [self] db in
+            let match = try text.map { try lookup(.match).find(db, $0) }
+            return try listings(
                 db, "? IS NULL OR SBPlayer.match = ?", [match?.description, match?.description])
         }
     }
 
     /// One score.
     public func score(_ text: String) async throws -> ScoreListing {
-        try await read { db in
-            let name = try NameLookup(kind: .score).find(db, text)
-            let listing = try Self.listings(db, "SBScore.recordName = ?", [name.description]).first
+        try await read { [self] db in
+            let name = try lookup(.score).find(db, text)
+            let listing = try listings(db, "SBScore.recordName = ?", [name.description]).first
             guard let listing else { throw ScorebookError(.notFound, "there is no record \(name)") }
             return listing
         }
     }
 
-    private static func listings(
+    private func listings(
         _ db: Database, _ condition: String, _ arguments: StatementArguments
     ) throws -> [ScoreListing] {
         let rows = try Row.fetchCursor(
@@ -116,15 +118,16 @@ extension ScorebookStore {
                 FROM SBScore
                 JOIN SBPlayer ON SBPlayer.recordName = SBScore.player
                 JOIN SBPerson ON SBPerson.recordName = SBPlayer.person
-                WHERE \(condition)
+                WHERE (\(condition)) AND \(limits("SBScore.recordName"))
                 ORDER BY SBPlayer.match, seatOrder, SBPlayer.recordName, round, SBScore.recordName
                 """, arguments: arguments)
+        let zones = try ZoneNames(db)
         var listings: [ScoreListing] = []
         while let row = try rows.next() {
             listings.append(
                 ScoreListing(
-                    score: try Score(row: row), match: try row.recordName("match"), person: row["personName"])
-            )
+                    score: try Score(row: row), match: try row.recordName("match"), person: row["personName"],
+                    zone: try zones.name(db, of: row["recordName"])))
         }
         return listings
     }
@@ -133,17 +136,18 @@ extension ScorebookStore {
         ScoreValue(try Bounds.name(text, "score"))
     }
 
-    private static func player(_ db: Database, _ new: NewScore) throws -> RecordName {
-        guard let match = new.match else { return try NameLookup(kind: .player).find(db, new.player) }
-        let matchName = try NameLookup(kind: .match).find(db, match)
+    private func player(_ db: Database, _ new: NewScore) throws -> RecordName {
+        guard let match = new.match else { return try lookup(.player).find(db, new.player) }
+        let matchName = try lookup(.match).find(db, match)
+        let zone = try records.zone(db, of: matchName)
         if new.player.hasPrefix(RecordKind.player.recordType + RecordName.separator) {
-            let player: Player = try fetch(db, NameLookup(kind: .player).find(db, new.player))
+            let player: Player = try Self.fetch(db, lookup(.player).find(db, new.player))
             guard player.match == matchName else {
                 throw ScorebookError(.invalidValue, "\(player.recordName) is not a player of \(matchName)")
             }
             return player.recordName
         }
-        let person = try NameLookup(kind: .person).find(db, new.player)
+        let person = try NameLookup(kind: .person, zone: zone).find(db, new.player)
         let players =
             try Player
             .filter(Column("match") == matchName.description && Column("person") == person.description)

@@ -3,7 +3,7 @@ import RecordStore
 import SyncModel
 
 /// A picture of a scorebook: one of a match, somebody's avatar, or the thumbnail of a game.
-public struct Picture: Sendable, Encodable, Equatable {
+public struct Picture: RecordListing, Equatable {
     /// The record that has it.
     public let recordName: RecordName
     /// The column that has it: `image`, `avatar` or `thumbnail`.
@@ -19,6 +19,7 @@ public struct Picture: Sendable, Encodable, Equatable {
     public internal(set) var isHere = false
     /// When the record was last changed, ISO 8601.
     public let modificationDate: String?
+    public let zone: String
 
     /// All pictures, in the order in which people see them: those of the latest match first, then persons, then games.
     private static let all = """
@@ -35,20 +36,26 @@ public struct Picture: Sendable, Encodable, Equatable {
         FROM SBGame WHERE thumbnail IS NOT NULL
         """
 
-    /// - Parameter owner: the record that has the picture, or the match that it is a picture of; nil for all.
-    static func fetchAll(_ db: Database, of owner: RecordName? = nil) throws -> [Picture] {
+    /// - Parameters:
+    ///   - owner: the record that has the picture, or the match that it is a picture of; nil for all.
+    ///   - limits: SQL that is true for the record names to be fetched.
+    static func fetchAll(_ db: Database, of owner: RecordName?, where limits: String) throws -> [Picture] {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT * FROM (\(all)) WHERE ?1 IS NULL OR recordName = ?1 OR match = ?1
+                SELECT * FROM (\(all)) WHERE (?1 IS NULL OR recordName = ?1 OR match = ?1) AND \(limits)
                 ORDER BY section, date DESC, match DESC, lower(subject), recordName
                 """, arguments: [owner?.description])
+        let zones = try ZoneNames(db)
         var pictures: [Picture] = []
-        while let row = try rows.next() { pictures.append(try Picture(row)) }
+        while let row = try rows.next() {
+            pictures.append(try Picture(row, zone: zones.name(db, of: row["recordName"])))
+        }
         return pictures
     }
 
-    private init(_ row: Row) throws {
+    private init(_ row: Row, zone: String) throws {
+        self.zone = zone
         recordName = try row.recordName("recordName")
         field = row["field"]
         match = row.lenient("match")
@@ -60,7 +67,7 @@ public struct Picture: Sendable, Encodable, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case recordName, field, match, subject, image, caption, here, modificationDate
+        case recordName, field, match, subject, image, caption, here, modificationDate, zone
     }
 
     /// Every key is there; what is not known is null.
@@ -74,5 +81,6 @@ public struct Picture: Sendable, Encodable, Equatable {
         try container.encode(caption, forKey: .caption)
         try container.encode(isHere, forKey: .here)
         try container.encode(modificationDate, forKey: .modificationDate)
+        try container.encode(zone, forKey: .zone)
     }
 }

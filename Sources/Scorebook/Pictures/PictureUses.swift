@@ -4,7 +4,7 @@ import SyncModel
 public struct PictureUse: Sendable, Equatable, Encodable {
     /// As the first of the records describes it.
     public let image: Asset
-    /// In order.
+    /// In order, zone by zone.
     public internal(set) var records: [RecordName]
 }
 
@@ -31,9 +31,11 @@ extension ScorebookStore {
     /// not know.
     public func pictureUses() async throws -> [PictureUse] {
         try await records.foldPendingChanges()
-        return try await read { [records] db in
+        return try await read { [records, zone] db in
             var uses = PictureUses()
-            try records.forEachLiveState(db) { uses.note($0) }
+            for zone in try zone.map({ [$0] }) ?? records.zones(db) {
+                try records.forEachLiveState(db, zone: zone) { uses.note($0) }
+            }
             return uses.list
         }
     }

@@ -55,38 +55,38 @@ extension ScorebookStore {
         try await blocking { for file in files { try PictureFile.check(file) } }
         var images: [Asset] = []
         for file in files { images.append(try await storePicture(file)) }
-        return try await records.write { [records, images] db in
+        return try await write { [self, images] db in
             let match: Match = try Self.fetch(db, match)
             let added = images.map { MatchImage(match: match.recordName, image: $0, caption: caption) }
             for image in added { try image.insert(db) }
-            return try added.map { try Self.settled(db, $0.recordName, records) }
+            return try added.map { try settled(db, $0.recordName) }
         }
     }
 
     /// Changes the caption of a match's picture.
     @discardableResult
     public func editImage(_ text: String, caption: Change<String>) async throws -> MatchImage {
-        try await records.write { [records] db in
-            let name = try NameLookup(kind: .matchImage).find(db, text)
+        try await write { [self] db in
+            let name = try lookup(.matchImage).find(db, text)
             let old: MatchImage = try Self.fetch(db, name)
             var image = old
             caption.apply(to: &image.caption)
             if case .set(let text) = caption { image.caption = try Bounds.name(text, "caption") }
             try image.updateChanges(db, from: old)
-            return try Self.settled(db, name, records)
+            return try settled(db, name)
         }
     }
 
     /// All pictures, or those of a match.
     public func pictures(match text: String? = nil) async throws -> [Picture] {
-        try await pictures { db in try text.map { try NameLookup(kind: .match).find(db, $0) } }
+        try await pictures { [self] db in try text.map { try lookup(.match).find(db, $0) } }
     }
 
     /// The pictures that a text means: that of a picture's, a person's or a game's record, or all of a match.
     ///
     /// - Throws: ``ScorebookError`` `notFound` also when there is no picture.
     public func findPictures(_ text: String) async throws -> [Picture] {
-        let pictures = try await pictures { db in try Self.findOwner(db, text) }
+        let pictures = try await pictures { [self] db in try findOwner(db, text) }
         guard !pictures.isEmpty else { throw ScorebookError(.notFound, "“\(text)” has no picture") }
         return pictures
     }
@@ -111,7 +111,9 @@ extension ScorebookStore {
     ) async throws -> [Picture] {
         // What other programs wrote into a column is no picture before it is taken in.
         try await records.foldPendingChanges()
-        let pictures = try await read { db in try Picture.fetchAll(db, of: owner(db)) }
+        let pictures = try await read { [self] db in
+            try Picture.fetchAll(db, of: owner(db), where: limits())
+        }
         return pictures.map { picture in
             var picture = picture
             picture.isHere = picture.image.map { records.file($0) != nil } ?? false
@@ -120,16 +122,16 @@ extension ScorebookStore {
     }
 
     /// The record with pictures that a text means. Persons and games are found by their names as well.
-    private static func findOwner(_ db: Database, _ text: String) throws -> RecordName {
+    private func findOwner(_ db: Database, _ text: String) throws -> RecordName {
         let kinds: [RecordKind] = [.matchImage, .match, .person, .game]
         if text.contains(RecordName.separator) {
             let kind = kinds.first { text.trimmed.hasPrefix($0.recordType + RecordName.separator) }
-            return try NameLookup(kind: kind ?? .matchImage).find(db, text)
+            return try lookup(kind ?? .matchImage).find(db, text)
         }
         for kind in kinds.prefix(2) {
-            if let name = try NameLookup(kind: kind).findIfThere(db, text) { return name }
+            if let name = try lookup(kind).findIfThere(db, text) { return name }
         }
-        let found = try kinds.dropFirst(2).compactMap { try NameLookup(kind: $0).findIfThere(db, text) }
+        let found = try kinds.dropFirst(2).compactMap { try lookup($0).findIfThere(db, text) }
         guard let name = found.first else {
             throw ScorebookError(
                 .notFound, "there is no picture “\(text)”; `image list` shows those there are")

@@ -38,13 +38,14 @@ struct GameCommand: AsyncParsableCommand {
         var thumbnail: String?
     }
 
-    struct Add: StoreCommand {
+    struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Add a game.")
 
         @Argument(help: "The game's name.")
         var name: String
 
         @OptionGroup var details: Details
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -60,16 +61,18 @@ struct GameCommand: AsyncParsableCommand {
         }
     }
 
-    struct List: StoreCommand {
+    struct List: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "List all games (the default).")
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
             let games = try await store.scorebook.games()
-            try output.write(
-                games, header: ["NAME", "YEAR", "MATCHES", "RECORD NAME"], none: "there are no games yet"
+            try await output.write(
+                games, of: store, header: ["NAME", "YEAR", "MATCHES", "RECORD NAME"],
+                none: "there are no games yet"
             ) {
                 [
                     $0.game.name ?? "-", $0.game.year.map(String.init) ?? "-", $0.matches.grouped,
@@ -79,12 +82,13 @@ struct GameCommand: AsyncParsableCommand {
         }
     }
 
-    struct Show: StoreCommand {
+    struct Show: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Show a game.")
 
         @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
         var game: String
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -92,8 +96,8 @@ struct GameCommand: AsyncParsableCommand {
             let found = try await store.scorebook.game(game)
             let game = found.game
             func yes(_ value: Bool?) -> String? { value.map { $0 ? "yes" : "no" } }
-            try output.write(
-                found,
+            try await output.write(
+                found, of: store,
                 fields: [
                     ("name", game.name), ("year", game.year.map(String.init)),
                     ("players", Self.range(game.minPlayers, game.maxPlayers)),
@@ -115,7 +119,7 @@ struct GameCommand: AsyncParsableCommand {
         }
     }
 
-    struct Edit: StoreCommand {
+    struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change a game.", discussion: "An empty name of a picture takes the picture away.")
 
@@ -126,6 +130,7 @@ struct GameCommand: AsyncParsableCommand {
         var name: String?
 
         @OptionGroup var details: Details
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -146,13 +151,14 @@ struct GameCommand: AsyncParsableCommand {
         }
     }
 
-    struct Delete: StoreCommand {
+    struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Delete a game, and all its matches.")
 
         @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
         var game: String
 
         @OptionGroup var deletion: DeletionOptions
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
 
         func run(_ store: OpenStore) async throws {

@@ -14,7 +14,7 @@ struct ImageCommand: AsyncParsableCommand {
         subcommands: [Add.self, List.self, Show.self, Save.self, Edit.self, Delete.self],
         defaultSubcommand: List.self)
 
-    struct Add: StoreCommand {
+    struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add pictures to a match.",
             discussion: """
@@ -31,6 +31,7 @@ struct ImageCommand: AsyncParsableCommand {
         @Option(help: "What is to be seen.", transform: NegativeNumber.unmasked)
         var caption: String?
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -44,7 +45,7 @@ struct ImageCommand: AsyncParsableCommand {
         }
     }
 
-    struct List: StoreCommand {
+    struct List: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "List all pictures: of matches, persons and games (the default).")
 
@@ -52,13 +53,15 @@ struct ImageCommand: AsyncParsableCommand {
             help: "Only those of this match: its record name, or at least 4 characters of its UUID.")
         var match: String?
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
             let pictures = try await store.scorebook.pictures(match: match)
-            try output.write(
-                pictures, header: ["OF", "NAME", "SIZE", "TYPE", "FILE", "CAPTION", "RECORD NAME"],
+            try await output.write(
+                pictures, of: store,
+                header: ["OF", "NAME", "SIZE", "TYPE", "FILE", "CAPTION", "RECORD NAME"],
                 none: "there are no pictures yet"
             ) {
                 [
@@ -71,7 +74,7 @@ struct ImageCommand: AsyncParsableCommand {
         }
     }
 
-    struct Show: StoreCommand {
+    struct Show: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show what is known of a picture, and where its file is.")
 
@@ -82,14 +85,15 @@ struct ImageCommand: AsyncParsableCommand {
                 """)
         var image: String
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
             let picture = try await store.scorebook.picture(image)
             let file = picture.image.flatMap { store.scorebook.records.file($0)?.path }
-            try output.write(
-                Figures(picture: picture, file: file),
+            try await output.write(
+                Figures(picture: picture, file: file), of: store,
                 fields: [
                     ("of", picture.subject), ("match", picture.match?.description),
                     ("name", picture.image?.name.filledOrNil), ("caption", picture.caption),
@@ -100,9 +104,10 @@ struct ImageCommand: AsyncParsableCommand {
         }
 
         /// The keys of the picture, and `file` beside them, null when it is not on this machine.
-        private struct Figures: Encodable {
+        private struct Figures: RecordListing {
             let picture: Picture
             let file: String?
+            var zone: String { picture.zone }
 
             enum CodingKeys: String, CodingKey { case file }
 
@@ -114,7 +119,7 @@ struct ImageCommand: AsyncParsableCommand {
         }
     }
 
-    struct Edit: StoreCommand {
+    struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change the caption of a match's picture.",
             discussion: "An empty value takes what was there away.")
@@ -125,6 +130,7 @@ struct ImageCommand: AsyncParsableCommand {
         @Option(help: "What is to be seen.", transform: NegativeNumber.unmasked)
         var caption: String?
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -134,7 +140,7 @@ struct ImageCommand: AsyncParsableCommand {
         }
     }
 
-    struct Delete: StoreCommand {
+    struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete a picture of a match.",
             discussion: """
@@ -145,6 +151,7 @@ struct ImageCommand: AsyncParsableCommand {
         var image: String
 
         @OptionGroup var deletion: DeletionOptions
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
 
         func run(_ store: OpenStore) async throws {

@@ -4,7 +4,7 @@ import Scorebook
 import SyncModel
 
 extension ImageCommand {
-    struct Save: StoreCommand {
+    struct Save: ZonedCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
@@ -31,6 +31,7 @@ extension ImageCommand {
         @Flag(help: "Replace files that are there.")
         var force = false
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 

@@ -2,13 +2,14 @@ import ArgumentParser
 import Foundation
 import Scorebook
 
-struct Import: StoreCommand {
+struct Import: ZonedCommand {
     static let configuration = CommandConfiguration(
         abstract: "Take in a file: an export of BG Stats, or one of scorebook-peer.",
         discussion: """
             The file is merged: what is newer here stays as it is, and importing the same file again changes \
             nothing. A file with an error is refused whole, with the place of the error. An export has the records \
-            alone; with --pictures the files of pictures come in as well.
+            alone; with --pictures the files of pictures come in as well. The records go to the zone that --zone names; \
+            without it to the one that the file names, or the default zone.
             """)
 
     @Argument(help: ArgumentHelp("The file, in JSON.", valueName: "file"))
@@ -21,6 +22,7 @@ struct Import: StoreCommand {
         completion: .directory)
     var pictures: String?
 
+    @OptionGroup var zoneOptions: ZoneOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
@@ -61,11 +63,11 @@ struct Import: StoreCommand {
     }
 }
 
-struct Export: StoreCommand {
+struct Export: ZonedCommand {
     static let makesStore = false
 
     static let configuration = CommandConfiguration(
-        abstract: "Write the whole scorebook to a file, as JSON.",
+        abstract: "Write a scorebook to a file, as JSON: the default zone, or another.",
         discussion: """
             Importing the file into an empty scorebook gives the same records, with the same digest. A file name \
             of - writes to standard output. The file has the records alone; with --pictures the files of pictures \
@@ -82,6 +84,7 @@ struct Export: StoreCommand {
         completion: .directory)
     var pictures: String?
 
+    @OptionGroup var zoneOptions: ZoneOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 

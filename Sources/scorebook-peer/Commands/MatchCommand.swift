@@ -7,7 +7,7 @@ struct MatchCommand: AsyncParsableCommand {
         abstract: "Add, list, show, edit or delete matches.",
         subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self], defaultSubcommand: List.self)
 
-    struct Add: StoreCommand {
+    struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a match.",
             discussion: """
@@ -48,6 +48,7 @@ struct MatchCommand: AsyncParsableCommand {
         @Flag(help: "Add players whom nobody knows yet as persons.")
         var newPersons = false
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -73,7 +74,7 @@ struct MatchCommand: AsyncParsableCommand {
         }
     }
 
-    struct List: StoreCommand {
+    struct List: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "List matches, the latest first (the default).")
 
@@ -86,6 +87,7 @@ struct MatchCommand: AsyncParsableCommand {
         @Option(help: "At most this many.")
         var limit: Int?
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -96,8 +98,8 @@ struct MatchCommand: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let matches = try await store.scorebook.matches(
                 MatchFilter(game: game, person: person, limit: limit))
-            try output.write(
-                matches, header: ["DATE", "GAME", "PLAYERS", "WON", "RECORD NAME"],
+            try await output.write(
+                matches, of: store, header: ["DATE", "GAME", "PLAYERS", "WON", "RECORD NAME"],
                 none: "there are no matches yet"
             ) {
                 [
@@ -108,12 +110,13 @@ struct MatchCommand: AsyncParsableCommand {
         }
     }
 
-    struct Show: StoreCommand {
+    struct Show: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Show a match with its score table.")
 
         @Argument(help: "The record name, or at least 4 characters of its UUID.")
         var match: String
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -123,7 +126,7 @@ struct MatchCommand: AsyncParsableCommand {
         }
     }
 
-    struct Edit: StoreCommand {
+    struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change a match.", discussion: "An empty value takes what was there away.")
 
@@ -157,6 +160,7 @@ struct MatchCommand: AsyncParsableCommand {
         @Option(help: "Whether it is left out of statistics: true or false.")
         var ignored: Bool?
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -176,7 +180,7 @@ struct MatchCommand: AsyncParsableCommand {
         }
     }
 
-    struct Delete: StoreCommand {
+    struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete a match, with its players, scores, place and pictures.")
 
@@ -184,6 +188,7 @@ struct MatchCommand: AsyncParsableCommand {
         var match: String
 
         @OptionGroup var deletion: DeletionOptions
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
 
         func run(_ store: OpenStore) async throws {

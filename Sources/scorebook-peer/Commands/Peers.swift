@@ -3,8 +3,9 @@ import RecordStore
 
 struct Peers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List, rename or forget the machines this one is paired with.",
-        subcommands: [List.self, Forget.self, Rename.self], defaultSubcommand: List.self)
+        abstract: "List, rename or forget the machines this one is paired with, or say what they may do.",
+        subcommands: [List.self, Forget.self, Rename.self, Grant.self, Revoke.self],
+        defaultSubcommand: List.self)
 
     struct List: StoreCommand {
         static let configuration = CommandConfiguration(abstract: "List the paired machines (the default).")
@@ -13,13 +14,13 @@ struct Peers: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            let peers = try await store.scorebook.records.peers()
-            if output.json { return try Terminal.write(json: peers.map(PeerFigures.init)) }
+            let peers = try await store.peerFigures()
+            if output.json { return try Terminal.write(json: peers) }
             guard !peers.isEmpty else {
                 return Terminal.write(
                     "no machine is paired with this one; `scorebook-peer listen --pair` begins")
             }
-            Terminal.write(aligned([PeerFigures.header] + peers.map { PeerFigures($0).row }))
+            PeerFigures.writeTable(peers)
         }
     }
 
@@ -92,6 +93,16 @@ struct Peers: AsyncParsableCommand {
     }
 }
 
+extension OpenStore {
+    /// The paired machines, by name.
+    func peerFigures() async throws -> [PeerFigures] {
+        let records = scorebook.records
+        return try await records.database.read { db in
+            try records.peers(db).map { PeerFigures($0, try records.grants(db, to: $0)) }
+        }
+    }
+}
+
 /// A peer, for programs and tables.
 struct PeerFigures: Encodable {
     let name: String
@@ -103,10 +114,12 @@ struct PeerFigures: Encodable {
     let lastSync: String?
     let lastError: String?
     let behind: Int
+    /// What the peer may do here, zone by zone.
+    let zones: [ZoneGrantFigures]
 
-    static let header = ["NAME", "KEY", "LAST SEEN", "LAST IN SYNC", "BEHIND", "ADDRESS"]
+    private static let header = ["NAME", "KEY", "LAST SEEN", "LAST IN SYNC", "BEHIND", "ADDRESS"]
 
-    init(_ peer: Peer) {
+    init(_ peer: Peer, _ grants: [ZoneGrant]) {
         name = peer.name
         key = peer.key
         address = peer.address
@@ -116,9 +129,21 @@ struct PeerFigures: Encodable {
         lastSync = peer.lastSync
         lastError = peer.lastError
         behind = peer.behind
+        zones = grants.map(ZoneGrantFigures.init)
     }
 
-    var row: [String] {
+    /// Writes a table, which tells the rights where there is more than one zone.
+    static func writeTable(_ peers: [PeerFigures]) {
+        let hasZones = peers.contains { $0.zones.count > 1 }
+        let rows = peers.map { peer in
+            let granted = peer.zones.filter { $0.rights != "none" }
+                .map { "\($0.zone) (\($0.rights))" }.joined(separator: ", ")
+            return peer.row + (hasZones ? [granted.isEmpty ? "none" : granted] : [])
+        }
+        Terminal.write(aligned([header + (hasZones ? ["MAY USE"] : [])] + rows))
+    }
+
+    private var row: [String] {
         [
             name, String(key.prefix(16)), connected ? "connected" : lastSeen ?? "never", lastSync ?? "never",
             behind.grouped, address ?? "-",
@@ -126,7 +151,7 @@ struct PeerFigures: Encodable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, key, address, connected, pairedAt, lastSeen, lastSync, lastError, behind
+        case name, key, address, connected, pairedAt, lastSeen, lastSync, lastError, behind, zones
     }
 
     /// Values that are missing are written as null, so that every object has the same keys.
@@ -141,5 +166,6 @@ struct PeerFigures: Encodable {
         try container.encode(lastSync, forKey: .lastSync)
         try container.encode(lastError, forKey: .lastError)
         try container.encode(behind, forKey: .behind)
+        try container.encode(zones, forKey: .zones)
     }
 }

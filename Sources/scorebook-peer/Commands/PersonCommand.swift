@@ -8,7 +8,7 @@ struct PersonCommand: AsyncParsableCommand {
         abstract: "Add, list, show, edit or delete the people who play.",
         subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self], defaultSubcommand: List.self)
 
-    struct Add: StoreCommand {
+    struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Add a person.")
 
         @Argument(help: "First and last name, as one argument: \"Ada Lovelace\".")
@@ -23,6 +23,7 @@ struct PersonCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("A picture of them.", valueName: "file"), completion: .file())
         var avatar: String?
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -33,33 +34,36 @@ struct PersonCommand: AsyncParsableCommand {
         }
     }
 
-    struct List: StoreCommand {
+    struct List: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "List all persons (the default).")
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
             let persons = try await store.scorebook.persons()
-            try output.write(
-                persons, header: ["NAME", "MATCHES", "RECORD NAME"], none: "there are no persons yet"
+            try await output.write(
+                persons, of: store, header: ["NAME", "MATCHES", "RECORD NAME"],
+                none: "there are no persons yet"
             ) { [$0.person.name, $0.matches.grouped, "\($0.person.recordName)"] }
         }
     }
 
-    struct Show: StoreCommand {
+    struct Show: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Show a person.")
 
         @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
         var person: String
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
             let found = try await store.scorebook.person(person)
-            try output.write(
-                found,
+            try await output.write(
+                found, of: store,
                 fields: [
                     ("name", found.person.name), ("e-mail", found.person.emailAddress),
                     ("BoardGameGeek", found.person.bggUsername), ("avatar", found.person.avatar?.summary),
@@ -69,7 +73,7 @@ struct PersonCommand: AsyncParsableCommand {
         }
     }
 
-    struct Edit: StoreCommand {
+    struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change a person.", discussion: "An empty value takes what was there away.")
 
@@ -88,6 +92,7 @@ struct PersonCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("A new picture of them.", valueName: "file"), completion: .file())
         var avatar: String?
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -102,7 +107,7 @@ struct PersonCommand: AsyncParsableCommand {
         }
     }
 
-    struct Delete: StoreCommand {
+    struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete a person, and their part in all matches.")
 
@@ -110,6 +115,7 @@ struct PersonCommand: AsyncParsableCommand {
         var person: String
 
         @OptionGroup var deletion: DeletionOptions
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
 
         func run(_ store: OpenStore) async throws {

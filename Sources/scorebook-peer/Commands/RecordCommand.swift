@@ -11,7 +11,7 @@ struct RecordCommand: AsyncParsableCommand {
         abstract: "List, show or delete records of any type by their names.",
         subcommands: [List.self, Show.self, Delete.self], defaultSubcommand: List.self)
 
-    struct List: StoreCommand {
+    struct List: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "List record names (the default).")
 
         @Option(help: ArgumentHelp("Only records of this type, as SBGame.", valueName: "type"))
@@ -22,6 +22,7 @@ struct RecordCommand: AsyncParsableCommand {
                 "Only records that are kept aside because something they need is not here, and what that is.")
         var held = false
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -31,32 +32,40 @@ struct RecordCommand: AsyncParsableCommand {
             if let type, records.schema.type(type) == nil, !held { throw unknown(type) }
             let type = type
             let held = held
+            let zone = store.scorebook.zone
             let list = try await records.database.read { db in
-                held ? try records.heldRecords(db, type: type) : try records.recordNames(db, type: type)
+                held
+                    ? try records.heldRecords(db, type: type, zone: zone)
+                    : try records.recordNames(db, type: type, zone: zone)
             }
             if output.json { return try Terminal.write(json: list.map(Line.init)) }
+            let hasZones = try await store.hasSeveralZones()
             for entry in list {
+                let zone = hasZones ? "  \(entry.zone)" : ""
                 let waits = entry.waitsFor.map { " waits for \($0)" } ?? ""
-                Terminal.write("\(entry.name)\(waits)")
+                Terminal.write("\(entry.name)\(zone)\(waits)")
             }
         }
 
         private struct Line: Encodable {
             let recordName: String
             let waitsFor: String?
+            let zone: String
 
             init(_ entry: RecordListEntry) {
                 recordName = entry.name
+                zone = entry.zone
                 waitsFor = entry.waitsFor
             }
 
-            enum CodingKeys: String, CodingKey { case recordName, waitsFor }
+            enum CodingKeys: String, CodingKey { case recordName, waitsFor, zone }
 
             /// What is missing is null, so that every object has the same keys.
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.container(keyedBy: CodingKeys.self)
                 try container.encode(recordName, forKey: .recordName)
                 try container.encode(waitsFor, forKey: .waitsFor)
+                try container.encode(zone, forKey: .zone)
             }
         }
     }
@@ -75,11 +84,15 @@ struct RecordCommand: AsyncParsableCommand {
             let records = store.scorebook.records
             let name = try checked(name, records.schema)
             try await records.foldPendingChanges()
-            guard let state = try await records.database.read({ try records.state($0, of: name) }) else {
+            let found = try await records.database.read { db in
+                try records.state(db, of: name).map { ($0, try ZoneNames(db).name(db, of: "\(name)")) }
+            }
+            guard let (state, zone) = found else {
                 throw Failure(.dataError, "there is no record \(name)")
             }
-            if output.json { return try Terminal.write(json: StateFigures(state)) }
+            if output.json { return try Terminal.write(json: StateFigures(state, zone: zone)) }
             Terminal.write("\(state.name)\(state.isDeleted ? " (deleted)" : "")")
+            if try await store.hasSeveralZones() { Terminal.write("  zone      \(zone)") }
             if let deletion = state.deletion { Terminal.write("  deletion  \(deletion)") }
             Terminal.write(
                 aligned(state.fields.map { ["  \($0.name)", StateFigures.text($0.value), "\($0.stamp)"] }))
@@ -122,11 +135,13 @@ private struct StateFigures: Encodable {
     }
 
     let recordName: String
+    let zone: String
     let deleted: Bool
     let deletion: String?
     let fields: [String: Field]
 
-    init(_ state: RecordState) {
+    init(_ state: RecordState, zone: String) {
+        self.zone = zone
         recordName = state.name.description
         deleted = state.isDeleted
         deletion = state.deletion?.description
@@ -136,12 +151,13 @@ private struct StateFigures: Encodable {
             })
     }
 
-    enum CodingKeys: String, CodingKey { case recordName, deleted, deletion, fields }
+    enum CodingKeys: String, CodingKey { case recordName, zone, deleted, deletion, fields }
 
     /// What is missing is null, so that every object has the same keys.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)
+        try container.encode(zone, forKey: .zone)
         try container.encode(deleted, forKey: .deleted)
         try container.encode(deletion, forKey: .deletion)
         try container.encode(fields, forKey: .fields)

@@ -7,7 +7,7 @@ struct ScoreCommand: AsyncParsableCommand {
         abstract: "Add, list, show, edit or delete scores.",
         subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self], defaultSubcommand: List.self)
 
-    struct Add: StoreCommand {
+    struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Write down a score.")
 
         @Argument(help: "The match: its record name, or at least 4 characters of its UUID.")
@@ -24,6 +24,7 @@ struct ScoreCommand: AsyncParsableCommand {
         @Option(help: "The round, from 1 on.")
         var round: Int?
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -34,19 +35,21 @@ struct ScoreCommand: AsyncParsableCommand {
         }
     }
 
-    struct List: StoreCommand {
+    struct List: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "List scores (the default).")
 
         @Option(help: "Only those of this match.")
         var match: String?
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
             let scores = try await store.scorebook.scores(match: match)
-            try output.write(
-                scores, header: ["PERSON", "ROUND", "SCORE", "RECORD NAME"], none: "there are no scores yet"
+            try await output.write(
+                scores, of: store, header: ["PERSON", "ROUND", "SCORE", "RECORD NAME"],
+                none: "there are no scores yet"
             ) {
                 [
                     $0.person, $0.score.round.map(String.init) ?? "-", $0.score.display,
@@ -56,19 +59,20 @@ struct ScoreCommand: AsyncParsableCommand {
         }
     }
 
-    struct Show: StoreCommand {
+    struct Show: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Show a score.")
 
         @Argument(help: "The record name, or at least 4 characters of its UUID.")
         var score: String
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
             let found = try await store.scorebook.score(score)
-            try output.write(
-                found,
+            try await output.write(
+                found, of: store,
                 fields: [
                     ("person", found.person), ("round", found.score.round.map(String.init)),
                     ("score", found.score.display), ("match", "\(found.match)"),
@@ -77,7 +81,7 @@ struct ScoreCommand: AsyncParsableCommand {
         }
     }
 
-    struct Edit: StoreCommand {
+    struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Change a score.")
 
         @Argument(help: "The record name, or at least 4 characters of its UUID.")
@@ -89,6 +93,7 @@ struct ScoreCommand: AsyncParsableCommand {
         @Option(help: "The new round.")
         var round: Int?
 
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -99,13 +104,14 @@ struct ScoreCommand: AsyncParsableCommand {
         }
     }
 
-    struct Delete: StoreCommand {
+    struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Delete a score.")
 
         @Argument(help: "The record name, or at least 4 characters of its UUID.")
         var score: String
 
         @OptionGroup var deletion: DeletionOptions
+        @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
 
         func run(_ store: OpenStore) async throws {

@@ -36,15 +36,17 @@ struct Status: StoreCommand {
         if check { return try await check(store) }
         let status = try await records.database.read { try records.status($0) }
         let assets = AssetFigures(try await records.assetStatus())
+        let peers = try await store.peerFigures()
         if output.json {
             try Terminal.write(
                 json: Figures(
                     store: store.directory.path, key: store.identity.publicKey.hex,
                     digest: status.digest.hex, live: Int(status.digest.count), records: status.records,
                     tombstones: status.tombstones, held: status.held, pending: status.pending,
-                    peers: status.peers.map(PeerFigures.init), assets: assets))
+                    peers: peers, assets: assets, zones: status.zones.map(ZoneFigures.init),
+                    refused: status.refused.map(RefusedFigures.init), sync: status.isSyncOn))
         } else {
-            write(status, assets, store)
+            write(status, assets, peers, store)
         }
     }
 
@@ -61,13 +63,16 @@ struct Status: StoreCommand {
             try Terminal.write(json: CheckFigures(found, isRepaired: repair, pictures))
         } else {
             for finding in found.findings { Terminal.write("\(finding.name): \(finding.kind.text)") }
-            if found.keptDigest != found.foundDigest {
-                Terminal.write("the digest is not that of the records")
+            let hasZones = found.digests.count > 1
+            for digests in found.digests where digests.kept != digests.found {
+                let zone = hasZones ? " of the zone “\(digests.zone)”" : ""
+                Terminal.write("the digest\(zone) is not that of the records")
             }
             if found.isSound {
-                Terminal.write(
-                    "sound: digest \(found.foundDigest.hex) over \(Int(found.foundDigest.count).counted("record"))"
-                )
+                for digests in found.digests {
+                    let zone = hasZones ? " in the zone “\(digests.zone)”" : ""
+                    Terminal.write("sound: digest \(Self.digest(digests.found))\(zone)")
+                }
             } else if repair {
                 Terminal.write("repaired; sync with another machine to get back what is missing")
             }
@@ -86,11 +91,18 @@ struct Status: StoreCommand {
             let kind: StoreCheck.Finding.Kind
         }
 
+        struct Digests: Encodable {
+            let zone: String
+            let keptDigest: String
+            let digest: String
+        }
+
         let sound: Bool
         let repaired: Bool
         let keptDigest: String
         let digest: String
         let findings: [Finding]
+        let zones: [Digests]
         let assets: PictureCheck?
 
         init(_ check: StoreCheck, isRepaired: Bool, _ pictures: PictureCheck?) {
@@ -99,10 +111,15 @@ struct Status: StoreCommand {
             keptDigest = check.keptDigest.hex
             digest = check.foundDigest.hex
             findings = check.findings.map { Finding(recordName: $0.name, kind: $0.kind) }
+            zones = check.digests.map {
+                Digests(zone: $0.zone, keptDigest: $0.kept.hex, digest: $0.found.hex)
+            }
             assets = pictures
         }
 
-        enum CodingKeys: String, CodingKey { case sound, repaired, keptDigest, digest, findings, assets }
+        enum CodingKeys: String, CodingKey {
+            case sound, repaired, keptDigest, digest, findings, zones, assets
+        }
 
         /// What is missing is null, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
@@ -112,6 +129,7 @@ struct Status: StoreCommand {
             try container.encode(keptDigest, forKey: .keptDigest)
             try container.encode(digest, forKey: .digest)
             try container.encode(findings, forKey: .findings)
+            try container.encode(zones, forKey: .zones)
             try container.encode(assets, forKey: .assets)
         }
     }
@@ -127,9 +145,27 @@ struct Status: StoreCommand {
         let pending: Int
         let peers: [PeerFigures]
         let assets: AssetFigures
+        let zones: [ZoneFigures]
+        let refused: [RefusedFigures]
+        let sync: Bool
     }
 
-    private func write(_ status: StoreStatus, _ assets: AssetFigures, _ store: OpenStore) {
+    /// A record of which a peer has not taken what was written here.
+    private struct RefusedFigures: Encodable {
+        let name: String
+        let peer: String
+        let zone: String
+
+        init(_ refused: RefusedRecord) {
+            name = refused.name.description
+            peer = refused.peer
+            zone = refused.zone
+        }
+    }
+
+    private func write(
+        _ status: StoreStatus, _ assets: AssetFigures, _ peers: [PeerFigures], _ store: OpenStore
+    ) {
         var rows = [
             ["store", store.directory.path], ["key", String(store.identity.publicKey.hex.prefix(16)) + "…"],
         ]
@@ -148,12 +184,38 @@ struct Status: StoreCommand {
                 "wrote \(Duration.milliseconds(status.clockAhead).formatted()) in the future; see scorebook-peer clock",
             ])
         }
-        rows.append(["digest", "\(status.digest.hex) over \(Int(status.digest.count).counted("record"))"])
+        rows += Self.refused(status.refused)
+        if !status.isSyncOn { rows.append(["sync", "off; scorebook-peer sync on switches it on"]) }
+        if status.zones.count == 1 {
+            rows.append(["digest", Self.digest(status.digest)])
+        } else {
+            rows += status.zones.map { ["zone \($0.name)", Self.digest($0.digest)] }
+        }
         Terminal.write(aligned(rows))
-        guard !status.peers.isEmpty else { return }
-        Terminal.write("\n" + aligned([PeerFigures.header] + status.peers.map { PeerFigures($0).row }))
+        guard !peers.isEmpty else { return }
+        Terminal.write("")
+        PeerFigures.writeTable(peers)
         for peer in status.peers {
             if let error = peer.lastError { Terminal.write("\(peer.name): \(error)") }
+        }
+    }
+}
+
+extension Status {
+    private static func digest(_ digest: ZoneDigest) -> String {
+        "\(digest.hex) over \(Int(digest.count).counted("record"))"
+    }
+
+    /// One line for each machine and zone in which something was refused.
+    private static func refused(_ records: [RefusedRecord]) -> [[String]] {
+        let groups = Dictionary(grouping: records) { [$0.peer, $0.zone] }
+        return groups.values.sorted { ($0[0].peer, $0[0].zone) < ($1[0].peer, $1[0].zone) }.map { records in
+            let first = records[0]
+            return [
+                "refused",
+                "\(records.count.counted("record")) of the zone “\(first.zone)” by \(first.peer), as \(first.name); "
+                    + "`zone restore` gives them up",
+            ]
         }
     }
 }

@@ -14,13 +14,24 @@ extension OutputOptions {
         }
     }
 
-    /// Writes a list as JSON, or as a table.
-    func write<Element: Encodable>(
-        _ list: [Element], header: [String], none: String, row: (Element) -> [String]
-    ) throws {
+    /// Writes a list of records as JSON, or as a table whose last column is the record name. The zone stands before it,
+    /// where there are several.
+    func write<Element: RecordListing>(
+        _ list: [Element], of store: OpenStore, header: [String], none: String, row: (Element) -> [String]
+    ) async throws {
         if json { return try Terminal.write(json: list) }
         guard !list.isEmpty else { return Terminal.write(none) }
-        Terminal.write(aligned([header] + list.map(row)))
+        guard try await store.hasSeveralZones() else {
+            return Terminal.write(aligned([header] + list.map(row)))
+        }
+        func with(_ zone: String, _ row: [String]) -> [String] { row.dropLast() + [zone] + row.suffix(1) }
+        Terminal.write(aligned([with("ZONE", header)] + list.map { with($0.zone, row($0)) }))
+    }
+
+    /// Writes one record as JSON, or its fields one a line, with its zone where there are several.
+    func write(_ value: some RecordListing, of store: OpenStore, fields: [(String, String?)]) async throws {
+        let zone = try await store.hasSeveralZones() ? value.zone : nil
+        try write(value, fields: fields + [("zone", zone)])
     }
 
     /// Writes one record as JSON, or its fields one a line.

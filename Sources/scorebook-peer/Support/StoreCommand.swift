@@ -29,6 +29,16 @@ struct StoreOptions: ParsableArguments {
     }
 }
 
+/// Which zone of the store a command works on.
+struct ZoneOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Only look at this zone, and put there what is new (default: look at all, put into the default zone).",
+            valueName: "name"))
+    var zone: String?
+}
+
 /// Whether a command prints for people or for programs.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "Print JSON, for other programs.")
@@ -39,7 +49,21 @@ struct OutputOptions: ParsableArguments {
 struct OpenStore: Sendable {
     let directory: URL
     let identity: Identity
-    let scorebook: ScorebookStore
+    /// Limited to a zone where a command was asked to be.
+    private(set) var scorebook: ScorebookStore
+
+    /// The same store, with a scorebook that is limited to a zone.
+    ///
+    /// - Throws: `noSuchZone`.
+    func limited(to zone: String?) async throws -> OpenStore {
+        guard let zone else { return self }
+        var store = self
+        store.scorebook = scorebook.limited(to: try await scorebook.records.zone(named: zone))
+        return store
+    }
+
+    /// Whether there is more than one zone, so that people are told which a record is in.
+    func hasSeveralZones() async throws -> Bool { try await scorebook.records.zones().count > 1 }
 
     /// Opens the store in a directory, and makes it if there is none.
     init(_ directory: URL) throws {
@@ -78,11 +102,16 @@ protocol StoreCommand: AsyncParsableCommand {
     /// Whether the command makes a store where there is none.
     static var makesStore: Bool { get }
 
+    /// The name of the only zone that the command works on; nil for all.
+    var zone: String? { get }
+
     func run(_ store: OpenStore) async throws
 }
 
 extension StoreCommand {
     static var makesStore: Bool { true }
+
+    var zone: String? { nil }
 
     func run() async throws {
         do {
@@ -91,7 +120,7 @@ extension StoreCommand {
             guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
                 throw Failure(.noInput, "there is no scorebook in \(directory.path)")
             }
-            try await run(OpenStore(storeOptions.directory))
+            try await run(OpenStore(directory).limited(to: zone))
         } catch let error as ExitCode {
             throw error
         } catch let error as ValidationError {
@@ -102,4 +131,13 @@ extension StoreCommand {
             throw failure.code
         }
     }
+}
+
+/// A command that works on the records of one zone, if it is asked to.
+protocol ZonedCommand: StoreCommand {
+    var zoneOptions: ZoneOptions { get }
+}
+
+extension ZonedCommand {
+    var zone: String? { zoneOptions.zone }
 }

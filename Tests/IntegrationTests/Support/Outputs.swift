@@ -8,6 +8,18 @@ struct Status: Decodable, Equatable {
         let lastSync: String?
         let lastError: String?
         let behind: Int
+        let zones: [ZoneGrant]
+    }
+
+    struct ZoneGrant: Decodable, Equatable {
+        let zone: String
+        let rights: String
+    }
+
+    struct Refused: Decodable, Equatable {
+        let name: String
+        let peer: String
+        let zone: String
     }
 
     struct Assets: Decodable, Equatable {
@@ -28,6 +40,18 @@ struct Status: Decodable, Equatable {
     let pending: Int
     let peers: [Peer]
     let assets: Assets
+    let zones: [ZoneLine]
+    let refused: [Refused]
+    let sync: Bool
+}
+
+struct ZoneLine: Decodable, Equatable {
+    let name: String
+    let id: String
+    let owner: String
+    let records: Int
+    let digest: String
+    let shared: Bool
 }
 
 struct SyncFigures: Decodable, Equatable {
@@ -50,6 +74,7 @@ struct Event: Decodable {
     let backup: String?
     let attemptsLeft: Int?
     let records: [String]?
+    let zone: String?
     let sync: SyncFigures?
 }
 

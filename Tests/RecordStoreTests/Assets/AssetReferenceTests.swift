@@ -165,6 +165,32 @@ struct AssetReferenceTests {
         }
     }
 
+    /// A peer is asked for files of the zones that it has, and does not hear of others.
+    @Test func whatIsWantedOfAPeerGoesByZones() async throws {
+        try await withAlbum { album, _ in
+            let store = album.store
+            let club = try await store.createZone("club")
+            let (shared, secret) = (Self.asset(1).asset, Self.asset(2).asset)
+            for (zone, asset) in [(nil, shared), (club, shared), (club, secret)] {
+                try await store.database.write { db in
+                    try db.execute(
+                        sql: "INSERT INTO Photo (recordName, file) VALUES (?, ?)",
+                        arguments: ["Photo|~|\(UUID().uuidString)", asset.json])
+                    _ = try store.fold(db, newIn: zone)
+                }
+            }
+            let home = try await store.zone(named: "ScorebookData")
+            func wanted(_ zones: [Zone]?) async throws -> [AssetHash] {
+                try await store.wantedAssets(after: 0, in: zones).list.map(\.hash)
+            }
+            #expect(try await wanted(nil) == [shared.hash, secret.hash])
+            #expect(try await wanted([home]) == [shared.hash])
+            #expect(try await wanted([club]) == [shared.hash, secret.hash])
+            #expect(try await wanted([]) == [])
+            #expect(try await store.isAssetReferred(secret.hash, in: [home]) == false)
+        }
+    }
+
     /// A file goes when no record has it, every peer knows that, and the time has passed; not before.
     @Test func whatNobodyNeedsGoesInTime() async throws {
         try await withAlbum { album, assets in

@@ -1,0 +1,34 @@
+import ArgumentParser
+import RecordStore
+
+struct SyncCommand: StoreCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync",
+        abstract: "Switch sync off or on, or say which it is.",
+        discussion: """
+            Switched off, this machine has no connections: `listen` and `connect` end, also those that are running. \
+            What is written goes on being tracked, and everything catches up after `sync on`. The switch stays as it \
+            is until it is switched again.
+            """)
+
+    enum Position: String, ExpressibleByArgument, CaseIterable {
+        case on, off
+    }
+
+    @Argument(help: ArgumentHelp("on or off; nothing to be told which it is.", valueName: "on|off"))
+    var position: Position?
+
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(_ store: OpenStore) async throws {
+        let records = store.scorebook.records
+        if let position { try await records.setSyncOn(position == .on) }
+        let isOn = try await records.isSyncOn()
+        try output.write(Figures(sync: isOn), "sync is \(isOn ? "on" : "off")")
+    }
+
+    private struct Figures: Encodable {
+        let sync: Bool
+    }
+}

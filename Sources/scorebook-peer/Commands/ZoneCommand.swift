@@ -1,0 +1,200 @@
+import ArgumentParser
+import RecordStore
+import Scorebook
+import SyncModel
+
+struct ZoneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "zone",
+        abstract: "Make, list or rename zones: scorebooks of their own beside the one that every store has.",
+        discussion: """
+            Machines that are paired share the default zone. Another zone goes only to the machines that it is granted \
+            to:
+
+              scorebook-peer zone create club
+              scorebook-peer game add Hearts --zone club
+              scorebook-peer peers grant study club read
+            """,
+        subcommands: [List.self, Create.self, Rename.self, Restore.self], defaultSubcommand: List.self)
+
+    struct List: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the zones, and who may do what in them (the default).")
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let records = store.scorebook.records
+            try await records.foldPendingChanges()
+            let zones = try await records.database.read { db in
+                let peers = try records.peers(db).map { ($0.name, try records.grants(db, to: $0)) }
+                return try records.zones(db).map { zone in
+                    ZoneListing(
+                        figures: ZoneFigures(zone),
+                        peers: peers.compactMap { name, grants in
+                            let rights = grants.first { $0.zone == zone.name }?.rights ?? .none
+                            return rights == .none ? nil : .init(peer: name, rights: rights.name)
+                        })
+                }
+            }
+            if output.json { return try Terminal.write(json: zones) }
+            Terminal.write(aligned([ZoneListing.header] + zones.map(\.row)))
+        }
+    }
+
+    struct Create: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a zone.",
+            discussion: "No other machine has it before `peers grant` lets it have it.")
+
+        @Argument(help: "What it is called: letters, digits and other printable ASCII.")
+        var name: String
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let zone = try await store.scorebook.records.createZone(name)
+            try output.write(ZoneFigures(zone), "created the zone “\(zone.name)”")
+        }
+    }
+
+    struct Rename: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Call a zone something else, here only.",
+            discussion: "It stays the same zone: other machines go on calling it what they call it.")
+
+        @Argument(help: "The zone's name here.")
+        var name: String
+
+        @Argument(help: "The new name.")
+        var newName: String
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let records = store.scorebook.records
+            try await records.renameZone(name, to: newName)
+            let zone = try await records.zone(named: newName)
+            try output.write(ZoneFigures(zone), "renamed to “\(zone.name)”")
+        }
+    }
+
+    struct Restore: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give up what other machines have refused in a zone, and take what they have.",
+            discussion: """
+                A machine that lets this one only read refuses what is written here; `status` shows it. This command \
+                forgets those changes. The next sync brings back what the other machines have of the records; records \
+                that only this machine has are gone.
+                """)
+
+        @Argument(help: "The zone's name here.")
+        var name: String
+
+        @Flag(help: "Restore without asking.")
+        var yes = false
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let records = store.scorebook.records
+            let zone = try await records.zone(named: name)
+            let refused = Set(
+                try await records.refusedRecords().filter { $0.zone == zone.name }.map(\.name)
+            ).sorted()
+            guard !refused.isEmpty else {
+                return try output.write([String](), "nothing of the zone “\(zone.name)” was refused")
+            }
+            if !yes {
+                let what = "\(refused.count.counted("record")) of the zone “\(zone.name)”"
+                let question = "Give up what was written here to \(what) (\(refused.listed))?"
+                guard let answer = Terminal.confirm(question) else {
+                    throw Failure(
+                        ExitCode(64),
+                        "giving up what was written here to \(what) (\(refused.listed)) needs --yes when nobody "
+                            + "can be asked")
+                }
+                guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }
+            }
+            let given = try await records.database.write { try records.restoreRefused($0, in: zone) }
+            try output.write(
+                given,
+                "gave up what was written here to \(given.listed); the next sync brings back what the other "
+                    + "machines have")
+        }
+    }
+}
+
+/// A zone, for programs.
+struct ZoneFigures: Encodable {
+    let name: String
+    /// Which zone it is on every machine.
+    let id: String
+    let owner: String
+    let records: Int
+    let digest: String
+    let shared: Bool
+
+    init(_ zone: Zone) {
+        name = zone.name
+        id = zone.id.description
+        owner = zone.id.owner.description
+        records = Int(clamping: zone.digest.count)
+        digest = zone.digest.hex
+        shared = zone.isShared
+    }
+}
+
+/// A zone, and who may do what in it.
+private struct ZoneListing: Encodable {
+    struct Grant: Encodable {
+        let peer: String
+        let rights: String
+    }
+
+    let figures: ZoneFigures
+    let peers: [Grant]
+
+    static let header = ["NAME", "OWNER", "RECORDS", "DIGEST", "SHARED", "GRANTED TO"]
+
+    var row: [String] {
+        [
+            figures.name, String(figures.owner.prefix(8)), figures.records.grouped, figures.digest,
+            figures.shared ? "yes" : "no",
+            peers.isEmpty ? "nobody" : peers.map { "\($0.peer) (\($0.rights))" }.joined(separator: ", "),
+        ]
+    }
+
+    private enum CodingKeys: String, CodingKey { case peers }
+
+    /// The keys of the zone, and `peers` beside them.
+    func encode(to encoder: any Encoder) throws {
+        try figures.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(peers, forKey: .peers)
+    }
+}
+
+extension [RecordName] {
+    /// The first few of them.
+    fileprivate var listed: String {
+        let shown = 5
+        let names = prefix(shown).map(\.description).joined(separator: ", ")
+        return count > shown ? "\(names) and \((count - shown).grouped) more" : names
+    }
+}
+
+extension ZoneRights {
+    /// As people type it.
+    var name: String {
+        switch self {
+        case .none: "none"
+        case .read: "read"
+        case .write: "write"
+        }
+    }
+}
