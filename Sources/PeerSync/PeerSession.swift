@@ -251,6 +251,8 @@ final class PeerSession: Sendable {
     private static func toldToPeer(_ error: any Error) -> ProtocolError? {
         switch error {
         case let error as ProtocolError: error
+        case let error as PeerSyncError where error.code == .switchedOff:
+            ProtocolError(.switchedOff, "sync is switched off on the other machine")
         case is PeerSyncError, is CancellationError, is SecureChannelError: nil
         case let error as RecordStoreError: ProtocolError(error)
         case let error as DatabaseError where error.resultCode == .SQLITE_BUSY:
@@ -352,6 +354,8 @@ final class PeerSession: Sendable {
                 comparesEverything: purpose.call?.comparesEverything ?? false, assets: assets,
                 outbox: outbox, statistics: statistics)
         }
+        // What is said of the session is said of the default zone, where it is part of it.
+        let main = zones[common.firstIndex { $0.zone.isDefault } ?? 0]
         engine.metrics.sessionBegan()
         hasBegun.withLock { $0 = true }
         try await engine.noteConnected(with: peer)
@@ -363,13 +367,32 @@ final class PeerSession: Sendable {
                 try await engine.settings.run(self) { try await exchange(zones, assets, &reader) }
             }
         } catch {
-            if await zones[0].agreedDigest != nil { wasInSync.withLock { $0 = true } }
+            if await main.agreedDigest != nil { wasInSync.withLock { $0 = true } }
             throw error
         }
-        guard let digest = await zones[0].agreedDigest else { return nil }
+        guard let digest = await main.agreedDigest else { return nil }
         return SyncReport(
             peer: peer.name, statistics: statistics.current, digest: digest, didPair: didPair,
-            differences: await zones[0].differences, mended: await zones[0].mended)
+            differences: await Self.differences(zones), mended: await Self.mended(zones))
+    }
+
+    private static func differences(_ zones: [ZoneSession]) async -> SyncDifferences? {
+        var all: SyncDifferences?
+        for zone in zones {
+            guard let found = await zone.differences else { continue }
+            all = all ?? SyncDifferences()
+            all?.sent += found.sent
+            all?.received += found.received
+        }
+        return all
+    }
+
+    /// Whichever zone looked first has looked at the whole store.
+    private static func mended(_ zones: [ZoneSession]) async -> StoreCheck? {
+        for zone in zones {
+            if let mended = await zone.mended { return mended }
+        }
+        return nil
     }
 
     /// Whether this is the connection that stays when the other side has connected to us as well: the one that the side
@@ -409,13 +432,11 @@ final class PeerSession: Sendable {
         let erasures: Int64
     }
 
-    /// - Throws: ``ProtocolError``: `switchedOff`, `notPaired`.
+    /// - Throws: ``PeerSyncError`` `switchedOff`, ``ProtocolError`` `notPaired`.
     private func currentGrants(_ peer: Peer) async throws -> Granted {
         let store = engine.store
         let settings = try await store.settings()
-        guard settings.isSyncOn else {
-            throw ProtocolError(.switchedOff, "sync is switched off on the other machine")
-        }
+        guard settings.isSyncOn else { throw PeerSyncError.switchedOff }
         guard try await store.peer(key: peer.publicKey)?.id == peer.id else {
             throw ProtocolError(.notPaired, "the pairing of the two machines was ended")
         }

@@ -30,8 +30,10 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let timeout = Code(description: "timeout")
         /// The other side broke the protocol, or says that this side did.
         public static let protocolViolation = Code(description: "protocolViolation")
-        /// Sync is switched off, here or on the other machine.
+        /// Sync is switched off here.
         public static let switchedOff = Code(description: "switchedOff")
+        /// Sync is switched off on the other machine.
+        public static let peerSwitchedOff = Code(description: "peerSwitchedOff")
         /// The other machine has no rights in a zone, or not these.
         public static let notPermitted = Code(description: "notPermitted")
         /// Who may have what has changed; the next connection goes by what holds now.
@@ -64,7 +66,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
     public var isTransient: Bool {
         [
             .unreachable, .interrupted, .timeout, .clockSkew, .duplicateConnection, .storeBusy, .zonesChanged,
-            .notPermitted,
+            .notPermitted, .peerSwitchedOff,
         ].contains(code)
     }
 
@@ -79,7 +81,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
             case .sameIdentity, .noCommonZone, .differentScorebook, .declined: .refused
             case .zonesChanged: .zonesChanged
             case .notPermitted: .notPermitted
-            case .switchedOff: .switchedOff
+            case .switchedOff: .peerSwitchedOff
             case .pairingUnavailable, .pairingFailed, .pairingBusy: .pairingFailed
             case .unsupportedVersion: .incompatible
             case .timeout, .tooBusy: .timeout

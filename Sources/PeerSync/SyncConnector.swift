@@ -193,7 +193,14 @@ public struct SyncConnector: Service {
         try await engine.checkSwitch()
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {
-                try await engine.watchStore()
+                do {
+                    try await engine.watchStore()
+                } catch {
+                    sessions.stopAll()
+                    // The other machine is told why.
+                    try? await sessions.waitUntilEmpty()
+                    throw error
+                }
                 return nil
             }
             group.addTask { try await body() }

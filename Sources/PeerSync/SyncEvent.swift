@@ -19,8 +19,8 @@ public enum SyncEvent: Sendable {
     case connected(name: String, address: String)
     /// Records have moved; the numbers are those of the session so far.
     case progress(name: String, SessionStatistics)
-    /// Both sides hold the same records.
-    case inSync(name: String, ZoneDigest, SessionStatistics)
+    /// Both sides hold the same records in a zone; its name is nil for the default one.
+    case inSync(name: String, zone: String?, ZoneDigest, SessionStatistics)
     /// A look at every record of this store has found something wrong, and mended it.
     case mended(StoreCheck)
     /// Files are on their way; for each direction what has gone and what is left.

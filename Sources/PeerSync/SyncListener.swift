@@ -56,6 +56,8 @@ public struct SyncListener: Service {
                     } catch {
                         server.channel.close(promise: nil)
                         sessions.stopAll()
+                        // The other machines are told why.
+                        try? await sessions.waitUntilEmpty()
                         throw error
                     }
                 }

@@ -250,7 +250,10 @@ actor ZoneSession {
         if let last = lastReported, last == (digest, moved) { return }
         lastReported = (digest, moved)
         try await ledger.store.noteInSync(with: ledger.peer)
-        onEvent(.inSync(name: ledger.peer.name, digest, current))
+        let zone = ledger.zone
+        onEvent(
+            .inSync(
+                name: ledger.peer.name, zone: zone?.isDefault == false ? zone?.name : nil, digest, current))
     }
 
     private func reportProgress(_ records: Int) {

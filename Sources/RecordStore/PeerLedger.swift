@@ -4,6 +4,8 @@ import SyncModel
 /// What the exchange of one zone with one peer asks of the store, each within a transaction of the caller's.
 package struct PeerLedger: Sendable {
     package let store: RecordStore
+    /// nil for the default zone.
+    package let zone: Zone?
     /// The row of the zone.
     private let zoneID: Int64
     package let peer: Peer
@@ -14,6 +16,7 @@ package struct PeerLedger: Sendable {
         store: RecordStore, zone: Zone? = nil, peer: Peer, allowedSkew: Int64 = RecordStore.defaultAllowedSkew
     ) {
         self.store = store
+        self.zone = zone
         zoneID = zone?.row ?? Zones.defaultID
         self.peer = peer
         self.allowedSkew = allowedSkew

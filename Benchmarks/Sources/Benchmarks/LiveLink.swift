@@ -49,7 +49,7 @@ final class LiveLink: Sendable {
         let engine = SyncEngine(
             store: client.scorebook.records, identity: client.identity, displayName: "client"
         ) { event in
-            guard case .inSync(_, _, let statistics) = event else { return }
+            guard case .inSync(_, _, _, let statistics) = event else { return }
             bytesPassed.count.withLock { $0 = statistics.bytesSent + statistics.bytesReceived }
             synced.yield()
         }

@@ -83,9 +83,9 @@ actor AssetSession {
     func refresh() async throws {
         let begin = isFullLookDue ? 0 : known.last
         isFullLookDue = false
-        var wanted = try await store.wantedAssets(after: begin)
+        var wanted = try await store.wantedAssets(after: begin, in: zones)
         if wanted.policy != known.policy || wanted.wishes != known.wishes, begin > 0 {
-            wanted = try await store.wantedAssets(after: 0)
+            wanted = try await store.wantedAssets(after: 0, in: zones)
         }
         for asset in wanted.list { receiver.want(asset.hash, size: asset.size) }
         wanted.list = []

@@ -51,8 +51,8 @@ struct EventPrinter: Sendable {
             "pictures from \(name) wait: \(reason)"
         case .assetDamaged(let hash):
             "found a damaged picture here, \(hash); it is fetched again"
-        case .inSync(let name, let digest, let statistics):
-            summary(name, digest, statistics)
+        case .inSync(let name, let zone, let digest, let statistics):
+            summary(name, zone: zone, digest, statistics)
         case .mended(let check):
             "found and mended here: " + Self.summary(check)
         case .recordsRefused(let name, let records, let isReadOnly):
@@ -89,8 +89,10 @@ struct EventPrinter: Sendable {
     }
 
     /// The line that says that two machines hold the same, and what it took.
-    static func summary(_ name: String, _ digest: ZoneDigest, _ statistics: SessionStatistics) -> String {
-        "in sync with \(name): \(Int(digest.count).counted("record")), digest \(digest.hex); "
+    static func summary(
+        _ name: String, zone: String? = nil, _ digest: ZoneDigest, _ statistics: SessionStatistics
+    ) -> String {
+        "in sync with \(name)\(zone.map { " in “\($0)”" } ?? ""): \(Int(digest.count).counted("record")), digest \(digest.hex); "
             + "sent \(statistics.recordsSent.grouped), received \(statistics.recordsReceived.grouped), "
             + "\((statistics.bytesSent + statistics.bytesReceived).grouped) bytes, "
             + String(format: "%.2f s", statistics.seconds) + pictures(statistics)
@@ -159,8 +161,9 @@ struct EventLine: Encodable {
             self.init("connected", peer: name, address: address)
         case .progress(let name, let statistics):
             self.init("progress", peer: name, sync: SyncFigures(statistics, nil))
-        case .inSync(let name, let digest, let statistics):
+        case .inSync(let name, let zone, let digest, let statistics):
             self.init("inSync", peer: name, sync: SyncFigures(statistics, digest))
+            self.zone = zone
         case .mended(let check):
             self.init("mended", records: check.findings.map(\.name))
         case .assetProgress(let name, _, _):

@@ -78,7 +78,8 @@ struct Failure: Error {
     private static func code(_ code: PeerSyncError.Code) -> ExitCode {
         switch code {
         case .unreachable, .cannotListen: .unavailable
-        case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged: .temporaryFailure
+        case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged, .peerSwitchedOff:
+            .temporaryFailure
         case .switchedOff, .notPermitted, .notPaired, .changeTokenExpired, .clockSkew, .refused,
             .pairingFailed:
             .refused
