@@ -7,16 +7,13 @@ import SyncModel
 import SyncProtocol
 import Synchronization
 
-/// Permission to do something once, however many sessions it takes.
+/// Permission to do something once, however many connections it takes.
 final class OneTime: Sendable {
-    private let isLeft = Mutex(true)
+    private let permission = Mutex(true)
 
-    func take() -> Bool {
-        isLeft.withLock { isLeft in
-            defer { isLeft = false }
-            return isLeft
-        }
-    }
+    var isLeft: Bool { permission.withLock { $0 } }
+
+    func wasDone() { permission.withLock { $0 = false } }
 }
 
 /// What the user wants to become of two scorebooks, until it has been done: a connection that is made again must not
@@ -301,7 +298,7 @@ final class PeerSession: Sendable {
         async throws
         -> SyncReport?
     {
-        let startsOver = purpose.call?.startOver?.take() ?? false
+        let startsOver = purpose.call?.startOver?.isLeft ?? false
         let offers = try await offers(to: peer)
         try outbox.send(.hello(hello(offers)))
         let answer: Message = if let first { first } else { try await nextMessage(&reader) }
@@ -338,11 +335,6 @@ final class PeerSession: Sendable {
         with peer: Peer, _ offers: [ZoneOffer], _ hello: Message.Hello, startsOver: Bool,
         _ reader: inout MessageReader, didPair: Bool
     ) async throws -> SyncReport? {
-        if startsOver {
-            // Only now that the other side is known to be there and willing.
-            try await engine.store.database.write { [engine] in _ = try engine.store.startOver($0, with: peer)
-            }
-        }
         if purpose.call != nil { try await engine.store.noteAddress(address, of: peer) }
         engine.onEvent(.connected(name: peer.name, address: address))
         let common = try await agree(with: peer, offers, hello, startsOver: startsOver, &reader)
@@ -418,7 +410,7 @@ final class PeerSession: Sendable {
             try store.zonesGranted(db, to: peer).map { zone, rights in
                 ZoneOffer(
                     id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
-                    rights: rights, recordCount: zone.digest.count)
+                    rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
             }
         }
         return offers
@@ -453,13 +445,15 @@ final class PeerSession: Sendable {
         watchdog.expect(within: Self.decisionDeadline)
         let agreement = ZoneAgreement(
             engine: engine, peer: peer, isCaller: purpose.role == .initiator, own: offers,
-            theirs: hello.zones, held: Set(try await engine.store.zones().map(\.id)))
+            theirs: hello.zones, held: Set(try await engine.store.zones().map(\.id))
+        ) { [self] question in await ask(question, peer) }
         let zones: [ZoneAgreement.Entry]
         if let call = purpose.call {
             zones = try await agreement.call(call.union?.current, startsOver: startsOver, outbox: outbox) {
                 try await self.nextMessage(&reader)
             }
             call.union?.wasDone()
+            if startsOver { try await startOver(with: peer, zones) }
         } else {
             guard case .open(let open) = try await nextMessage(&reader) else {
                 throw ProtocolError(
@@ -470,6 +464,41 @@ final class PeerSession: Sendable {
         let grants = try await currentGrants(peer)
         granted.withLock { $0 = (peer, grants) }
         return zones
+    }
+
+    /// Asks the user, for as long as the other side waits for the answer, and nobody has decided otherwise meanwhile.
+    private func ask(_ question: ZoneQuestion, _ peer: Peer) async -> ZoneAnswer {
+        let channel = connection.channel
+        let answer = await withTaskGroup(of: ZoneAnswer?.self) { group in
+            group.addTask { await self.engine.decide(question) }
+            group.addTask {
+                while channel.isActive, (try? await Task.sleep(for: .milliseconds(100))) != nil {}
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        // The pairing may have been ended, or sync switched off, while they thought.
+        let isValid = (try? await currentGrants(peer)) != nil && channel.isActive && !Task.isCancelled
+        guard let answer, isValid, !isStopping.withLock({ $0 }) else { return .cancel }
+        return answer
+    }
+
+    /// For a machine that was away too long: forgets what the peer has, in the zones in which it gives it back.
+    private func startOver(with peer: Peer, _ zones: [ZoneAgreement.Entry]) async throws {
+        let (engine, store) = (engine, engine.store)
+        let backup = try await engine.backUp()
+        try await store.database.write { db in
+            guard try store.moment(db) == backup.moment else {
+                throw ProtocolError(
+                    .zonesChanged, "the store was written to; starting over has to begin anew")
+            }
+            let writable = try Set(
+                store.zonesGranted(db, to: peer).filter { $0.rights == .write }.map(\.zone.id))
+            try store.startOver(db, with: peer, in: zones.map(\.zone).filter { writable.contains($0.id) })
+        }
+        purpose.call?.startOver?.wasDone()
+        engine.onEvent(.replaced(name: peer.name, backup: backup.url))
     }
 
     /// The user has decided something: what this session goes by may not hold any more.
@@ -487,6 +516,8 @@ final class PeerSession: Sendable {
     private func exchange(
         _ zones: [ZoneSession], _ assets: AssetSession, _ reader: inout MessageReader
     ) async throws {
+        // What was decided since the zones were agreed has told nobody.
+        await settingsChanged()
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             for zone in zones {

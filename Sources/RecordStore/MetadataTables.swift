@@ -83,6 +83,7 @@ enum MetadataTables {
             purgedSequence INTEGER NOT NULL DEFAULT 0
         );
         INSERT INTO recordZone (id, name) VALUES (1, 'ScorebookData');
+        CREATE UNIQUE INDEX recordZoneID ON recordZone (zoneName, owner);
 
         -- One row for each record that sync knows, tombstones included. A record without a row is new and local.
         -- status: 0 in its table, 1 deleted, 2 held. changeGroup: the first changeSequence of the records that were
@@ -209,6 +210,7 @@ enum MetadataTables {
                     ALTER TABLE recordZone ADD COLUMN zoneName TEXT NOT NULL DEFAULT 'ScorebookData';
                     ALTER TABLE recordZone ADD COLUMN owner TEXT NOT NULL DEFAULT '';
                     ALTER TABLE recordZone ADD COLUMN isShared INTEGER NOT NULL DEFAULT 0;
+                    CREATE UNIQUE INDEX recordZoneID ON recordZone (zoneName, owner);
                     ALTER TABLE peerZone ADD COLUMN rights INTEGER;
                     \(createRefusedRecord)
                     """)

@@ -48,6 +48,7 @@ package struct PeerLedger: Sendable {
     ///
     /// - Throws: `changeTokenExpired` for a peer that may hold records whose deletion this store has forgotten.
     package func begin(_ db: Database, heldByPeer held: ChangeToken?) throws -> Beginning {
+        try check(db, .read)
         let isGivenOut = try held.map { try ChangeLog.isValid(db, $0) } ?? false
         let purged = try Zones.purgedSequence(db, zoneID)
         try checkToken(db, held, isGivenOut: isGivenOut, purged: purged, zoneID: zoneID)
@@ -91,6 +92,7 @@ package struct PeerLedger: Sendable {
     /// All records that are not deleted, as a reconciliation knows them, and the token of this moment. Fold first.
     /// Reads every record.
     package func inventory(_ db: Database) throws -> (items: NegentropyVector, token: ChangeToken) {
+        try check(db, .read)
         var items: [NegentropyItem] = []
         try forEachItem(db) { _, item in items.append(item) }
         return (try NegentropyVector(items), try ChangeLog.current(db))
@@ -98,6 +100,7 @@ package struct PeerLedger: Sendable {
 
     /// The names of the records that have these ids now. Reads every record.
     package func names(_ db: Database, of ids: [NegentropyID]) throws -> [RecordName] {
+        try check(db, .read)
         guard !ids.isEmpty else { return [] }
         let wanted = Set(ids)
         var names: [RecordName] = []
@@ -124,7 +127,8 @@ package struct PeerLedger: Sendable {
     /// The states of some records, in their order; those that are not known are left out.
     package func states(_ db: Database, named names: [RecordName]) throws -> [RecordState] {
         try check(db, .read)
-        return try ChangeLog(tables: store.tables).states(db, named: names)
+        let own = try names.filter { try Zones.row(db, of: $0.description) == zoneID }
+        return try ChangeLog(tables: store.tables).states(db, named: own)
     }
 
     // MARK: Writing

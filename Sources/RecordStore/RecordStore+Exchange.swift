@@ -95,7 +95,7 @@ extension RecordStore {
     private func endStream(_ db: Database, of peer: Peer) throws {
         _ = try fold(db)
         let working = try WorkingSet(db, tables)
-        try Unsettled.take(db, from: peer.id, into: working)
+        try Unsettled.take(db, from: peer.id, in: nil, into: working)
         _ = try working.save(generation: generation)
     }
 

@@ -242,7 +242,7 @@ public final class RecordStore: Sendable {
             if let newest = latest(state.life, state.deletion) { clock.observe(newest.time) }
         }
         try StoredClock.save(db, clock)
-        if let peer, isLast { try Unsettled.take(db, from: peer, into: set) }
+        if let peer, isLast { try Unsettled.take(db, from: peer, in: zoneID, into: set) }
         return try set.save(generation: generation, unfinishedPeer: isLast ? nil : peer)
     }
 

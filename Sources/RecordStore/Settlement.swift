@@ -62,9 +62,10 @@ struct Settlement {
                 target.recordType == relationship.target
             else { continue }
             referrers[target, default: []].insert(record.name)
-            guard let parent = try working.known(target), let deletion = parent.state.deletion else {
-                continue
-            }
+            // Who may write in one zone deletes nothing, and brings nothing back, in another.
+            guard let parent = try working.known(target), parent.zone == record.zone,
+                let deletion = parent.state.deletion
+            else { continue }
             parents.append(
                 DeletedParent(rule: relationship.rule, field: field, record: parent, deletion: deletion))
         }
@@ -112,9 +113,7 @@ struct Settlement {
 
     private mutating func reviveParents(of record: WorkingRecord) throws {
         guard !record.state.isDeleted, let life = record.state.life else { return }
-        // Who may write in one zone brings nothing back in another.
-        for parent in try deletedParents(of: record)
-        where parent.record.state.isDeleted && parent.record.zone == record.zone {
+        for parent in try deletedParents(of: record) where parent.record.state.isDeleted {
             let stamp = parent.rule == .nullify ? parent.field.stamp : life
             guard parent.record.state.raise(\.revival, to: stamp) else { continue }
             enqueue(parent.record)

@@ -75,12 +75,14 @@ extension RecordStore {
     ///
     /// Nothing is deleted by this for other machines: the records just are not known here any more.
     ///
+    /// - Parameter zones: those that the two share, and in which the peer may write; the default zone if none is given.
+    ///   In others it could not bring anything back.
     /// - Returns: how many records were forgotten.
     @discardableResult
-    package func startOver(_ db: Database, with peer: Peer) throws -> Int {
+    package func startOver(_ db: Database, with peer: Peer, in zones: [Zone]? = nil) throws -> Int {
         _ = try fold(db)
         var count = 0
-        for zone in try Int64.fetchAll(db, sql: "SELECT id FROM recordZone") {
+        for zone in zones?.map(\.row) ?? [Zones.defaultID] {
             let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zone).acknowledgedSequence
             let kept = try namesKept(db, zone: zone, after: acknowledged)
             let names = try String.fetchAll(
@@ -102,6 +104,10 @@ extension RecordStore {
             db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND changeSequence > ?",
             arguments: [zone, sequence]
         ).map { try RecordName($0) }
+        // What a peer has refused is acknowledged, and nowhere else.
+        queue += try String.fetchAll(
+            db, sql: "SELECT DISTINCT recordName FROM refusedRecord WHERE zone = ?", arguments: [zone]
+        ).map { try RecordName($0) }
         var kept = Set(queue)
         while let name = queue.popLast() {
             for field in try working.known(name)?.state.fields ?? [] {
@@ -114,7 +120,23 @@ extension RecordStore {
         return kept
     }
 
+    /// Holds the records that refer to some that are about to be forgotten, and are not forgotten with them: SQLite would
+    /// delete their rows along with those, and nobody would know.
+    func holdReferrers(_ db: Database, to isForgotten: (RecordName) -> Bool, _ names: [RecordName]) throws {
+        let set = try WorkingSet(db, tables)
+        for name in names {
+            guard let record = try set.known(name) else { continue }
+            for referrer in try set.referrers(of: record, includingHeld: false)
+            where !isForgotten(referrer.name) {
+                referrer.isRefused = true
+            }
+        }
+        _ = try set.save(generation: generation)
+    }
+
     func forget(_ db: Database, _ names: [RecordName], zone: Int64) throws {
+        let forgotten = Set(names)
+        try holdReferrers(db, to: forgotten.contains, names)
         let working = try WorkingSet(db, tables)
         var digest = try Zones.digest(db, zone)
         try CaptureTriggers.paused(db) {

@@ -9,14 +9,24 @@ enum Unsettled {
     }
 
     /// Loads what a peer's stream has left to settle, now that it has ended, as if it had come just now.
-    static func take(_ db: Database, from peer: Int64, into working: WorkingSet) throws {
-        let statement = try db.cachedStatement(sql: "SELECT recordName FROM unsettledRecord WHERE peer = ?")
-        let names = try String.fetchAll(statement, arguments: [peer])
+    ///
+    /// - Parameter zone: the zone whose stream has ended, since each has one of its own; nil for all.
+    static func take(_ db: Database, from peer: Int64, in zone: Int64?, into working: WorkingSet) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT recordName FROM unsettledRecord
+                LEFT JOIN remoteRecord ON remoteRecordID = recordName
+                WHERE peer = ?1 AND (?2 IS NULL OR zone IS NULL OR zone = ?2)
+                """)
+        let names = try String.fetchAll(statement, arguments: [peer, zone])
         guard !names.isEmpty else { return }
         for text in names {
             guard let record = try working.known(RecordName(text)) else { continue }
             record.announced = WorkingRecord.Fate(nil)
         }
-        try db.execute(sql: "DELETE FROM unsettledRecord WHERE peer = ?", arguments: [peer])
+        for name in names {
+            try db.cachedStatement(sql: "DELETE FROM unsettledRecord WHERE peer = ? AND recordName = ?")
+                .execute(arguments: [peer, name])
+        }
     }
 }

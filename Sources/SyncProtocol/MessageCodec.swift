@@ -248,6 +248,7 @@ package enum MessageCodec {
             body.writeInteger((zone.isDefault ? isDefaultZone : 0) | (zone.isShared ? isSharedZone : 0))
             body.writeInteger(UInt8(zone.rights.rawValue))
             body.writeVarint(zone.recordCount)
+            body.writeBytes(zone.fingerprint)
         }
     }
 
@@ -272,7 +273,8 @@ package enum MessageCodec {
                 ZoneOffer(
                     id: id, name: name.description, isDefault: flags & isDefaultZone != 0,
                     isShared: flags & isSharedZone != 0, rights: rights,
-                    recordCount: try body.readVarint()))
+                    recordCount: try body.readVarint(),
+                    fingerprint: try body.readFixed(ZoneOffer.fingerprintLength)))
         }
         return Message.Hello(
             minorVersion: minorVersion, replica: replica, instance: instance, displayName: displayName,

@@ -146,7 +146,12 @@ import Testing
             #expect(caller.errors.contains("“ScorebookData” with 1 record"))
             #expect(caller.errors.contains("“ScorebookData” with 2 records"))
             #expect(try games(study) == ["Scythe"])
-            for line in answer.split(separator: "\n") { try terminal.type(String(line)) }
+            for (number, line) in answer.split(separator: "\n").enumerated() {
+                try await eventually("the question") {
+                    caller.errors.ranges(of: "[c]ancel?").count == number + 1
+                }
+                try terminal.type(String(line))
+            }
             #expect(try await caller.end() == exitCode, "\(caller)")
             #expect(try games(study) == expected)
         }
@@ -173,6 +178,84 @@ import Testing
                 _ = try await process.end()
             }
             #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
+
+    /// An answer that comes when nobody waits for it any more changes nothing.
+    @Test func aQuestionIsTakenBackWhenItsMachineGoes() async throws {
+        try await withTwoMachines { kitchen, study in
+            try await kitchen.addGame("Catan")
+            try await study.pair(with: kitchen)
+            try await study.addGame("Scythe")
+            let terminal = try PseudoTerminal()
+            let process = try kitchen.start(["listen", "--host", "127.0.0.1", "--port", "0"], at: terminal)
+            let line = try await process.output(matching: /listening on 127.0.0.1:[0-9]+/)
+            let port = try #require(line.firstMatch(of: /127.0.0.1:([0-9]+)/)).1
+            let caller = try study.start(["reset", "--to", "127.0.0.1:\(port)"])
+            try await eventually("the question") { process.errors.contains("Allow it?") }
+            caller.signal(SIGKILL)
+            try await eventually("that it is taken back") { process.errors.contains("taken back") }
+            try terminal.type("y")
+            try await study.peer("connect", "127.0.0.1:\(port)", "--once")
+            #expect(try games(kitchen) == ["Catan", "Scythe"])
+            #expect(backups(kitchen).isEmpty)
+            process.signal(SIGINT)
+            #expect(try await process.end() == 0)
+        }
+    }
+
+    /// A question that nobody answers does not keep the program from ending.
+    @Test func aQuestionDoesNotOutliveTheProgram() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.addGame("Catan")
+            let terminal = try PseudoTerminal()
+            let process = try kitchen.start(["listen", "--host", "127.0.0.1", "--port", "0"], at: terminal)
+            let line = try await process.output(matching: /listening on 127.0.0.1:[0-9]+/)
+            let port = try #require(line.firstMatch(of: /127.0.0.1:([0-9]+)/)).1
+            let caller = try study.start(["reset", "--to", "127.0.0.1:\(port)"])
+            try await eventually("the question") { process.errors.contains("Allow it?") }
+            process.signal(SIGTERM)
+            #expect(try await process.end() == 0)
+            #expect(try await caller.end() != 0)
+            #expect(try games(kitchen) == ["Catan"])
+        }
+    }
+
+    @Test func aSharedScorebookIsNotMixedWithAnother() async throws {
+        try await withScene { scene in
+            let (kitchen, study, attic) = (
+                scene.machine("kitchen"), scene.machine("study"), scene.machine("attic")
+            )
+            try await kitchen.addGame("Catan")
+            try await study.pair(with: kitchen)
+            try await attic.addGame("Scythe")
+            let listener = try await kitchen.listen(pair: true)
+            let refused = try await connect(attic, listener).outcome()
+            #expect(refused.exitCode == 77, "\(refused)")
+            #expect(try games(kitchen) == ["Catan"])
+            #expect(try games(attic) == ["Scythe"])
+            try await attic.peer("connect", listener.address, "--once", "--merge")
+            #expect(try games(kitchen) == ["Catan", "Scythe"])
+            #expect(try zones(attic) == zones(kitchen))
+        }
+    }
+
+    /// What a machine that may only read has to give is refused, so nothing is given up for it.
+    @Test func nothingIsReplacedByWhatIsRefused() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.addGame("Catan")
+            try await study.sync(with: kitchen)
+            try await study.peer("peers", "grant", "kitchen", "ScorebookData", "read")
+            let listener = try await kitchen.listen(extra: ["--allow-reset"])
+            let from = try await study.run("reset", "--from", listener.address, "--yes")
+            #expect(from.isSentence(77), "\(from)")
+            #expect(try games(study) == ["Catan"])
+            try await study.peer("peers", "grant", "kitchen", "ScorebookData", "write")
+            try await kitchen.peer("peers", "grant", "study", "ScorebookData", "read")
+            let to = try await study.run("reset", "--to", listener.address)
+            #expect(to.isSentence(77), "\(to)")
+            #expect(try games(kitchen) == ["Catan"])
+            #expect(backups(study).isEmpty && backups(kitchen).isEmpty)
         }
     }
 

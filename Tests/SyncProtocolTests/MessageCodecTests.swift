@@ -55,11 +55,11 @@ struct MessageCodecTests {
                 zones: [
                     ZoneOffer(
                         id: club, name: "Chess club", isDefault: true, isShared: false, rights: .read,
-                        recordCount: 70_000),
+                        recordCount: 70_000, fingerprint: [UInt8](repeating: 9, count: 16)),
                     ZoneOffer(
                         id: ZoneID(name: .scorebookData, owner: ReplicaID(rawValue: 2)),
                         name: "ScorebookData", isDefault: false, isShared: true, rights: .write,
-                        recordCount: 0),
+                        recordCount: 0, fingerprint: [UInt8](repeating: 0, count: 16)),
                 ])),
         .open(
             Message.Open(

@@ -23,6 +23,8 @@ struct ZoneAgreement {
     let theirs: [ZoneOffer]
     /// All zones that this store has, also those that the other side is not to have.
     let held: Set<ZoneID>
+    /// Asks the user, as long as the other side is there.
+    let ask: @Sendable (ZoneQuestion) async -> ZoneAnswer
 
     private var meeting: ZoneMeeting? {
         isCaller ? ZoneMeeting(caller: own, listener: theirs) : ZoneMeeting(caller: theirs, listener: own)
@@ -46,6 +48,10 @@ struct ZoneAgreement {
         }
         try outbox.send(.open(Message.Open(union: union, zones: zones)))
         guard case .open(let open) = try await answer() else { throw Self.unexpected }
+        // Nothing is given up for what the other side does not give.
+        guard open.union == union,
+            union == .none || open.zones.contains(where: { $0.id == meeting?.id(after: union) })
+        else { throw Self.unexpected }
         try await apply(union)
         return try await common(zones, open)
     }
@@ -81,11 +87,17 @@ struct ZoneAgreement {
         if let wanted {
             // A flag that says what to do about different scorebooks has nothing to say when they are the same.
             if [.merge, .beside].contains(wanted), !meeting.isFirst { return .none }
+            try checkRights(meeting, wanted)
             return wanted
         }
-        if meeting.isPlain, let usual = meeting.usual { return usual }
-        switch await engine.decide(question(meeting, proposal: nil)) {
-        case .union(let union): return union
+        if meeting.isPlain, let usual = meeting.usual {
+            // Where one side only reads, there is nothing to bring together.
+            return meeting.isPossible(usual) ? usual : .none
+        }
+        switch await ask(question(meeting, proposal: nil)) {
+        case .union(let union):
+            try checkRights(meeting, union)
+            return union
         case .cancel: throw ProtocolError(.declined, "the two scorebooks were left as they are")
         case .nobody:
             guard let usual = meeting.usual else { throw different(meeting) }
@@ -98,9 +110,12 @@ struct ZoneAgreement {
         guard let meeting, meeting.isFirst || [.replaceCaller, .replaceListener].contains(union) else {
             throw ProtocolError(.unexpectedMessage, "the other side brings together what is one already")
         }
-        let needsConsent = union == .replaceListener || (union == .merge && meeting.areBothShared)
+        try checkRights(meeting, union)
+        let needsConsent =
+            union == .replaceListener
+            || (union == .merge && meeting.areBothShared && !meeting.isPlain)
         guard needsConsent else { return }
-        switch await engine.decide(question(meeting, proposal: union)) {
+        switch await ask(question(meeting, proposal: union)) {
         case .union(union): return
         case .nobody where union == .merge: throw different(meeting)
         case .nobody:
@@ -112,6 +127,15 @@ struct ZoneAgreement {
             throw ProtocolError(
                 .declined, "the user of the other machine did not allow it; nothing was changed")
         }
+    }
+
+    /// Whoever is to get something has to take it.
+    private func checkRights(_ meeting: ZoneMeeting, _ union: ZoneUnion) throws {
+        guard !meeting.isPossible(union) else { return }
+        throw ProtocolError(
+            .notPermitted,
+            "one of the two machines may only read at the other, so it cannot give it anything; "
+                + "`scorebook-peer peers grant NAME ZONE write` changes that")
     }
 
     /// No store has one zone twice.
@@ -135,9 +159,10 @@ struct ZoneAgreement {
     private func different(_ meeting: ZoneMeeting) -> ProtocolError {
         ProtocolError(
             .differentScorebook,
-            "“\(meeting.caller.id)” and “\(meeting.listener.id)” are different scorebooks, and each is shared with "
-                + "other machines already; `connect HOST --beside` keeps the other one beside this one, `--merge` on "
-                + "both machines makes them one, and `--store DIR` uses another store")
+            "“\(meeting.caller.id)” and “\(meeting.listener.id)” are different scorebooks, and at least one is "
+                + "shared with other machines already; `connect HOST --beside` keeps the other one beside this one, "
+                + "`--merge` makes them one (with `listen --merge` there, if both are shared), and `--store DIR` uses "
+                + "another store")
     }
 
     // MARK: Zones
@@ -163,11 +188,12 @@ struct ZoneAgreement {
 
     /// The zones that the other side offers and this one is to take up.
     private func unknown(after union: ZoneUnion) -> [ZoneOffer] {
-        theirs.filter { offer in
+        let room = max(0, RecordStore.maximumZones - held.count)
+        return theirs.filter { offer in
             guard !held.contains(offer.id) else { return false }
             // Whose default zone it is was decided; and not both of two that were brought together.
             return !offer.isDefault || (isCaller && union == .beside)
-        }
+        }.prefix(room).map(\.self)
     }
 
     private func apply(_ union: ZoneUnion) async throws {
@@ -176,9 +202,15 @@ struct ZoneAgreement {
         let isReplaced = union == (isCaller ? .replaceCaller : .replaceListener)
         let backup = isReplaced ? try await engine.backUp() : nil
         let isCaller = isCaller
+        let changed = ProtocolError(.zonesChanged, "what the two machines share has changed")
         let takenUp = try await engine.store.database.write { db in
-            let takenUp = try takesUp.compactMap { offer -> Zone? in
-                guard try engine.store.zone(db, offer.id) == nil else { return nil }
+            if let backup {
+                // What was written since the backup would be in none.
+                guard try engine.store.moment(db) == backup.moment else { throw changed }
+            }
+            let takenUp = try takesUp.map { offer in
+                // Another session may have brought it meanwhile, with other rights.
+                guard try engine.store.zone(db, offer.id) == nil else { throw changed }
                 return try engine.store.takeUpZone(db, offer.id, called: offer.name, from: peer)
             }
             let ours = own.first(where: \.isDefault)
@@ -186,17 +218,18 @@ struct ZoneAgreement {
             // Another session may have brought it together with a third machine's meanwhile.
             guard let zone = try engine.store.zone(db, ours.id), zone.isDefault,
                 zone.isShared == ours.isShared
-            else { throw ProtocolError(.zonesChanged, "what the two machines share has changed") }
+            else { throw changed }
             if isReplaced { try engine.store.erase(db, zone) }
             if union == .beside {
                 if isCaller { try engine.store.setRights(db, .none, to: peer, in: zone) }
             } else if target != ours.id {
+                guard try engine.store.zone(db, target) == nil else { throw changed }
                 try engine.store.adopt(db, target)
             }
             return takenUp
         }
         for zone in takenUp { engine.onEvent(.zoneTakenUp(name: peer.name, zone: zone.name)) }
-        if let backup { engine.onEvent(.replaced(name: peer.name, backup: backup)) }
+        if let backup { engine.onEvent(.replaced(name: peer.name, backup: backup.url)) }
     }
 
     private func common(_ zones: [Message.Open.Entry], _ open: Message.Open) async throws -> [Entry] {
@@ -211,10 +244,11 @@ struct ZoneAgreement {
         let fallback = theirs.first(where: \.isDefault)?.rights ?? .none
         let store = engine.store
         return try await store.database.read { db in
-            try ids.compactMap { id in
-                try store.zone(db, id).map { zone in
-                    Entry(zone: zone, rights: rights[id] ?? fallback, heldByPeer: tokens[id] ?? nil)
+            try ids.map { id in
+                guard let zone = try store.zone(db, id) else {
+                    throw ProtocolError(.zonesChanged, "what the two machines share has changed")
                 }
+                return Entry(zone: zone, rights: rights[id] ?? fallback, heldByPeer: tokens[id] ?? nil)
             }
         }
     }
@@ -222,13 +256,14 @@ struct ZoneAgreement {
 
 extension SyncEngine {
     /// Copies the database to a new file, named by the time, beside it.
-    func backUp() async throws -> URL {
+    func backUp() async throws -> (url: URL, moment: RecordStore.Moment) {
         let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded) ?? "unknown"
         let name = "scorebook-\(time.replacingOccurrences(of: ":", with: "-")).sqlite"
         let file = URL(fileURLWithPath: store.database.path)
         let url = file.deletingLastPathComponent().appendingPathComponent("backups", isDirectory: true)
             .appendingPathComponent(name)
-        try await store.backUp(to: url)
-        return url
+        // What was written until now is folded, so that folding is no change after it.
+        try await store.foldPendingChanges()
+        return (url, try await store.backUp(to: url))
     }
 }

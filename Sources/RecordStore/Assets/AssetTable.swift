@@ -128,6 +128,18 @@ enum AssetTable {
         zones.map { String($0.row) }.joined(separator: ", ")
     }
 
+    /// The files that records of some zones have, or had.
+    static func hashes(_ db: Database, in zones: [Zone]) throws -> Set<AssetHash> {
+        let rows = zones.map { String($0.row) }.joined(separator: ", ")
+        let hashes = try Data.fetchAll(
+            db,
+            sql: """
+                SELECT hash FROM assetReference WHERE zone IN (\(rows))
+                UNION SELECT hash FROM assetLeftover WHERE zone IN (\(rows))
+                """)
+        return Set(hashes.compactMap { AssetHash(Array($0)) })
+    }
+
     // MARK: Wishes
 
     static func wishes(_ db: Database) throws -> Set<AssetHash> {

@@ -29,9 +29,10 @@ extension RecordStore {
     /// - Throws: `noSuchPeer`, `ambiguous`.
     @discardableResult
     public func forgetPeer(_ nameOrKey: String, erasing zones: [Zone]) async throws -> Peer {
-        try await database.write { [self] db in
+        let (peer, hashes) = try await database.write { [self] db in
             let peer = try PeerTable.find(db, nameOrKey: nameOrKey)
             try endPairing(db, with: peer)
+            let hashes = try AssetTable.hashes(db, in: zones)
             for zone in zones {
                 try erase(db, zone)
                 if zone.isDefault {
@@ -40,11 +41,20 @@ extension RecordStore {
                     try removeZone(db, zone)
                 }
             }
-            // A second more than now: the clock of the file system may be ahead of ours by a little.
-            try removeUnreferredAssets(db, retention: -1000)
             try Self.noteSettingsChanged(db)
-            return peer
+            return (peer, hashes)
         }
+        // Not before it is certain that no record has them; and no others, which somebody may be adding just now.
+        try await removeFiles(hashes)
+        return peer
+    }
+
+    private func removeFiles(_ hashes: Set<AssetHash>) async throws {
+        guard let assets else { return }
+        let left = try await database.read { db in
+            hashes.subtracting(try AssetTable.references(db).list.map(\.hash))
+        }
+        for hash in left { _ = try assets.remove(hash, untouchedSince: .distantFuture) }
     }
 
     private func removeZone(_ db: Database, _ zone: Zone) throws {

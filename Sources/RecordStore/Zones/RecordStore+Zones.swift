@@ -162,6 +162,7 @@ extension RecordStore {
     public func erase(_ db: Database, _ zone: Zone) throws -> Int {
         _ = try fold(db)
         let count = try Zones.digest(db, zone.row).count
+        try holdReferrers(fromOutside: zone, db)
         try CaptureTriggers.paused(db) {
             try tables.deferForeignKeys(db)
             for type in schema.types.reversed() {
@@ -200,6 +201,23 @@ extension RecordStore {
         return Int(count)
     }
 
+    /// Holds the records of other zones that refer to records of this one.
+    private func holdReferrers(fromOutside zone: Zone, _ db: Database) throws {
+        let set = try WorkingSet(db, tables)
+        for relationship in schema.relationships {
+            let names = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT recordName FROM \(relationship.recordType)
+                    JOIN remoteRecord AS own ON own.remoteRecordID = recordName
+                    JOIN remoteRecord AS other ON other.remoteRecordID = \(relationship.field)
+                    WHERE own.zone <> ?1 AND other.zone = ?1
+                    """, arguments: [zone.row])
+            for name in names { try set.known(RecordName(name))?.isRefused = true }
+        }
+        _ = try set.save(generation: generation)
+    }
+
     /// Makes a zone that nobody shares any more one of this store alone again, so that it can be another's.
     package func reclaim(_ db: Database, _ zone: Zone) throws {
         try db.execute(
@@ -207,19 +225,40 @@ extension RecordStore {
             arguments: [replica.description, zone.row])
     }
 
+    /// What a backup has: nothing was written since as long as this is the same.
+    package struct Moment: Sendable, Equatable {
+        private let sequence: Int64
+        private let journal: Int64
+
+        init(_ db: Database) throws {
+            sequence = try SyncState.integer(db, .lastSequence) ?? 0
+            journal = try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM pendingChange") ?? 0
+        }
+    }
+
+    package func moment(_ db: Database) throws -> Moment { try Moment(db) }
+
     /// Copies the whole database into a new file, as it is now.
     ///
+    /// - Returns: the moment of which the backup has everything.
     /// - Throws: `backupFailed`; nothing is left behind then.
-    public func backUp(to url: URL) async throws {
+    @discardableResult
+    package func backUp(to url: URL) async throws -> Moment {
         do {
             try FileManager.default.createDirectory(
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
-            try await database.writeWithoutTransaction { db in
-                try db.execute(sql: "VACUUM INTO ?", arguments: [url.path])
+            // Under a name that nobody has, so that no older backup is harmed.
+            let new = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).new")
+            defer { try? FileManager.default.removeItem(at: new) }
+            return try await database.writeWithoutTransaction { db in
+                // What is written between the two is in the backup as well.
+                let moment = try Moment(db)
+                try db.execute(sql: "VACUUM INTO ?", arguments: [new.path])
+                try FileManager.default.moveItem(at: new, to: url)
+                return moment
             }
         } catch {
-            try? FileManager.default.removeItem(at: url)
             throw RecordStoreError(
                 .backupFailed, "no backup could be made as \(url.path), so nothing was changed: \(error)")
         }

@@ -48,7 +48,8 @@ enum RefusedRecords {
     }
 
     static func insert(_ db: Database, _ refusal: Refusal, peer: Int64, zone: Int64) throws {
-        for name in refusal.names {
+        // Only what is in the zone can have been refused there.
+        for name in refusal.names where try Zones.row(db, of: name.description) == zone {
             try db.cachedStatement(
                 sql:
                     "INSERT OR REPLACE INTO refusedRecord (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)"
@@ -117,12 +118,10 @@ extension RecordStore {
         _ = try fold(db)
         let names = try String.fetchAll(
             db, sql: "DELETE FROM refusedRecord WHERE zone = ? RETURNING recordName", arguments: [zone.row])
-        let list = try Set(names).map { try RecordName($0) }.sorted()
+        // A peer's word is no reason to give up what is in another zone.
+        let list = try Set(names).filter { try Zones.row(db, of: $0) == zone.row }
+            .map { try RecordName($0) }.sorted()
         guard !list.isEmpty else { return [] }
-        // What refers to them waits until they are back, and is not deleted along with their rows.
-        let set = try WorkingSet(db, tables)
-        for name in list { try set.known(name)?.isRefused = true }
-        _ = try set.save(generation: generation)
         try forget(db, list, zone: zone.row)
         // Every peer compares everything then, and sends what is missing here.
         try db.execute(

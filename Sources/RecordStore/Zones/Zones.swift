@@ -57,7 +57,8 @@ enum Zones {
         var unique = name
         var number = 2
         while taken.contains(unique.lowercased()) {
-            unique = "\(name) \(number)"
+            let suffix = " \(number)"
+            unique = name.prefix(ZoneName.maximumLength - suffix.count) + suffix
             number += 1
         }
         try db.execute(

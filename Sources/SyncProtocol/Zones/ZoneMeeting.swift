@@ -11,12 +11,18 @@ package struct ZoneOffer: Sendable, Equatable {
     package var isShared: Bool
     /// What the receiver of the offer may do in it.
     package var rights: ZoneRights
-    /// How many live records it has.
+    /// How many live records it has, and what they add up to.
     package var recordCount: UInt64
+    /// 16 bytes; see ``ZoneDigest/fingerprint``.
+    package var fingerprint: [UInt8]
+
+    package static let fingerprintLength = 16
 
     package init(
-        id: ZoneID, name: String, isDefault: Bool, isShared: Bool, rights: ZoneRights, recordCount: UInt64
+        id: ZoneID, name: String, isDefault: Bool, isShared: Bool, rights: ZoneRights, recordCount: UInt64,
+        fingerprint: [UInt8]
     ) {
+        self.fingerprint = fingerprint
         self.id = id
         self.name = name
         self.isDefault = isDefault
@@ -68,15 +74,33 @@ package struct ZoneMeeting: Sendable, Equatable {
     /// Whether each of the two is shared with somebody already: they belong to different households, as it seems.
     package var areBothShared: Bool { caller.isShared && listener.isShared }
 
-    /// What happens when nobody says otherwise; nil when somebody has to.
+    /// What happens when nobody says otherwise; nil when somebody has to: a scorebook that is shared is not mixed with
+    /// another one silently.
     package var usual: ZoneUnion? {
         guard isFirst else { return ZoneUnion.none }
-        return areBothShared ? nil : .merge
+        return isPlain || !(caller.isShared || listener.isShared) ? .merge : nil
     }
 
-    /// Whether one of the two has nothing to lose, and so nobody needs to be asked.
+    /// Whether nothing is mixed, so that nobody needs to be asked: they are one already, or hold the same, or one of the
+    /// two holds nothing and nobody else has it.
     package var isPlain: Bool {
-        !isFirst || (!areBothShared && (caller.recordCount == 0 || listener.recordCount == 0))
+        let isNew = { (offer: ZoneOffer) in offer.recordCount == 0 && !offer.isShared }
+        let areEqual =
+            caller.recordCount == listener.recordCount && caller.fingerprint == listener.fingerprint
+        return !isFirst || areEqual || isNew(caller) || isNew(listener)
+    }
+
+    /// Whether a union needs that each side takes what the other writes, or one of them.
+    package func isPossible(_ union: ZoneUnion) -> Bool {
+        // The rights in an offer are those of its receiver.
+        let callerTakes = caller.rights == .write
+        let listenerTakes = listener.rights == .write
+        return switch union {
+        case .none, .beside: true
+        case .merge: callerTakes && listenerTakes
+        case .replaceCaller: callerTakes
+        case .replaceListener: listenerTakes
+        }
     }
 
     /// Which zone both have in the end, if they are brought together: the one that others have as well, otherwise the one

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RecordStore
 import Scorebook
 import Synchronization
 
@@ -50,11 +51,29 @@ enum Terminal {
         return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 
-    /// Asks a question that is answered with a line; nil at the end of the input.
-    static func ask(_ question: String) -> String? {
+    /// Asks a question that is answered with a line, and takes it back when the task is cancelled.
+    ///
+    /// - Returns: nil at the end of the input, and when it was taken back.
+    static func answer(to question: String) async -> String? {
         ProgressLine.shared.clear()
+        // What was typed before is no answer.
+        tcflush(STDIN_FILENO, TCIFLUSH)
         try? FileHandle.standardError.write(contentsOf: Data((question + " ").utf8))
-        return readLine()
+        while !Task.isCancelled {
+            let isThere = try? await blocking {
+                var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+                return poll(&input, 1, 100) > 0
+            }
+            // A terminal gives whole lines, so this does not wait.
+            if isThere == true { return readLine() }
+        }
+        writeError("(the question is taken back: the other machine does not wait for the answer any more)")
+        return nil
+    }
+
+    /// Asks a question that is answered with y or n; see ``answer(to:)``.
+    static func isConfirmed(_ question: String) async -> Bool {
+        ["y", "yes"].contains((await answer(to: question + " [y/N]") ?? "").lowercased())
     }
 }
 

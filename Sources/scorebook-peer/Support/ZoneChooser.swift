@@ -12,40 +12,43 @@ struct ZoneChooser: Sendable {
     func decide(_ question: ZoneQuestion) async -> ZoneAnswer {
         if let proposal = question.proposal, allowed.contains(proposal) { return .union(proposal) }
         guard Terminal.isInputATerminal, !isJSON else { return .nobody }
-        return (try? await blocking { ask(question) }) ?? .nobody
+        // An answer is to one question: the next one waits, and one whose machine has gone is taken back.
+        return await Self.turns.run { await ask(question) }
     }
 
-    private func ask(_ question: ZoneQuestion) -> ZoneAnswer {
+    private static let turns = Turns()
+
+    private func ask(_ question: ZoneQuestion) async -> ZoneAnswer {
         let ours = Self.text(question.ours)
         let theirs = Self.text(question.theirs)
         let peer = Display.printable(question.peer)
         switch question.proposal {
         case .replaceListener:
-            let isAllowed = Terminal.confirm(
+            let isAllowed = await Terminal.isConfirmed(
                 "\(peer) wants to replace this scorebook, \(ours), by its own, \(theirs). A backup is made first. "
                     + "Allow it?")
-            return isAllowed == true ? .union(.replaceListener) : .cancel
+            return isAllowed ? .union(.replaceListener) : .cancel
         case .some(let proposal):
-            let isAllowed = Terminal.confirm(
+            let isAllowed = await Terminal.isConfirmed(
                 "\(peer) wants to make one of its scorebook, \(theirs), and this one, \(ours), each of which is "
                     + "shared with others already. Allow it?")
-            return isAllowed == true ? .union(proposal) : .cancel
+            return isAllowed ? .union(proposal) : .cancel
         case nil:
             break
         }
         Terminal.writeError("This machine has \(ours); \(peer) has \(theirs).")
         guard question.ours.isShared, question.theirs.isShared else {
-            return choose(
+            return await choose(
                 "[m]erge them, take [t]heirs, take [o]urs, or [c]ancel?",
                 ["m": .union(.merge), "t": .union(.replaceCaller), "o": .union(.replaceListener)])
         }
-        return choose(
+        return await choose(
             "They are different scorebooks, each shared with others already: keep theirs [b]eside ours, [m]erge "
                 + "them, or [c]ancel?", ["b": .union(.beside), "m": .union(.merge)])
     }
 
-    private func choose(_ text: String, _ answers: [Character: ZoneAnswer]) -> ZoneAnswer {
-        while let line = Terminal.ask(text) {
+    private func choose(_ text: String, _ answers: [Character: ZoneAnswer]) async -> ZoneAnswer {
+        while let line = await Terminal.answer(to: text) {
             let first = line.lowercased().first
             if let answer = first.flatMap({ answers[$0] }) { return answer }
             if first == "c" { return .cancel }
@@ -57,5 +60,24 @@ struct ZoneChooser: Sendable {
     private static func text(_ side: ZoneQuestion.Side) -> String {
         "“\(Display.printable(side.zone))” with \(side.records.counted("record"))"
             + (side.isShared ? ", shared with others" : "")
+    }
+}
+
+/// Lets one piece of work after the other have its turn.
+private actor Turns {
+    private var last: Task<Void, Never>?
+
+    func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
+        let previous = last
+        let task = Task {
+            await previous?.value
+            return await body()
+        }
+        last = Task { _ = await task.value }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 }
