@@ -141,7 +141,9 @@ import Testing
                 COMMIT;
                 """)
             try await study.peer("status", "--check", "--repair")
-            try await eventually("the scores") { try kitchen.contents() == study.contents() }
+            try await eventually("the scores", within: .seconds(90)) {
+                try kitchen.contents() == study.contents()
+            }
             #expect(try kitchen.rows("SELECT COUNT(*) FROM SBScore") == ["1013"])
             #expect(listener.process.isRunning && caller.isRunning)
         }
