@@ -29,8 +29,8 @@ struct Connect: StoreCommand {
 
     @Flag(
         help: """
-            For a machine that was away so long that it is refused: take the other scorebook over, and keep what was \
-            written here since the last sync with it.
+            For a machine that was away so long that it is refused: take the other scorebook over, after a backup, and \
+            keep what was written here since the last sync with it.
             """)
     var startOver = false
 
