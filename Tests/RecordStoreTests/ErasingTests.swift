@@ -1,0 +1,57 @@
+import Foundation
+import GRDB
+import SyncModel
+import Testing
+
+@testable import RecordStore
+
+/// A machine that leaves removes what it shared, and nothing else.
+struct ErasingTests {
+    @Test func filesThatTheZoneDidNotHaveStay() async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let assets = AssetDirectory(at: directory)
+        let album = try AssetReferenceTests.Album(assets)
+        let shared = try assets.add([1, 2, 3])
+        let own = try assets.add([4, 5, 6])
+        // Somebody is adding a third, and has not said yet which record has it.
+        let coming = try assets.add([7, 8, 9])
+        try await album.write(
+            "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [shared.json])
+        let attic = try await album.store.createZone("attic")
+        try await album.store.database.write { [store = album.store] db in
+            try db.execute(
+                sql: "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|2', ?)", arguments: [own.json])
+            _ = try store.fold(db, newIn: attic)
+        }
+        _ = try await album.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "kitchen")
+        let zones = try await album.store.eraseAfterForgetting("kitchen")
+        #expect(zones.map(\.name) == ["ScorebookData"])
+        try await album.store.forgetPeer("kitchen", erasing: zones)
+        #expect(try album.rows("SELECT recordName FROM Photo") == ["Photo|~|2"])
+        #expect(!assets.isHere(shared.hash))
+        #expect(assets.isHere(own.hash))
+        #expect(assets.isHere(coming.hash))
+        #expect(try await album.store.peers().isEmpty)
+        let zone = try #require(try await album.store.zones().first)
+        #expect(!zone.isShared && zone.digest.count == 0)
+    }
+
+    @Test func aZoneOfItsOwnGoesWithItsRecords() async throws {
+        let machine = try Machine("a", number: 1)
+        let club = try await machine.store.createZone("club")
+        try await machine.store.database.write { [store = machine.store] db in
+            try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane')")
+            _ = try store.fold(db, newIn: club)
+        }
+        _ = try await machine.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "kitchen")
+        try await machine.store.grant(.read, to: "kitchen", in: "club")
+        try await machine.store.forgetPeer(
+            "kitchen", erasing: machine.store.eraseAfterForgetting("kitchen"))
+        #expect(try await machine.store.zones().map(\.name) == ["ScorebookData"])
+        #expect(
+            try machine.rows(
+                "SELECT recordName FROM Author UNION ALL SELECT remoteRecordID FROM remoteRecord") == [])
+    }
+}
