@@ -71,13 +71,14 @@ final class Outbox: Sendable {
         room.yield()
     }
 
-    private enum Next {
+    enum Next {
         case message(Message)
         case nothing
         case end
     }
 
-    private func next() -> Next {
+    /// The next message to write.
+    func next() -> Next {
         state.withLock { state in
             if let message = state.messages.popFirst() { return .message(message) }
             if let piece = state.pieces.popFirst() {

@@ -236,6 +236,45 @@ import Testing
         }
     }
 
+    /// On a slow line with megabytes of others that are missing too, the one that somebody waits for comes alone.
+    @Test func aPictureThatIsSavedDoesNotWaitForTheOthers() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let proxy = try Proxy(to: listener.port, .delay(.milliseconds(1)))
+            try await study.peer("connect", proxy.address, "--once")
+            try await study.peer("assets", "none")
+            try kitchen.addPictures(10, bytes: 3_000_000, label: "large")
+            try kitchen.addPictures(1, bytes: 60_000, label: "wanted")
+            try await study.peer("connect", proxy.address, "--once")
+            try await study.peer("assets", "all")
+            let target = study.scene.path("saved.bin")
+            let name = try #require(
+                try study.rows(
+                    "SELECT recordName FROM SBMatchImage WHERE json_extract(image, '$.size') = 60000"
+                ).first)
+            try await study.peer("image", "save", name, "--to", target)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: target)).count == 60_000)
+            #expect(try study.pictureFiles().count < 11)
+        }
+    }
+
+    /// A policy of less ends what has not begun.
+    @Test func aPolicyOfLessIsHeardInALiveSession() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let proxy = try Proxy(to: listener.port, .delay(.milliseconds(1)))
+            let caller = try study.start(["connect", proxy.address, "--json"])
+            try await caller.event("inSync")
+            try kitchen.addPictures(40, bytes: 300_000)
+            try await eventually("the first picture to be on its way") { !study.incoming().isEmpty }
+            try await study.peer("assets", "none")
+            // What is under way comes; of the rest nothing.
+            try await eventually("the end") { study.incoming().isEmpty }
+            #expect(try study.pictureFiles().count < 40)
+            #expect(caller.isRunning)
+        }
+    }
+
     /// A machine that only listens fetches over a connection that another has made.
     @Test func aPictureIsFetchedByTheProcessThatIsConnected() async throws {
         try await withPair { kitchen, study in

@@ -41,4 +41,45 @@ import Testing
             #expect(try await haveEqualDigests(kitchen, study))
         }
     }
+
+    /// What does not fit keeps nothing smaller waiting, and it is said once that it does not.
+    @Test func aPictureThatDoesNotFitKeepsNoOtherWaiting() async throws {
+        try await withPair { kitchen, study in
+            let assets = study.store.appendingPathComponent("assets")
+            try FileManager.default.createDirectory(at: assets, withIntermediateDirectories: true)
+            try kitchen.addPictures(1, bytes: 20_000_000, label: "panorama")
+            try kitchen.addPictures(5, bytes: 200_000, label: "small")
+            let listener = try await kitchen.listen()
+            let disk = SmallDisk(directory: assets, megabytes: 42)
+            let once = try await study.start(["connect", listener.address, "--once", "--json"], with: disk)
+                .outcome()
+            #expect(once.exitCode == 0, "\(once)")
+            let figures = try JSONDecoder().decode(SyncFigures.self, from: Data(once.output.utf8))
+            #expect(figures.assetsReceived == 5)
+
+            let caller = try study.start(["connect", listener.address, "--json"], with: disk)
+            try await eventually("the small ones") { disk.files(of: caller).count == 5 }
+            #expect(try caller.events("assetsPaused").count == 1)
+            try disk.grow(to: 100, of: caller)
+            try await eventually("all pictures") { disk.files(of: caller).count == 6 }
+            #expect(try caller.events("assetsPaused").count == 1)
+        }
+    }
+
+    /// A write that fails is no end: who came to sync once goes, and who stays tries again.
+    @Test func aWriteThatFailsKeepsNobodyWaitingForEver() async throws {
+        try await withPair { kitchen, study in
+            let assets = study.store.appendingPathComponent("assets")
+            try FileManager.default.createDirectory(at: assets, withIntermediateDirectories: true)
+            try kitchen.addPictures(1, bytes: 6_000_000)
+            let listener = try await kitchen.listen()
+            let outcome = try await study.start(
+                ["connect", listener.address, "--once"],
+                with: SmallDisk(directory: assets, megabytes: 100, largestFile: 4)
+            ).outcome()
+            #expect(outcome.exitCode == 0, "\(outcome)")
+            #expect(outcome.output.contains("no room"), "\(outcome)")
+            #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
 }

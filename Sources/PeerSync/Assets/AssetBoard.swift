@@ -1,3 +1,4 @@
+import Logging
 import RecordStore
 import SyncModel
 import Synchronization
@@ -36,17 +37,35 @@ final class AssetBoard: Sendable {
         for session in all { await session.lookAgain() }
     }
 
+    /// A file could not be read; it is held against its hash again before anybody gets it.
+    func doubt(_ hash: AssetHash) { intact.withLock { $0[hash] = nil } }
+
     /// Opens a file to be given to a peer, if it is whole; one that is not is never passed on.
-    func open(_ hash: AssetHash, in directory: AssetDirectory) async throws -> Opening {
+    ///
+    /// One picture that makes trouble is no reason to end a session: what cannot be read is damaged, and what cannot be put
+    /// aside, as when another session was faster, is missing.
+    func open(_ hash: AssetHash, in directory: AssetDirectory, logger: Logger) async throws -> Opening {
         try await blocking { [self] in
             guard let file = directory.open(hash) else { return .missing }
             guard intact.withLock({ $0[hash] }) != file.version else { return .file(file) }
-            guard try file.isIntact() else {
-                try directory.setAside(hash)
-                return .damaged
+            do {
+                guard try file.isIntact() else { return putAside(hash, in: directory, logger) }
+            } catch {
+                logger.warning("\(hash) cannot be read: \(error)")
+                return putAside(hash, in: directory, logger)
             }
             intact.withLock { $0[hash] = file.version }
             return .file(file)
+        }
+    }
+
+    private func putAside(_ hash: AssetHash, in directory: AssetDirectory, _ logger: Logger) -> Opening {
+        do {
+            try directory.setAside(hash)
+            return .damaged
+        } catch {
+            logger.warning("\(hash) is damaged, and cannot be put aside: \(error)")
+            return .missing
         }
     }
 }

@@ -15,6 +15,8 @@ actor AssetSession {
     private static let roomInterval: Duration = .seconds(2)
     /// The peer is told how much is left no more often than this.
     private static let tellInterval: Duration = .milliseconds(250)
+    /// A peer that has not answered for so long is not waited for any more: others may have the files.
+    private static let patience: Duration = .seconds(60)
 
     private let engine: SyncEngine
     private let store: RecordStore
@@ -33,6 +35,13 @@ actor AssetSession {
     private var told: (what: Message.AssetsWanted, when: ContinuousClock.Instant)?
     private var isPaused = false
     private var isRetryDue = false
+    private var isRoomRetryDue = false
+    /// Files that found no room, and did not come since.
+    private var withoutRoom: Set<AssetHash> = []
+    /// Whether files, or records, have come since a file was looked for.
+    private var hasMoreCome = false
+    /// When the peer answered last, or was asked after it had answered all.
+    private var lastAnswer = ContinuousClock.now
     private var received = AssetProgress()
     private var sent = AssetProgress()
     /// Files that have come since this was last reported.
@@ -73,6 +82,7 @@ actor AssetSession {
             group.addTask { try await self.serve() }
             group.addTask { try await self.write() }
             group.addTask { try await self.receive(onStep) }
+            group.addTask { await self.watchAnswers() }
             while try await group.next() != nil {}
         }
     }
@@ -84,15 +94,29 @@ actor AssetSession {
         let begin = isFullLookDue ? 0 : known.last
         isFullLookDue = false
         var wanted = try await store.wantedAssets(after: begin, in: zones)
-        if wanted.policy != known.policy || wanted.wishes != known.wishes, begin > 0 {
+        var isFull = begin == 0
+        if !isFull, wanted.policy != known.policy || wanted.wishes != known.wishes || isLess(wanted) {
             wanted = try await store.wantedAssets(after: 0, in: zones)
+            isFull = true
         }
-        for asset in wanted.list { receiver.want(asset.hash, size: asset.size) }
+        for asset in wanted.list {
+            receiver.want(asset.hash, size: asset.size, isUrgent: wanted.wishes.contains(asset.hash))
+        }
+        if isFull {
+            let hashes = Set(wanted.list.map(\.hash))
+            receiver.keepOnly(hashes)
+            withoutRoom.formIntersection(hashes)
+        }
         wanted.list = []
         known = wanted
         try await tellOwed()
         try tell()
         wake.yield()
+    }
+
+    /// Whether something may not be wanted any more that is waited for.
+    private func isLess(_ wanted: RecordStore.WantedAssets) -> Bool {
+        receiver.wantsAny && wanted.lastLeftover != known.lastLeftover
     }
 
     /// Looks at all files again, because one may be gone.
@@ -120,7 +144,7 @@ actor AssetSession {
         try await withThrowingDiscardingTaskGroup { group in
             for await _ in wakes {
                 if isFullLookDue { try await refresh() }
-                while let step = receiver.nextStep() {
+                while let step = nextStep() {
                     switch step {
                     case .request(let request): try outbox.send(.assetRequest(request))
                     case .open(let hash, let size): await open(hash, size)
@@ -130,18 +154,23 @@ actor AssetSession {
                     }
                 }
                 scheduleRetry(&group)
+                scheduleRoomRetry(&group)
                 try tell()
                 await onStep()
             }
         }
     }
 
+    private func nextStep() -> AssetReceiver.Step? {
+        if !receiver.isAwaitingAnswers { lastAnswer = .now }
+        return receiver.nextStep()
+    }
+
     private func scheduleRetry(_ group: inout ThrowingDiscardingTaskGroup<any Error>) {
-        guard !isRetryDue, receiver.hasBusy || isPaused else { return }
+        guard !isRetryDue, receiver.hasBusy else { return }
         isRetryDue = true
-        let interval = isPaused ? Self.roomInterval : Self.busyInterval
         group.addTask {
-            guard (try? await Task.sleep(for: interval)) != nil else { return }
+            guard (try? await Task.sleep(for: Self.busyInterval)) != nil else { return }
             await self.retry()
         }
     }
@@ -149,47 +178,89 @@ actor AssetSession {
     private func retry() {
         isRetryDue = false
         receiver.retryBusy()
-        if isPaused {
-            // The next file that is opened tells whether there is room now.
-            isPaused = false
-            receiver.resume()
-        }
         wake.yield()
     }
 
+    private func scheduleRoomRetry(_ group: inout ThrowingDiscardingTaskGroup<any Error>) {
+        guard !isRoomRetryDue, isPaused || receiver.hasTooLarge else { return }
+        isRoomRetryDue = true
+        group.addTask {
+            guard (try? await Task.sleep(for: Self.roomInterval)) != nil else { return }
+            await self.retryRoom()
+        }
+    }
+
+    private func retryRoom() {
+        isRoomRetryDue = false
+        receiver.retryTooLarge()
+        // The next file that is opened tells whether there is room now.
+        isPaused = false
+        receiver.resume()
+        wake.yield()
+    }
+
+    /// Runs until cancelled. A peer whose disk has died under it would keep files open here that another could give.
+    private func watchAnswers() async {
+        while (try? await Task.sleep(for: Self.patience / 4)) != nil {
+            guard receiver.isAwaitingAnswers, ContinuousClock.now - lastAnswer > Self.patience,
+                !receiver.isIdle
+            else { continue }
+            engine.logger.warning("\(peer.name) has not sent any of the pictures that it was asked for")
+            for hash in receiver.stall() { incoming[hash] = nil }
+            wake.yield()
+        }
+    }
+
     private func open(_ hash: AssetHash, _ size: Int64) async {
-        guard let assets = store.assets else { return receiver.isPresent(hash) }
+        guard let assets = store.assets else { return isPresent(hash) }
         do {
             let isHere = try await blocking { assets.contains(hash, size: size) }
-            guard !isHere else { return receiver.isPresent(hash) }
+            guard !isHere else { return isPresent(hash) }
             guard let file = try await blocking({ try assets.receive(hash, size: size) }) else {
                 return receiver.isBusy(hash)
             }
             // Meanwhile it may have been found that there is no room.
             guard receiver.opened(hash, at: file.count) else { return }
             incoming[hash] = file
-            hasRoom = true
         } catch {
-            receiver.notFinished(hash)
-            pause(because: error)
+            let isTooLarge = (error as? RecordStoreError)?.code == .noSpace
+            // What does not fit keeps nothing smaller waiting.
+            if isTooLarge, (try? await blocking { assets.hasRoom }) == true {
+                receiver.hasNoRoom(hash)
+                tellOfRoom(hash, error)
+            } else {
+                receiver.notFinished(hash)
+                pause(hash, because: error)
+            }
         }
     }
 
-    /// Whether the last file that was opened found room.
-    private var hasRoom = true
+    private func isPresent(_ hash: AssetHash) {
+        withoutRoom.remove(hash)
+        receiver.isPresent(hash)
+    }
 
-    private func pause(because error: any Error) {
+    private func pause(_ hash: AssetHash, because error: any Error) {
         for hash in receiver.pause() { incoming[hash] = nil }
         isPaused = true
-        guard hasRoom else { return }
-        hasRoom = false
+        tellOfRoom(hash, error)
+        // Who waits for the end of all transfers is told, and it is tried again later.
+        wake.yield()
+    }
+
+    /// Says that files find no room, once for all of them.
+    private func tellOfRoom(_ hash: AssetHash, _ error: any Error) {
+        let isFirst = withoutRoom.isEmpty
+        guard withoutRoom.insert(hash).inserted, isFirst else { return }
         engine.onEvent(.assetsPaused(name: peer.name, reason: "\(error)"))
     }
 
     /// Bytes have come. Returns at once: they are written by ``write()``.
     func received(_ chunk: Message.AssetChunk) throws {
+        lastAnswer = .now
         switch try receiver.received(chunk) {
-        case .drop: break
+        // The last of it may have kept the file from being asked for anew.
+        case .drop: wake.yield()
         case .write: arrival.yield(chunk)
         }
     }
@@ -203,7 +274,7 @@ actor AssetSession {
                     try chunk.bytes.withUnsafeReadableBytes { try file.append($0) }
                 }
             } catch {
-                pause(because: error)
+                pause(chunk.hash, because: error)
                 continue
             }
             receiver.wrote(chunk.hash, count: count)
@@ -219,20 +290,19 @@ actor AssetSession {
         do {
             let size = file.count
             let isIntact = try await blocking { try file.finish() }
-            if isIntact {
-                try await noteArrived(hash, size: size)
-            } else {
+            if isIntact { try await noteArrived(hash, size: size) }
+            if receiver.finished(hash, isIntact: isIntact) {
                 engine.logger.warning("\(peer.name) sent other bytes than those of \(hash)")
             }
-            receiver.finished(hash, isIntact: isIntact)
         } catch {
             receiver.notFinished(hash)
-            pause(because: error)
+            pause(hash, because: error)
         }
         wake.yield()
     }
 
     private func noteArrived(_ hash: AssetHash, size: Int64) async throws {
+        withoutRoom.remove(hash)
         statistics.update { $0.assetsReceived += 1 }
         unreported.files += 1
         unreported.bytes += size
@@ -242,6 +312,7 @@ actor AssetSession {
 
     /// The peer does not have a file.
     func isMissing(_ hash: AssetHash) throws {
+        lastAnswer = .now
         if try receiver.isMissing(hash) { incoming[hash] = nil }
         wake.yield()
     }
@@ -268,46 +339,80 @@ actor AssetSession {
 
     private func serve() async throws {
         for await _ in requests {
-            while let piece = sender.nextPiece {
-                guard let file = try await file(piece.hash) else {
-                    outgoing[piece.hash] = nil
-                    try outbox.send(.assetMissing(piece.hash))
-                    continue
+            while true {
+                if let hashes = sender.nextAvailable() {
+                    await outbox.sendWhenIdle(.assetsAvailable(hashes))
+                } else if let piece = sender.nextPiece {
+                    try await serve(piece)
+                } else {
+                    break
                 }
-                let bytes = try? await blocking { try file.read(at: Int64(piece.offset), upTo: piece.count) }
-                guard let bytes, bytes.count == piece.count else {
-                    sender.isMissing(piece.hash, isOwed: true)
-                    continue
-                }
-                sender.sent(piece.count)
-                await outbox.sendWhenIdle(
-                    .assetChunk(
-                        Message.AssetChunk(
-                            hash: piece.hash, offset: piece.offset, bytes: ByteBuffer(bytes: bytes))))
-                statistics.update { $0.assetBytesSent += Int64(piece.count) }
-                sent.add(piece.count, left: sent.left)
-                report()
             }
         }
+    }
+
+    private func serve(_ piece: (hash: AssetHash, offset: UInt64, count: Int)) async throws {
+        guard let bytes = try await bytes(of: piece) else {
+            outgoing[piece.hash] = nil
+            // Behind the pieces that were read before: the answers keep the order of the requests.
+            await outbox.sendWhenIdle(.assetMissing(piece.hash))
+            return
+        }
+        sender.sent(piece.count)
+        await outbox.sendWhenIdle(
+            .assetChunk(
+                Message.AssetChunk(
+                    hash: piece.hash, offset: piece.offset, bytes: ByteBuffer(bytes: bytes))))
+        statistics.update { $0.assetBytesSent += Int64(piece.count) }
+        sent.add(piece.count, left: sent.left)
+        report()
+    }
+
+    /// The bytes that the peer asks for; nil, and noted as missing, when they are not to be had.
+    private func bytes(of piece: (hash: AssetHash, offset: UInt64, count: Int)) async throws -> [UInt8]? {
+        guard let file = try await currentFile(piece.hash) else {
+            // Also when no record refers to it: that record may be on its way here.
+            sender.isMissing(piece.hash, isOwed: true)
+            return nil
+        }
+        do {
+            let bytes = try await blocking {
+                try file.read(at: Int64(clamping: piece.offset), upTo: piece.count)
+            }
+            if bytes.count == piece.count { return bytes }
+            // The peer takes it for larger than it is; the file as it is would be of no use to it.
+            sender.isMissing(piece.hash, isOwed: false)
+        } catch {
+            engine.logger.warning("\(piece.hash) cannot be read: \(error)")
+            // It is read whole before it is given to anybody again.
+            engine.assets.doubt(piece.hash)
+            sender.isMissing(piece.hash, isOwed: true)
+        }
+        return nil
+    }
+
+    /// The file that the peer asks for. What comes while it is looked for is not owed to the peer yet, and nobody would tell
+    /// it, so it is looked for again.
+    private func currentFile(_ hash: AssetHash) async throws -> OutgoingAsset? {
+        repeat {
+            hasMoreCome = false
+            if let file = try await file(hash) { return file }
+        } while hasMoreCome
+        return nil
     }
 
     /// The file that the peer asks for, if it is here and the peer may have it.
     private func file(_ hash: AssetHash) async throws -> OutgoingAsset? {
         if let file = outgoing[hash] { return file }
-        guard let assets = store.assets, try await store.isAssetReferred(hash, in: zones) else {
-            sender.isMissing(hash, isOwed: false)
-            return nil
-        }
-        switch try await engine.assets.open(hash, in: assets) {
+        guard let assets = store.assets, try await store.isAssetReferred(hash, in: zones) else { return nil }
+        switch try await engine.assets.open(hash, in: assets, logger: engine.logger) {
         case .file(let file):
             // Those that the peer has all of need not stay open.
             if outgoing.count >= 2 * ProtocolLimits.openAssets { outgoing.removeAll() }
             outgoing[hash] = file
             return file
-        case .missing:
-            sender.isMissing(hash, isOwed: true)
+        case .missing: break
         case .damaged:
-            sender.isMissing(hash, isOwed: true)
             engine.onEvent(.assetDamaged(hash))
             await engine.assets.lost()
         }
@@ -315,19 +420,28 @@ actor AssetSession {
     }
 
     /// A file has come from somewhere.
-    func arrived(_ hash: AssetHash) {
-        let owed = sender.arrived([hash])
-        if !owed.isEmpty { try? outbox.send(.assetsAvailable(owed)) }
+    func arrived(_ hash: AssetHash) async {
+        hasMoreCome = true
+        // What fails here fails at the next look too, and is said there.
+        try? await announce([hash])
         wake.yield()
     }
 
-    /// Tells the peer of files that it has asked for in vain, and that somebody has put here since.
+    /// Tells the peer of files that it has asked for in vain, and that somebody has put here since, or a record that
+    /// refers to them.
     private func tellOwed() async throws {
+        hasMoreCome = true
         guard let assets = store.assets, !sender.owed.isEmpty else { return }
-        let owed = sender.owed.prefix(ProtocolLimits.maximumAssetsAvailable)
-        let here = try await blocking { owed.filter { assets.isHere($0) } }
-        let arrived = sender.arrived(Array(here))
-        if !arrived.isEmpty { try outbox.send(.assetsAvailable(arrived)) }
+        let owed = sender.owed
+        try await announce(blocking { owed.filter { assets.isHere($0) } })
+    }
+
+    private func announce(_ hashes: some Sequence<AssetHash>) async throws {
+        for hash in hashes where sender.owed.contains(hash) {
+            // The peer may have asked for what is none of its business.
+            if try await store.isAssetReferred(hash, in: zones) { sender.arrived([hash]) }
+        }
+        request.yield()
     }
 
     // MARK: Reporting

@@ -19,9 +19,27 @@ public struct AssetDirectory: Sendable {
 
     static let bufferSize = 1 << 20
 
+    /// How many bytes are free where a directory is; nil when nobody can tell.
+    private let freeSpace: @Sendable (URL) -> Int64?
+
     /// - Parameter url: a directory, made when the first file is.
     public init(at url: URL) {
+        self.init(at: url) { url in
+            var status = statvfs()
+            guard statvfs(url.path, &status) == 0 else { return nil }
+            return Self.bytes(of: UInt64(status.f_bavail), blocksOf: UInt64(status.f_frsize))
+        }
+    }
+
+    package init(at url: URL, freeSpace: @escaping @Sendable (URL) -> Int64?) {
         self.url = url
+        self.freeSpace = freeSpace
+    }
+
+    /// File systems without a limit, as some on networks are, say numbers of which the product is none.
+    package static func bytes(of blocks: UInt64, blocksOf size: UInt64) -> Int64 {
+        let (product, overflow) = blocks.multipliedReportingOverflow(by: size)
+        return overflow ? .max : Int64(clamping: product)
     }
 
     private var incoming: URL { url.appendingPathComponent("incoming", isDirectory: true) }
@@ -35,10 +53,13 @@ public struct AssetDirectory: Sendable {
     }
 
     /// Whether the file is there, in the size that it should have. Its bytes are not looked at.
-    public func contains(_ hash: AssetHash, size: Int64) -> Bool {
+    public func contains(_ hash: AssetHash, size: Int64) -> Bool { self.size(hash) == size }
+
+    /// The size of a file; nil when it is not there.
+    package func size(_ hash: AssetHash) -> Int64? {
         var status = stat()
-        return lstat(file(hash).path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-            && Int64(status.st_size) == size
+        guard lstat(file(hash).path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int64(status.st_size)
     }
 
     /// Whether a file of that hash is there, whatever its size.
@@ -118,7 +139,7 @@ public struct AssetDirectory: Sendable {
     /// - Parameters:
     ///   - expected: the hash without which nothing is kept; nil for any.
     ///   - read: gives the bytes from an offset on; none at the end.
-    private func add(
+    func add(
         expecting expected: AssetHash? = nil, _ read: (Int64) throws -> [UInt8]
     ) throws -> (AssetHash, Int64) {
         try understandingWrites {
@@ -126,6 +147,8 @@ public struct AssetDirectory: Sendable {
             let new = incoming.appendingPathComponent("\(UUID().uuidString).new")
             defer { unlink(new.path) }
             let file = try PosixFile(new.path, O_WRONLY | O_CREAT | O_EXCL)
+            // So that nobody takes it for something that was left behind, however long it takes.
+            _ = file.lockIfFree()
             var hasher = AssetHasher()
             while true {
                 let part = try read(hasher.count)
@@ -203,16 +226,17 @@ public struct AssetDirectory: Sendable {
             let file = try PosixFile(path.path, O_RDWR | O_CREAT)
             // Whoever held it until just now may have given it its name.
             guard file.lockIfFree(), try file.isAt(path.path) else { return nil }
-            let asset = try IncomingAsset(self, hash, size: size, file: file, path: path)
-            try checkRoom(for: size - asset.count)
-            return asset
+            // Before what is there is read: a file that has no room is tried again and again.
+            try checkRoom(for: size - min(size, file.size))
+            return try IncomingAsset(self, hash, size: size, file: file, path: path)
         }
     }
 
-    private func checkRoom(for bytes: Int64) throws {
-        var status = statvfs()
-        guard statvfs(url.path, &status) == 0 else { return }
-        let free = Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    /// Whether there is room for anything at all that comes from peers.
+    package var hasRoom: Bool { freeSpace(url).map { $0 > Self.reserve } ?? false }
+
+    func checkRoom(for bytes: Int64) throws {
+        guard let free = freeSpace(url) else { return }
         guard free - bytes >= Self.reserve else {
             throw RecordStoreError(
                 .noSpace,
@@ -236,6 +260,27 @@ public struct AssetDirectory: Sendable {
     public func isIntact(_ hash: AssetHash) -> Bool {
         guard let file = try? PosixFile(file(hash).path, O_RDONLY) else { return false }
         return (try? Self.hash(of: file)) == hash
+    }
+
+    /// Whether a file has other bytes than its name says, or cannot be read to its end.
+    ///
+    /// One that is not there is not damaged, and one that cannot be opened, for want of rights or of descriptors, may be
+    /// as good as ever.
+    ///
+    /// - Throws: ``RecordStoreError`` `unreadableFile` when it cannot be opened.
+    public func isDamaged(_ hash: AssetHash) throws -> Bool {
+        let file: PosixFile
+        do {
+            file = try PosixFile(self.file(hash).path, O_RDONLY)
+        } catch let error as PosixError where error.code == ENOENT {
+            return false
+        } catch let error as PosixError where error.code == ELOOP {
+            // A link is not followed, and in the way of the file.
+            return true
+        } catch {
+            throw RecordStoreError(.unreadableFile, "the picture \(hash) cannot be read: \(error)")
+        }
+        return (try? Self.hash(of: file)) != hash
     }
 
     static func hash(of file: PosixFile) throws -> AssetHash {

@@ -32,11 +32,12 @@ enum AssetTable {
         guard hadAny || !wanted.isEmpty else { return }
         let name = state.name.description
         let rows = try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT field, hash, zone FROM assetReference WHERE recordName = ?"),
+            db.cachedStatement(
+                sql: "SELECT field, hash, zone, size FROM assetReference WHERE recordName = ?"),
             arguments: [name])
         for row in rows {
             let hash = row.bytes("hash")
-            if let asset = wanted[row[0]], asset.hash.bytes == hash, zone == row[2] {
+            if let asset = wanted[row[0]], asset.hash.bytes == hash, zone == row[2], asset.size == row[3] {
                 wanted[row[0]] = nil
             } else {
                 try drop(db, name, field: row[0], hash: hash, zone: row[2], sequence: sequence)
@@ -88,6 +89,8 @@ enum AssetTable {
     /// The files that live records refer to, each once, in the order in which they came to be referred to, from the one
     /// after `id` on.
     ///
+    /// Where records name several sizes for one file, it is the one that was named last: somebody may have mended it.
+    ///
     /// - Parameter zones: those of the records; nil for all.
     static func references(_ db: Database, after id: Int64 = 0, in zones: [Zone]? = nil) throws -> (
         last: Int64, list: [AssetReference]
@@ -96,7 +99,7 @@ enum AssetTable {
         let rows = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    SELECT hash, MAX(size), MAX(id) AS last FROM assetReference WHERE id > ? \(condition)
+                    SELECT hash, size, MAX(id) AS last FROM assetReference WHERE id > ? \(condition)
                     GROUP BY hash ORDER BY last
                     """
             ), arguments: [id])
@@ -108,6 +111,19 @@ enum AssetTable {
             list.append(AssetReference(hash: hash, size: row[1]))
         }
         return (last, list)
+    }
+
+    /// Whether any record says that a file has this size.
+    static func isReferred(_ db: Database, _ hash: AssetHash, size: Int64) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM assetReference WHERE hash = ? AND size = ?)"),
+            arguments: [Data(hash.bytes), size]) ?? false
+    }
+
+    /// Changes whenever records have let go of a file.
+    static func lastLeftover(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db, sql: "SELECT MAX(changeSequence) FROM assetLeftover") ?? 0
     }
 
     /// Whether a peer that may see these zones may have a file: a record there refers to it, or did and the peer may not

@@ -13,6 +13,8 @@ package final class IncomingAsset: @unchecked Sendable {
     private let file: PosixFile
     private let path: URL
     private var hasher = AssetHasher()
+    /// Bytes that were written since it was looked whether there is room.
+    private var unchecked = 0
 
     /// How many bytes have come.
     package var count: Int64 { hasher.count }
@@ -34,8 +36,14 @@ package final class IncomingAsset: @unchecked Sendable {
 
     /// Appends what has come.
     ///
-    /// - Throws: ``RecordStoreError`` `noSpace`, `assetUnwritable`.
+    /// - Throws: ``RecordStoreError`` `noSpace`, also when less than ``AssetDirectory/reserve`` would be left; others write
+    ///   to the same disk. `assetUnwritable`.
     package func append(_ bytes: UnsafeRawBufferPointer) throws {
+        unchecked += bytes.count
+        if unchecked >= AssetDirectory.bufferSize {
+            try directory.checkRoom(for: Int64(bytes.count))
+            unchecked = 0
+        }
         try directory.understandingWrites { try file.write(bytes, at: hasher.count) }
         hasher.update(bytes)
     }

@@ -43,9 +43,13 @@ extension RecordStore {
         let present = try await blocking { [assets] in try assets?.present() ?? [:] }
         var status = AssetStatus()
         status.policy = policy
+        let here = try await inOtherSize(
+            references.compactMap { reference in
+                present[reference.hash].flatMap { $0 == reference.size ? nil : (reference, $0) }
+            })
         for reference in references {
             status.referred.add(reference.size)
-            guard present[reference.hash] != reference.size else { continue }
+            guard present[reference.hash] != reference.size, !here.contains(reference.hash) else { continue }
             if policy.includes(reference.size) {
                 status.missing.add(reference.size)
             } else {
@@ -53,6 +57,16 @@ extension RecordStore {
             }
         }
         return status
+    }
+
+    /// The files that are not here in the size of the reference, but in one that another record names. The hash decides
+    /// which of them is right, and it is the same file.
+    private func inOtherSize(_ files: [(AssetReference, size: Int64)]) async throws -> Set<AssetHash> {
+        guard !files.isEmpty else { return [] }
+        return try await database.read { db in
+            Set(
+                try files.filter { try AssetTable.isReferred(db, $0.0.hash, size: $0.size) }.map(\.0.hash))
+        }
     }
 
     /// Which files are fetched from peers.
@@ -72,22 +86,31 @@ extension RecordStore {
     /// Reads every file, and puts aside those that are damaged, so that they are fetched again.
     ///
     /// - Parameter onProgress: called after each file, with what has been looked at so far.
+    /// - Throws: ``RecordStoreError`` `unreadableFile` when files could not be opened, and none of the others is damaged.
     public func checkAssets(
         onProgress: @Sendable (AssetStatus.Count) -> Void = { _ in }
     ) async throws -> AssetCheck {
         var check = AssetCheck()
+        var unreadable: (any Error)?
         guard let assets else { return check }
         for (hash, size) in try await blocking({ try assets.present() }).sorted(by: { $0.key < $1.key }) {
             try Task.checkCancellation()
-            let isIntact = try await blocking {
-                if assets.isIntact(hash) { return true }
-                try assets.setAside(hash)
-                return false
+            do {
+                let isDamaged = try await blocking {
+                    guard try assets.isDamaged(hash) else { return false }
+                    try assets.setAside(hash)
+                    return true
+                }
+                if isDamaged { check.damaged.append(hash) }
+            } catch let error as RecordStoreError where error.code == .unreadableFile {
+                // The others are looked at all the same.
+                unreadable = error
+                continue
             }
-            if !isIntact { check.damaged.append(hash) }
             check.checked.add(size)
             onProgress(check.checked)
         }
+        if let unreadable, check.damaged.isEmpty { throw unreadable }
         return check
     }
 
@@ -114,6 +137,8 @@ extension RecordStore {
         package var last: Int64 = 0
         package var policy = AssetPolicy.all
         package var wishes: Set<AssetHash> = []
+        /// Changes when records have let go of files: then there may be fewer than there were.
+        package var lastLeftover: Int64 = 0
 
         package init() {}
     }
@@ -124,23 +149,26 @@ extension RecordStore {
     ///   can claim it. nil for all.
     package func wantedAssets(after id: Int64, in zones: [Zone]? = nil) async throws -> WantedAssets {
         guard let assets else { return WantedAssets() }
-        let (references, policy, wishes) = try await database.read { db in
+        let (references, policy, wishes, lastLeftover) = try await database.read { db in
             (
                 try AssetTable.references(db, after: id, in: zones), try Self.assetPolicy(db),
-                try AssetTable.wishes(db)
+                try AssetTable.wishes(db), try AssetTable.lastLeftover(db)
             )
         }
         let candidates = references.list.filter {
             policy.includes($0.size) || wishes.contains($0.hash)
         }
-        let list =
-            candidates.isEmpty
-            ? [] : try await blocking { candidates.filter { !assets.contains($0.hash, size: $0.size) } }
         var wanted = WantedAssets()
-        wanted.list = list
+        if !candidates.isEmpty {
+            let sizes = try await blocking { candidates.map { assets.size($0.hash) } }
+            let missing = zip(candidates, sizes).filter { $0.size != $1 }
+            let here = try await inOtherSize(missing.compactMap { file, size in size.map { (file, $0) } })
+            wanted.list = missing.map(\.0).filter { !here.contains($0.hash) }
+        }
         wanted.last = references.last
         wanted.policy = policy
         wanted.wishes = wishes
+        wanted.lastLeftover = lastLeftover
         return wanted
     }
 

@@ -5,15 +5,19 @@ import SyncModel
 /// Whoever drives it says what is wanted, asks for the ``nextStep()`` until there is none, and hands in what came of it.
 /// Files are asked for piece by piece, so that what is on its way is bounded by ``ProtocolLimits/assetWindow`` whatever
 /// the peer does, and a connection is never full of pictures when a record is to go through it.
+///
+/// A file that is wanted is in the queue, under way, or waits for something: that others let go of it, for room, or for
+/// the answers to what was asked of it before. ``PeerAnswers`` keeps count of those.
 package struct AssetReceiver: Sendable {
     /// Something to do.
     package enum Step: Sendable, Equatable {
-        /// Open what is there of a file; answer with ``opened(_:at:)``, ``isBusy(_:)`` or ``isPresent(_:)``.
+        /// Open what is there of a file; answer with ``opened(_:at:)``, ``isBusy(_:)``, ``hasNoRoom(_:)``,
+        /// ``notFinished(_:)`` or ``isPresent(_:)``.
         case open(AssetHash, size: Int64)
         /// Ask the peer for a piece of a file.
         case request(Message.AssetRequest)
         /// The last byte is written. Hold the file against its hash and give it its name; answer with
-        /// ``finished(_:isIntact:)``.
+        /// ``finished(_:isIntact:)`` or ``notFinished(_:)``.
         case finish(AssetHash)
     }
 
@@ -29,42 +33,74 @@ package struct AssetReceiver: Sendable {
         let size: Int64
         var isOpen = false
         var isFinishing = false
+        /// What was there when it was opened.
+        var begin: Int64 = 0
         /// Up to where the peer was asked for bytes.
         var requested: Int64 = 0
-        /// Up to where bytes have come.
-        var received: Int64 = 0
         /// Up to where they are written.
         var written: Int64 = 0
     }
 
-    private var queue: [AssetHash] = []
-    private var head = 0
+    private var queue = AssetQueue()
     private var sizes: [AssetHash: Int64] = [:]
     private var totalSize: Int64 = 0
     private var transfers: [AssetHash: Transfer] = [:]
-    /// Files that somebody else is receiving.
-    private var busy: [AssetHash] = []
+    /// Files that somebody else is receiving. They stay in here while it is tried again, so that nobody hears of more to
+    /// come each time.
+    private var busy: Set<AssetHash> = []
+    /// Files that there is no room for, though there is for others. They stay in here as the busy ones do.
+    private var tooLarge: Set<AssetHash> = []
     /// Files that the peer does not have.
     private var unavailable: [AssetHash: Int64] = [:]
-    /// Bytes that are still to come of transfers that were given up.
-    private var abandoned: [AssetHash: (received: Int64, requested: Int64)] = [:]
+    /// Files of which a rest from before was not what it should be.
+    private var begunAnew: Set<AssetHash> = []
+    private var answers = PeerAnswers()
     /// What there is no room for is not asked for.
     private var isPaused = false
+    /// The peer does not answer; nothing more is asked of it until it does.
+    private var isStalled = false
 
     package init() {}
 
     // MARK: What is wanted
 
-    /// Files that are wanted; those that are known already are left as they are.
-    package mutating func want(_ hash: AssetHash, size: Int64) {
-        guard sizes[hash] == nil, unavailable[hash] == nil else { return }
-        sizes[hash] = size
-        totalSize += size
-        queue.append(hash)
+    /// A file is wanted. One that is known already is left as it is, but for a size that has changed.
+    ///
+    /// - Parameter isUrgent: somebody waits for it, so it goes before the others.
+    package mutating func want(_ hash: AssetHash, size: Int64, isUrgent: Bool = false) {
+        if let known = unavailable[hash] {
+            // In another size it is another question.
+            guard known != size else { return }
+            unavailable[hash] = nil
+        }
+        if let known = sizes[hash] {
+            if transfers[hash] == nil {
+                sizes[hash] = size
+                totalSize += size - known
+            }
+        } else {
+            sizes[hash] = size
+            totalSize += size
+            queue.append(hash)
+        }
+        if isUrgent { queue.moveToFront(hash) }
     }
 
+    /// These files alone are still wanted. What is under way goes on: most of it may be here.
+    package mutating func keepOnly(_ wanted: Set<AssetHash>) {
+        for hash in sizes.keys where transfers[hash] == nil && !wanted.contains(hash) { forget(hash) }
+        unavailable = unavailable.filter { wanted.contains($0.key) }
+    }
+
+    /// Whether anything is wanted, from whomever.
+    package var wantsAny: Bool { !sizes.isEmpty || !unavailable.isEmpty }
+
+    @discardableResult
     private mutating func forget(_ hash: AssetHash) -> Int64? {
         transfers[hash] = nil
+        busy.remove(hash)
+        tooLarge.remove(hash)
+        queue.remove(hash)
         let size = sizes.removeValue(forKey: hash)
         totalSize -= size ?? 0
         return size
@@ -72,25 +108,34 @@ package struct AssetReceiver: Sendable {
 
     /// How many files this side is still going to ask the peer for, or is receiving from it.
     package var remaining: Message.AssetsWanted {
-        guard !isPaused else { return Message.AssetsWanted(files: 0, bytes: 0) }
-        let elsewhere = busy.reduce(0) { $0 + (sizes[$1] ?? 0) }
+        guard !isIdle else { return Message.AssetsWanted(files: 0, bytes: 0) }
+        let elsewhere = busy.union(tooLarge).reduce(0) { $0 + (sizes[$1] ?? 0) }
         let written = transfers.values.reduce(0) { $0 + $1.written }
         return Message.AssetsWanted(
-            files: UInt64(sizes.count - busy.count), bytes: UInt64(max(0, totalSize - elsewhere - written)))
+            files: UInt64(max(0, sizes.count - busy.count - tooLarge.count)),
+            bytes: UInt64(max(0, totalSize - elsewhere - written)))
     }
 
     /// Whether there is nothing that this peer may still give.
-    package var isIdle: Bool { isPaused || sizes.count == busy.count }
+    package var isIdle: Bool { isPaused || isStalled || sizes.count <= busy.count + tooLarge.count }
 
     /// Files that this peer does not have.
     package var unavailableCount: Int { unavailable.count }
+
+    // MARK: Waiting
 
     /// Whether files are waited for that somebody else is receiving; look again later with ``retryBusy()``.
     package var hasBusy: Bool { !busy.isEmpty }
 
     package mutating func retryBusy() {
-        queue += busy
-        busy.removeAll()
+        for hash in busy where transfers[hash] == nil { queue.append(hash) }
+    }
+
+    /// Whether there are files that there is no room for; look again later with ``retryTooLarge()``.
+    package var hasTooLarge: Bool { !tooLarge.isEmpty }
+
+    package mutating func retryTooLarge() {
+        for hash in tooLarge where transfers[hash] == nil { queue.append(hash) }
     }
 
     /// There is no room: all that is under way is given up for now. What was received is kept.
@@ -98,20 +143,30 @@ package struct AssetReceiver: Sendable {
     /// - Returns: the files to close.
     package mutating func pause() -> [AssetHash] {
         isPaused = true
-        let open = transfers.filter { !$0.value.isFinishing }
-        for (hash, transfer) in open {
-            abandon(hash, transfer)
-            queue.append(hash)
-        }
-        return open.map(\.key)
+        return giveUpAll()
     }
 
     package mutating func resume() { isPaused = false }
 
-    private mutating func abandon(_ hash: AssetHash, _ transfer: Transfer) {
-        transfers[hash] = nil
-        guard transfer.received < transfer.requested else { return }
-        abandoned[hash] = (transfer.received, transfer.requested)
+    /// Whether the peer still has to answer something.
+    package var isAwaitingAnswers: Bool { !answers.isEmpty }
+
+    /// The peer has not answered for long: what is under way is left to others until it does.
+    ///
+    /// - Returns: the files to close.
+    package mutating func stall() -> [AssetHash] {
+        isStalled = true
+        return giveUpAll()
+    }
+
+    private mutating func giveUpAll() -> [AssetHash] {
+        let open = transfers.filter { !$0.value.isFinishing }.map(\.key)
+        for hash in open {
+            transfers[hash] = nil
+            answers.drop(hash)
+            queue.append(hash)
+        }
+        return open
     }
 
     // MARK: Steps
@@ -124,8 +179,11 @@ package struct AssetReceiver: Sendable {
             transfers[hash]!.isFinishing = true
             return .finish(hash)
         }
-        guard !isPaused else { return nil }
-        let underWay = transfers.values.reduce(0) { $0 + $1.requested - $1.written }
+        guard !isPaused, !isStalled else { return nil }
+        // What is to be dropped when it comes is on its way too: without it, who pauses often would ask for more than is
+        // allowed.
+        let underWay =
+            transfers.values.reduce(0) { $0 + $1.requested - $1.written } + answers.droppedBytes
         guard underWay < ProtocolLimits.assetWindow else { return nil }
         // The smallest rest first, so that files become whole.
         let open = transfers.filter { $0.value.isOpen && $0.value.requested < $0.value.size }
@@ -134,6 +192,7 @@ package struct AssetReceiver: Sendable {
         }) {
             let length = min(transfer.size - transfer.requested, ProtocolLimits.assetWindow - underWay)
             transfers[hash]!.requested += length
+            answers.expect(hash, from: transfer.requested, count: length)
             return .request(
                 Message.AssetRequest(
                     hash: hash, offset: UInt64(transfer.requested), length: UInt64(length)))
@@ -143,19 +202,9 @@ package struct AssetReceiver: Sendable {
 
     private mutating func nextOpen() -> Step? {
         guard transfers.count < ProtocolLimits.openAssets else { return nil }
-        while head < queue.count {
-            let hash = queue[head]
-            head += 1
-            if head == queue.count {
-                queue.removeAll()
-                head = 0
-            }
+        // What was asked for before has to come, and be dropped, before it is asked for anew.
+        while let hash = queue.popFirst(where: { !answers.areOwed($0) }) {
             guard let size = sizes[hash], transfers[hash] == nil else { continue }
-            // What was asked for before has to come, and be dropped, before it is asked for anew.
-            guard abandoned[hash] == nil else {
-                busy.append(hash)
-                continue
-            }
             transfers[hash] = Transfer(size: size)
             return .open(hash, size: size)
         }
@@ -166,38 +215,59 @@ package struct AssetReceiver: Sendable {
     ///
     /// - Returns: false when it was given up meanwhile, and is to be closed.
     package mutating func opened(_ hash: AssetHash, at offset: Int64) -> Bool {
-        guard transfers[hash] != nil else { return false }
+        guard transfers[hash]?.isOpen == false else { return false }
+        busy.remove(hash)
+        tooLarge.remove(hash)
         transfers[hash]!.isOpen = true
+        transfers[hash]!.begin = offset
         transfers[hash]!.requested = offset
-        transfers[hash]!.received = offset
         transfers[hash]!.written = offset
         return true
     }
 
     /// Somebody else is receiving the file.
     package mutating func isBusy(_ hash: AssetHash) {
-        transfers[hash] = nil
-        busy.append(hash)
+        guard transfers.removeValue(forKey: hash) != nil else { return }
+        tooLarge.remove(hash)
+        busy.insert(hash)
+    }
+
+    /// There is no room for this file, though there may be for others.
+    package mutating func hasNoRoom(_ hash: AssetHash) {
+        guard transfers.removeValue(forKey: hash) != nil else { return }
+        busy.remove(hash)
+        tooLarge.insert(hash)
     }
 
     /// The file is there already, or not wanted any more.
-    package mutating func isPresent(_ hash: AssetHash) {
-        _ = forget(hash)
-    }
+    package mutating func isPresent(_ hash: AssetHash) { forget(hash) }
 
     package mutating func wrote(_ hash: AssetHash, count: Int) {
         transfers[hash]?.written += Int64(count)
     }
 
     /// The file has its name; or it did not have the bytes that its hash says, so this peer is not asked for it again.
-    package mutating func finished(_ hash: AssetHash, isIntact: Bool) {
-        let size = forget(hash)
-        if !isIntact { unavailable[hash] = size }
+    ///
+    /// - Returns: whether the peer is to blame. When some of it was there before, that may as well have been wrong, and the
+    ///   peer is asked for the whole once.
+    @discardableResult
+    package mutating func finished(_ hash: AssetHash, isIntact: Bool) -> Bool {
+        guard let transfer = transfers[hash] else { return false }
+        guard !isIntact else {
+            forget(hash)
+            return false
+        }
+        if transfer.begin > 0, begunAnew.insert(hash).inserted {
+            notFinished(hash)
+            return false
+        }
+        unavailable[hash] = forget(hash)
+        return true
     }
 
-    /// The file could not be finished for want of room.
+    /// The file could not be opened, or finished; it is tried again.
     package mutating func notFinished(_ hash: AssetHash) {
-        transfers[hash] = nil
+        guard transfers.removeValue(forKey: hash) != nil else { return }
         queue.append(hash)
     }
 
@@ -205,33 +275,20 @@ package struct AssetReceiver: Sendable {
 
     /// Bytes have come.
     package mutating func received(_ chunk: Message.AssetChunk) throws(ProtocolError) -> Arrival {
-        let count = Int64(chunk.bytes.readableBytes)
-        if let (received, requested) = abandoned[chunk.hash] {
-            guard count > 0, chunk.offset == UInt64(received), received + count <= requested else {
-                throw Self.unasked
-            }
-            abandoned[chunk.hash] = received + count == requested ? nil : (received + count, requested)
-            return .drop
-        }
-        guard let transfer = transfers[chunk.hash], count > 0, chunk.offset == UInt64(transfer.received),
-            transfer.received + count <= transfer.requested
-        else { throw Self.unasked }
-        transfers[chunk.hash]!.received += count
-        return .write
+        let isWanted = try answers.received(chunk)
+        isStalled = false
+        return isWanted ? .write : .drop
     }
 
-    private static var unasked: ProtocolError {
-        ProtocolError(.unexpectedMessage, "the other side sent bytes of a file that it was not asked for")
-    }
-
-    /// The peer does not have a file that it was asked for.
+    /// The peer does not have a file that it was asked for: the answer to one request.
     ///
     /// - Returns: whether it is open and has to be closed.
     package mutating func isMissing(_ hash: AssetHash) throws(ProtocolError) -> Bool {
-        if abandoned.removeValue(forKey: hash) != nil { return false }
-        guard let transfer = transfers[hash], transfer.received < transfer.requested else {
-            throw Self.unasked
-        }
+        let isWanted = try answers.receivedMissing(hash)
+        isStalled = false
+        guard isWanted else { return false }
+        // Whatever comes to the requests after this one would leave a gap.
+        answers.drop(hash)
         unavailable[hash] = forget(hash)
         return true
     }

@@ -6,6 +6,8 @@ package struct AssetSender: Sendable {
     private var requests: [Message.AssetRequest] = []
     /// Files that the peer asked for and this side did not have.
     package private(set) var owed: Set<AssetHash> = []
+    /// What of that has come to be here since, and the peer was not told of.
+    private var available: [AssetHash] = []
     /// How many files the peer still wants; nil before it has said so.
     package private(set) var wantedByPeer: Message.AssetsWanted?
 
@@ -44,18 +46,26 @@ package struct AssetSender: Sendable {
         if requests[0].length == 0 { requests.removeFirst() }
     }
 
-    /// The file is not here, or is not for this peer.
+    /// The file of the next piece is not here, or is not for this peer, which is told so once: that is the answer to the
+    /// one request. The others for the file are answered in their turn.
     ///
     /// - Parameter isOwed: whether to tell the peer when it comes.
     package mutating func isMissing(_ hash: AssetHash, isOwed: Bool) {
-        requests.removeAll { $0.hash == hash }
+        guard requests.first?.hash == hash else { return }
+        requests.removeFirst()
         if isOwed, owed.count < ProtocolLimits.maximumTableEntries { owed.insert(hash) }
     }
 
-    /// Files have come to be here.
-    ///
-    /// - Returns: those that the peer has asked for.
-    package mutating func arrived(_ hashes: [AssetHash]) -> [AssetHash] {
-        hashes.filter { owed.remove($0) != nil }
+    /// Files have come to be here; those that the peer has asked for are ``nextAvailable()``.
+    package mutating func arrived(_ hashes: some Sequence<AssetHash>) {
+        available += hashes.filter { owed.remove($0) != nil }
+    }
+
+    /// Files to tell the peer of, as many as one message may name. It goes in line with the pieces: before the answer that
+    /// a file is missing it would say nothing.
+    package mutating func nextAvailable() -> [AssetHash]? {
+        guard !available.isEmpty else { return nil }
+        defer { available.removeFirst(min(available.count, ProtocolLimits.maximumAssetsAvailable)) }
+        return Array(available.prefix(ProtocolLimits.maximumAssetsAvailable))
     }
 }

@@ -13,7 +13,7 @@ extension OpenStore {
         let records = scorebook.records
         let peers = try await records.peers()
         if let assets = records.assets, let file = records.file(image) {
-            if try await blocking({ assets.isIntact(image.hash) }) { return file }
+            if try await blocking({ try !assets.isDamaged(image.hash) }) { return file }
             guard !peers.isEmpty else {
                 throw Failure(
                     .dataError,
@@ -56,10 +56,25 @@ extension OpenStore {
             guard let address = peer.address.flatMap({ PeerAddress($0) }) else { continue }
             let engine = SyncEngine(
                 store: scorebook.records, identity: identity, displayName: ProcessInfo.processInfo.hostName)
-            _ = try? await SyncConnector(engine, to: address).syncOnce()
-            if let file = scorebook.records.file(image) { return file }
+            if let file = await file(image, during: SyncConnector(engine, to: address)) { return file }
         }
         return nil
+    }
+
+    /// Syncs until a file is here, and not until all the others are that may be missing too.
+    private func file(_ image: Asset, during connector: SyncConnector) async -> URL? {
+        let records = scorebook.records
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try? await connector.syncOnce() }
+            group.addTask {
+                while records.file(image) == nil {
+                    guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+        return records.file(image)
     }
 
     /// Waits for another process to fetch a file, as long as something of it comes.

@@ -1,7 +1,9 @@
 import Foundation
-import RecordStore
 import SyncModel
+import Synchronization
 import Testing
+
+@testable import RecordStore
 
 /// Files are found by their hash, appear whole or not at all, and go on where they were.
 struct AssetDirectoryTests {
@@ -113,6 +115,76 @@ struct AssetDirectoryTests {
             #expect(assets.open(asset.hash) == nil)
             #expect(!assets.isIntact(asset.hash))
         }
+    }
+
+    /// What cannot be read to its end is damaged; but who cannot even open a file, for want of rights or descriptors, has
+    /// found no damage.
+    @Test func onlyWrongBytesAreDamage() throws {
+        try withAssets { assets in
+            let asset = try assets.add(Self.bytes)
+            #expect(try !assets.isDamaged(asset.hash))
+            try FileManager.default.removeItem(at: assets.file(asset.hash))
+            #expect(try !assets.isDamaged(asset.hash))
+            try FileManager.default.createDirectory(
+                at: assets.file(asset.hash), withIntermediateDirectories: true)
+            #expect(try assets.isDamaged(asset.hash))
+            let directory = assets.file(asset.hash).deletingLastPathComponent()
+            try FileManager.default.removeItem(at: directory)
+            try Data([1]).write(to: directory)
+            #expect(throws: RecordStoreError.self) { try assets.isDamaged(asset.hash) }
+        }
+    }
+
+    /// What another process clears away is what was left behind, not what is being added.
+    @Test func whatIsBeingAddedStays() throws {
+        try withAssets { assets in
+            let (hash, _) = try assets.add { offset in
+                assets.removeLeftIncoming(untouchedSince: .distantFuture, wanted: [])
+                return offset == 0 ? [1, 2, 3] : []
+            }
+            #expect(assets.contains(hash, size: 3))
+        }
+    }
+
+    // MARK: Room
+
+    /// Whoever else fills the disk, what comes from peers leaves room for records.
+    @Test func theReserveStaysFreeWhoeverWrites() throws {
+        try withAssets { directory in
+            let free = Mutex<Int64>(AssetDirectory.reserve + 10_000_000)
+            let assets = AssetDirectory(at: directory.url) { _ in free.withLock { $0 } }
+            let asset = try withAssets { try $0.add(Self.bytes) }
+            let file = try #require(try assets.receive(asset.hash, size: asset.size))
+            try Self.bytes[..<1_000_000].withUnsafeBytes { try file.append($0) }
+            free.withLock { $0 = AssetDirectory.reserve + 1000 }
+            #expect(throws: RecordStoreError.self) {
+                for part in 0..<20 {
+                    try Self.bytes[(1_000_000 + part * 65_000)...].prefix(65_000)
+                        .withUnsafeBytes { try file.append($0) }
+                }
+            }
+            #expect(file.count < 1_100_000)
+        }
+    }
+
+    /// The size of a file decides, not what is left of others; and what is too large is not read before that is known.
+    @Test func aFileThatDoesNotFitKeepsNoOtherWaiting() throws {
+        try withAssets { directory in
+            let assets = AssetDirectory(at: directory.url) { _ in AssetDirectory.reserve + 5000 }
+            let asset = try withAssets { try $0.add(Self.bytes) }
+            #expect(throws: RecordStoreError.self) { try assets.receive(asset.hash, size: asset.size) }
+            #expect(try assets.receive(asset.hash, size: 5000) != nil)
+            #expect(assets.hasRoom)
+            #expect(!AssetDirectory(at: directory.url) { _ in AssetDirectory.reserve }.hasRoom)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (1000, 4096, 4_096_000), (.max, 4096, .max), (.max, 1, .max), (0, 4096, 0),
+        ] as [(UInt64, UInt64, Int64)])
+    func freeBytesOfAnyFileSystem(blocks: UInt64, size: UInt64, bytes: Int64) {
+        #expect(AssetDirectory.bytes(of: blocks, blocksOf: size) == bytes)
     }
 
     @Test(arguments: [

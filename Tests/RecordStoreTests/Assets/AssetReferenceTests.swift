@@ -165,6 +165,57 @@ struct AssetReferenceTests {
         }
     }
 
+    /// Somebody names a wrong size, and mends it; and whatever others say, a file that is here is here.
+    @Test func aSizeThatWasWrongIsMended() async throws {
+        try await withAlbum { album, assets in
+            let (bytes, asset) = Self.asset(20)
+            let wrong = try #require(
+                Asset(hash: asset.hash, size: 7, mediaType: asset.mediaType, name: asset.name))
+            let larger = try #require(
+                Asset(hash: asset.hash, size: 1 << 20, mediaType: asset.mediaType, name: asset.name))
+            func wanted(after id: Int64 = 0) async throws -> [Int64] {
+                try await album.store.wantedAssets(after: id).list.map(\.size)
+            }
+            try await album.write(
+                "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [wrong.json])
+            #expect(try await wanted() == [7])
+            let last = try await album.store.wantedAssets(after: 0).last
+            try await album.write("UPDATE Photo SET file = ?", [asset.json])
+            #expect(try await wanted(after: last) == [asset.size])
+            #expect(try album.references == ["Photo|~|1|file|\(asset.hash)|\(asset.size)"])
+            #expect(try album.rows("SELECT * FROM assetLeftover") == [])
+
+            _ = try assets.add(bytes)
+            #expect(try await wanted() == [])
+            for (number, other) in [wrong, larger].enumerated() {
+                try await album.write(
+                    "INSERT INTO Photo (recordName, file) VALUES (?, ?)",
+                    ["Photo|~|other\(number)", other.json])
+                #expect(try await wanted() == [])
+                #expect(try await album.store.assetStatus().missing.files == 0)
+            }
+            try await album.write("DELETE FROM Photo WHERE recordName = 'Photo|~|1'")
+            #expect(try await wanted() == [1 << 20], "no record names the size that the file has")
+        }
+    }
+
+    /// Who waits for files sees that fewer are wanted.
+    @Test func lettingGoOfAFileIsSeen() async throws {
+        try await withAlbum { album, _ in
+            var seen: Set<Int64> = [try await album.store.wantedAssets(after: 0).lastLeftover]
+            for number in 1...3 {
+                try await album.write(
+                    "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)",
+                    [Self.asset(UInt8(number)).asset.json])
+                let before = try await album.store.wantedAssets(after: 0).lastLeftover
+                #expect(seen.contains(before))
+                try await album.write("DELETE FROM Photo")
+                let after = try await album.store.wantedAssets(after: 0).lastLeftover
+                #expect(seen.insert(after).inserted)
+            }
+        }
+    }
+
     /// A peer is asked for files of the zones that it has, and does not hear of others.
     @Test func whatIsWantedOfAPeerGoesByZones() async throws {
         try await withAlbum { album, _ in
