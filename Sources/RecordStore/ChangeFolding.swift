@@ -103,10 +103,29 @@ struct ChangeFolding {
     }
 
     /// What is synced of a value: a picture that a program wrote into the column itself is put into a file.
-    private func kept(_ value: FieldValue, _ field: FieldDefinition) throws -> FieldValue {
+    private func kept(_ value: FieldValue, _ field: FieldDefinition, _ db: Database) throws -> FieldValue {
         guard field.kind == .asset, let assets, case .blob(let bytes) = value else { return value }
-        // Where there is no room for a file, it stays what it is: nothing is lost, and nothing else has to wait.
-        return (try? assets.add(bytes)).map(FieldValue.asset) ?? value
+        if let asset = try? assets.add(bytes) { return .asset(asset) }
+        // Where no file can be written, a small one stays what it is. A record that is too large for a batch would keep all
+        // others from being sent, so the bytes of a large one wait in the store itself.
+        return bytes.count > UnstoredAssets.limit ? .asset(try UnstoredAssets.keep(db, bytes)) : value
+    }
+
+    /// Writes the files of pictures that the journal has, so that a transaction need not last as long as that takes: to put
+    /// a file there that is there already costs little. What fails here is met again in ``kept(_:_:_:)``.
+    func prepareFiles(_ db: Database) throws {
+        guard let assets else { return }
+        try UnstoredAssets.store(db, in: assets)
+        let names = try String.fetchAll(db, sql: "SELECT DISTINCT recordName FROM pendingChange")
+        for text in names {
+            guard let name = try? RecordName(text), let table = tables[name.recordType],
+                table.type.fields.contains(where: { $0.kind == .asset }),
+                let values = try table.values(db, text)
+            else { continue }
+            for (field, value) in zip(table.type.fields, values) where field.kind == .asset {
+                if case .blob(let bytes) = value { _ = try? assets.add(bytes) }
+            }
+        }
     }
 
     private func fold(
@@ -127,7 +146,7 @@ struct ChangeFolding {
             let bit = capturedFields.firstIndex(of: field.name)
             let stamp = bit.flatMap { entry.stampsByBit[$0] } ?? entry.allFields ?? (isNew ? entry.last : nil)
             guard let stamp else { continue }
-            let written = RecordField(name: field.name, value: try kept(value, field), stamp: stamp)
+            let written = RecordField(name: field.name, value: try kept(value, field, set.db), stamp: stamp)
             if field.isNullified, value == .null, let before = record.state.field(field.name),
                 case .reference(let target) = before.value
             {
@@ -141,7 +160,7 @@ struct ChangeFolding {
         if record.state.isDeleted {
             for (field, value) in zip(table.type.fields, values) {
                 record.state.write(
-                    RecordField(name: field.name, value: try kept(value, field), stamp: entry.last))
+                    RecordField(name: field.name, value: try kept(value, field, set.db), stamp: entry.last))
             }
         }
     }

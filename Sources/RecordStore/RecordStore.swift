@@ -157,6 +157,7 @@ public final class RecordStore: Sendable {
     /// - Returns: whether there was anything.
     package func foldIfPending(_ db: Database) throws -> Bool {
         guard try Self.hasPendingChanges(db) else { return false }
+        try folding(Zones.defaultID).prepareFiles(db)
         try db.inTransaction(.immediate) {
             _ = try fold(db)
             return .commit
@@ -178,9 +179,13 @@ public final class RecordStore: Sendable {
     }
 
     func fold(_ db: Database, newInRow zone: Int64) throws -> StoreChanges {
-        try ChangeFolding(
-            tables: tables, replica: replica, generation: generation, assets: assets, zone: zone
-        ).fold(db)
+        if let assets { try UnstoredAssets.store(db, in: assets) }
+        return try folding(zone).fold(db)
+    }
+
+    private func folding(_ zone: Int64) -> ChangeFolding {
+        ChangeFolding(
+            tables: tables, replica: replica, generation: generation, assets: assets, zone: zone)
     }
 
     /// Merges states that carry their own stamps, as an import has them. Part of the transaction that is open; all

@@ -32,6 +32,8 @@ actor AssetSession {
     /// What was wanted when it was looked last.
     private var known = RecordStore.WantedAssets()
     private var isFullLookDue = true
+    /// How many looks have begun.
+    private var looks = 0
     private var told: (what: Message.AssetsWanted, when: ContinuousClock.Instant)?
     private var isPaused = false
     private var isRetryDue = false
@@ -93,6 +95,8 @@ actor AssetSession {
     func refresh() async throws {
         let begin = isFullLookDue ? 0 : known.last
         isFullLookDue = false
+        looks += 1
+        let number = looks
         var wanted = try await store.wantedAssets(after: begin, in: zones)
         var isFull = begin == 0
         if !isFull, wanted.policy != known.policy || wanted.wishes != known.wishes || isLess(wanted) {
@@ -102,7 +106,10 @@ actor AssetSession {
         for asset in wanted.list {
             receiver.want(asset.hash, size: asset.size, isUrgent: wanted.wishes.contains(asset.hash))
         }
-        if isFull {
+        if isFull, number != looks {
+            // Another zone has looked meanwhile, and may know of files that this look has not seen.
+            isFullLookDue = true
+        } else if isFull {
             let hashes = Set(wanted.list.map(\.hash))
             receiver.keepOnly(hashes)
             withoutRoom.formIntersection(hashes)

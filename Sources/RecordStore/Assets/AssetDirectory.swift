@@ -117,8 +117,15 @@ public struct AssetDirectory: Sendable {
 
     /// Keeps bytes that came without a file.
     package func add(_ bytes: [UInt8]) throws -> Asset {
-        let (hash, count) = try add { offset in
-            Array(bytes[Int(offset)..<min(bytes.count, Int(offset) + Self.bufferSize)])
+        var hasher = AssetHasher()
+        bytes.withUnsafeBytes { hasher.update($0) }
+        let (hash, count) = (hasher.finish(), Int64(bytes.count))
+        if contains(hash, size: count) {
+            utimes(file(hash).path, nil)
+        } else {
+            _ = try add { offset in
+                Array(bytes[Int(offset)..<min(bytes.count, Int(offset) + Self.bufferSize)])
+            }
         }
         let type = MediaType.recognized(bytes) ?? MediaType.unknown
         return Asset(hash: hash, size: count, mediaType: type, name: "")!

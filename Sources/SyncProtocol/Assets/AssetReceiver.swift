@@ -48,6 +48,12 @@ package struct AssetReceiver: Sendable {
     /// Files that somebody else is receiving. They stay in here while it is tried again, so that nobody hears of more to
     /// come each time.
     private var busy: Set<AssetHash> = []
+    /// How often they were found so, one time after the other.
+    private var tries: [AssetHash: Int] = [:]
+    /// Those that were found so often that it may take long. Until then the peer is not told that it may go: whoever has
+    /// the file open may be asking somebody who does not have it.
+    private var elsewhere: Set<AssetHash> = []
+    private static let mostTries = 8
     /// Files that there is no room for, though there is for others. They stay in here as the busy ones do.
     private var tooLarge: Set<AssetHash> = []
     /// Files that the peer does not have.
@@ -98,7 +104,7 @@ package struct AssetReceiver: Sendable {
     @discardableResult
     private mutating func forget(_ hash: AssetHash) -> Int64? {
         transfers[hash] = nil
-        busy.remove(hash)
+        isFree(hash)
         tooLarge.remove(hash)
         queue.remove(hash)
         let size = sizes.removeValue(forKey: hash)
@@ -109,15 +115,16 @@ package struct AssetReceiver: Sendable {
     /// How many files this side is still going to ask the peer for, or is receiving from it.
     package var remaining: Message.AssetsWanted {
         guard !isIdle else { return Message.AssetsWanted(files: 0, bytes: 0) }
-        let elsewhere = busy.union(tooLarge).reduce(0) { $0 + (sizes[$1] ?? 0) }
+        let waiting = elsewhere.union(tooLarge)
+        let bytes = waiting.reduce(0) { $0 + (sizes[$1] ?? 0) }
         let written = transfers.values.reduce(0) { $0 + $1.written }
         return Message.AssetsWanted(
-            files: UInt64(max(0, sizes.count - busy.count - tooLarge.count)),
-            bytes: UInt64(max(0, totalSize - elsewhere - written)))
+            files: UInt64(max(0, sizes.count - waiting.count)),
+            bytes: UInt64(max(0, totalSize - bytes - written)))
     }
 
     /// Whether there is nothing that this peer may still give.
-    package var isIdle: Bool { isPaused || isStalled || sizes.count <= busy.count + tooLarge.count }
+    package var isIdle: Bool { isPaused || isStalled || sizes.count <= elsewhere.count + tooLarge.count }
 
     /// Files that this peer does not have.
     package var unavailableCount: Int { unavailable.count }
@@ -216,7 +223,7 @@ package struct AssetReceiver: Sendable {
     /// - Returns: false when it was given up meanwhile, and is to be closed.
     package mutating func opened(_ hash: AssetHash, at offset: Int64) -> Bool {
         guard transfers[hash]?.isOpen == false else { return false }
-        busy.remove(hash)
+        isFree(hash)
         tooLarge.remove(hash)
         transfers[hash]!.isOpen = true
         transfers[hash]!.begin = offset
@@ -230,12 +237,20 @@ package struct AssetReceiver: Sendable {
         guard transfers.removeValue(forKey: hash) != nil else { return }
         tooLarge.remove(hash)
         busy.insert(hash)
+        tries[hash, default: 0] += 1
+        if tries[hash]! >= Self.mostTries { elsewhere.insert(hash) }
+    }
+
+    private mutating func isFree(_ hash: AssetHash) {
+        busy.remove(hash)
+        tries[hash] = nil
+        elsewhere.remove(hash)
     }
 
     /// There is no room for this file, though there may be for others.
     package mutating func hasNoRoom(_ hash: AssetHash) {
         guard transfers.removeValue(forKey: hash) != nil else { return }
-        busy.remove(hash)
+        isFree(hash)
         tooLarge.insert(hash)
     }
 

@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
-import RecordStore
 import SyncModel
 import Testing
+
+@testable import RecordStore
 
 /// A store knows which files its live records have, whoever writes them, and lets go of the others in time.
 struct AssetReferenceTests {
@@ -110,6 +111,51 @@ struct AssetReferenceTests {
             #expect(try album.rows("SELECT typeof(title) FROM Photo") == ["blob"])
             let check = try await album.store.database.read { [store = album.store] in try store.check($0) }
             #expect(check.isSound)
+        }
+    }
+
+    /// A large picture that cannot be put into a file waits in the store, and the record can be sent.
+    @Test func aLargePictureWithoutRoomKeepsNothingFromBeingSent() async throws {
+        try await withAlbum { album, assets in
+            // A file where the directory should be.
+            try Data([1]).write(to: assets.url)
+            let (large, small) = (
+                [UInt8](repeating: 7, count: 9 << 20), [UInt8](repeating: 8, count: 1000)
+            )
+            try await album.write(
+                "INSERT INTO Photo (recordName, file, small) VALUES ('Photo|~|1', ?, ?)",
+                [Data(large), Data(small)])
+            let asset = try withAssets { try $0.add(large) }
+            #expect(try album.rows("SELECT file, typeof(small) FROM Photo") == [asset.json + "|blob"])
+            let state = try await album.store.database.read { [store = album.store] in
+                try store.state($0, of: RecordName("Photo|~|1"))
+            }
+            try ChangeLog.checkSize(#require(state))
+            #expect(try await album.store.wantedAssets(after: 0).list.map(\.hash) == [asset.hash])
+
+            try FileManager.default.removeItem(at: assets.url)
+            try await album.write("UPDATE Photo SET title = 'Sea'")
+            #expect(assets.isIntact(asset.hash))
+            #expect(try album.rows("SELECT * FROM assetUnstored") == [])
+        }
+    }
+
+    /// The files are there before the transaction in which the records are.
+    @Test func filesAreWrittenBeforeTheTransaction() async throws {
+        try await withAlbum { album, assets in
+            let (bytes, asset) = Self.asset(3)
+            try await album.database.write { db in
+                try db.execute(
+                    sql: "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)",
+                    arguments: [Data(bytes)])
+            }
+            try await album.database.read { db in
+                try ChangeFolding(
+                    tables: album.store.tables, replica: album.store.replica,
+                    generation: album.store.generation, assets: assets, zone: 0
+                ).prepareFiles(db)
+            }
+            #expect(assets.contains(asset.hash, size: asset.size))
         }
     }
 
