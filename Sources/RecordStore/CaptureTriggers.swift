@@ -86,7 +86,14 @@ enum CaptureTriggers {
     }
 
     /// Journals rows that were there before the triggers were, as insertions made now.
+    ///
+    /// - Throws: `tableMismatch` when a row has no name, which SQLite lets be in tables that others have made.
     static func adoptRows(_ db: Database, of type: RecordType) throws {
+        let sql = "SELECT EXISTS (SELECT 1 FROM \(type.name) WHERE recordName IS NULL)"
+        guard try Bool.fetchOne(db, sql: sql) != true else {
+            throw RecordStoreError(
+                .tableMismatch, "the table \(type.name) has a row whose recordName is NULL; give it a name")
+        }
         try db.execute(
             sql: """
                 INSERT INTO pendingChange (recordName, changedColumns, time)

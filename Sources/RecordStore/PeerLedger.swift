@@ -186,7 +186,7 @@ package struct PeerLedger: Sendable {
         let rights = try Zones.rights(db, peer: peer.id, zone: zoneID)
         guard rights >= needed else {
             throw RecordStoreError(
-                .notPermitted, "the zone “\(try Zones.name(db, zoneID))” is not shared any more")
+                .notPermitted, "the zone “\(try Zones.identity(db, zoneID))” is not shared any more")
         }
         return rights
     }

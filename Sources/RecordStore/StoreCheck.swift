@@ -40,6 +40,9 @@ public struct StoreCheck: Sendable, Equatable {
     public var keptDigest: ZoneDigest { digests.first?.kept ?? ZoneDigest() }
     public var foundDigest: ZoneDigest { digests.first?.found ?? ZoneDigest() }
 
+    /// Whether everything that was found can be mended; a name that cannot be synced has to be changed by who gave it.
+    public var isMendable: Bool { !findings.contains { $0.kind == .invalidName } }
+
     /// Whether nothing was found.
     public var isSound: Bool { findings.isEmpty && digests.allSatisfy { $0.kept == $0.found } }
 }

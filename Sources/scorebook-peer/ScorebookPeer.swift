@@ -22,7 +22,7 @@ struct ScorebookPeer: AsyncParsableCommand {
             From then on `listen` on one and `connect HOST` on the other is enough.
 
             Exit codes: 0 done; 64 wrong usage; 65 wrong data; 66 no such file; 69 unreachable; 73 the store \
-            cannot be written; 75 try again; 77 not paired or refused; 78 the identity key is not safe.
+            cannot be written; 74 the output cannot; 75 try again; 77 not paired or refused; 78 the identity key is not safe.
             """,
         version: "0.1.0",
         groupedSubcommands: [

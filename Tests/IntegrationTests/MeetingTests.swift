@@ -135,7 +135,7 @@ import Testing
 
     @Test(arguments: [
         ("m", ["Azul", "Catan", "Scythe"], 0), ("take theirs", ["Azul", "Catan"], 0), ("c", ["Scythe"], 77),
-        ("what?\nM", ["Azul", "Catan", "Scythe"], 0),
+        ("mistake\nM", ["Azul", "Catan", "Scythe"], 0), ("CANCEL", ["Scythe"], 77),
     ])
     func onATerminalOneIsAsked(answer: String, games expected: [String], exitCode: Int32) async throws {
         try await withStrangers { kitchen, study, listener in

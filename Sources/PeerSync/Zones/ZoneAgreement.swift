@@ -121,8 +121,8 @@ struct ZoneAgreement {
         case .nobody:
             throw ProtocolError(
                 .declined,
-                "nobody is there to allow that this scorebook is replaced; run `scorebook-peer listen "
-                    + "--allow-reset` on the machine that is to be replaced")
+                "nobody is at the machine that is to be replaced to allow it; run `scorebook-peer listen "
+                    + "--allow-reset` there")
         default:
             throw ProtocolError(
                 .declined, "the user of the other machine did not allow it; nothing was changed")

@@ -13,6 +13,7 @@ package final class IncomingAsset: @unchecked Sendable {
     private let file: PosixFile
     private let path: URL
     private var hasher = AssetHasher()
+    private var isFinished = false
     /// Bytes that were written since it was looked whether there is room.
     private var unchecked = 0
 
@@ -34,6 +35,11 @@ package final class IncomingAsset: @unchecked Sendable {
         }
     }
 
+    deinit {
+        // Of what nobody had nothing is kept.
+        if hasher.count == 0, !isFinished, (try? file.isAt(path.path)) == true { unlink(path.path) }
+    }
+
     /// Appends what has come.
     ///
     /// - Throws: ``RecordStoreError`` `noSpace`, also when less than ``AssetDirectory/reserve`` would be left; others write
@@ -52,6 +58,7 @@ package final class IncomingAsset: @unchecked Sendable {
     ///
     /// - Returns: false when its bytes are not those of the hash; they are thrown away then.
     package func finish() throws -> Bool {
+        isFinished = true
         var used = AssetHasher()
         swap(&used, &hasher)
         guard used.count == size, used.finish() == hash else {

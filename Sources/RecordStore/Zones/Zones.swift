@@ -47,8 +47,10 @@ enum Zones {
             arguments: [recordName])
     }
 
-    static func name(_ db: Database, _ row: Int64) throws -> String {
-        try String.fetchOne(db, sql: "SELECT name FROM recordZone WHERE id = ?", arguments: [row]) ?? ""
+    /// What machines call a zone among themselves: each may have another name for it.
+    static func identity(_ db: Database, _ row: Int64) throws -> String {
+        let sql = "SELECT zoneName || '@' || owner FROM recordZone WHERE id = ?"
+        return try String.fetchOne(db, sql: sql, arguments: [row]) ?? ""
     }
 
     /// Makes a zone. A name that is taken gets a number.

@@ -73,10 +73,16 @@ struct Status: StoreCommand {
                     let zone = hasZones ? " in the zone “\(digests.zone)”" : ""
                     Terminal.write("sound: digest \(Self.digest(digests.found))\(zone)")
                 }
-            } else if repair {
+            } else if repair, found.isMendable {
                 Terminal.write("repaired; sync with another machine to get back what is missing")
             }
             pictures?.write()
+        }
+        guard found.isSound || found.isMendable else {
+            throw Failure(
+                .dataError,
+                "\(found.findings.first { $0.kind == .invalidName }?.name ?? "a row") has a name that cannot be "
+                    + "synced; only another recordName mends that")
         }
         guard found.isSound || repair else {
             throw Failure(
@@ -107,7 +113,7 @@ struct Status: StoreCommand {
 
         init(_ check: StoreCheck, isRepaired: Bool, _ pictures: PictureCheck?) {
             sound = check.isSound
-            repaired = isRepaired && !check.isSound
+            repaired = isRepaired && !check.isSound && check.isMendable
             keptDigest = check.keptDigest.hex
             digest = check.foundDigest.hex
             findings = check.findings.map { Finding(recordName: $0.name, kind: $0.kind) }

@@ -21,11 +21,13 @@ extension OpenStore {
                         + "paired with this one that may have it")
             }
             try await blocking { try assets.setAside(image.hash) }
+            return try await fetch(image, from: peers, state: "was damaged, and is put aside")
         }
         return try await fetch(image, from: peers)
     }
 
-    private func fetch(_ image: Asset, from peers: [Peer]) async throws -> URL {
+    private func fetch(_ image: Asset, from peers: [Peer], state: String = "is not here") async throws -> URL
+    {
         let records = scorebook.records
         let name = Display.printable(image.summary)
         guard !peers.isEmpty else {
@@ -44,7 +46,7 @@ extension OpenStore {
         guard let file = try found.get() else {
             throw Failure(
                 .unavailable,
-                "the file of the picture \(name) is not here, and no machine that has it can be reached "
+                "the file of the picture \(name) \(state), and no machine that has it can be reached "
                     + "(\(peers.map(\.name).joined(separator: ", ")))")
         }
         return file

@@ -67,7 +67,7 @@ enum Terminal {
             // A terminal gives whole lines, so this does not wait.
             if isThere == true { return readLine() }
         }
-        writeError("(the question is taken back: the other machine does not wait for the answer any more)")
+        writeError("(the question is taken back)")
         return nil
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import PeerSync
 import RecordStore
 import Scorebook
@@ -40,18 +41,27 @@ struct ZoneChooser: Sendable {
         guard question.ours.isShared, question.theirs.isShared else {
             return await choose(
                 "[m]erge them, take [t]heirs, take [o]urs, or [c]ancel?",
-                ["m": .union(.merge), "t": .union(.replaceCaller), "o": .union(.replaceListener)])
+                [
+                    "m": .union(.merge), "merge": .union(.merge), "t": .union(.replaceCaller),
+                    "theirs": .union(.replaceCaller), "take theirs": .union(.replaceCaller),
+                    "o": .union(.replaceListener), "ours": .union(.replaceListener),
+                    "take ours": .union(.replaceListener),
+                ])
         }
         return await choose(
             "They are different scorebooks, each shared with others already: keep theirs [b]eside ours, [m]erge "
-                + "them, or [c]ancel?", ["b": .union(.beside), "m": .union(.merge)])
+                + "them, or [c]ancel?",
+            [
+                "b": .union(.beside), "beside": .union(.beside), "m": .union(.merge), "merge": .union(.merge),
+            ])
     }
 
-    private func choose(_ text: String, _ answers: [Character: ZoneAnswer]) async -> ZoneAnswer {
+    /// Asks until the answer is one of the letters, or a word that begins with it and stands in the question.
+    private func choose(_ text: String, _ answers: [String: ZoneAnswer]) async -> ZoneAnswer {
         while let line = await Terminal.answer(to: text) {
-            let first = line.lowercased().first
-            if let answer = first.flatMap({ answers[$0] }) { return answer }
-            if first == "c" { return .cancel }
+            let word = line.trimmingCharacters(in: .whitespaces).lowercased()
+            if let answer = answers[word] { return answer }
+            if ["c", "cancel"].contains(word) { return .cancel }
         }
         return .cancel
     }
