@@ -64,3 +64,77 @@ extension RecordStore {
         try db.execute(sql: "DELETE FROM recordZone WHERE id = ?", arguments: [zone.row])
     }
 }
+
+/// Giving up what a zone holds.
+extension RecordStore {
+    /// Removes everything that a zone holds, here only: to others it is not deleted. With nobody is anything left that was
+    /// exchanged. Part of the transaction that is open.
+    ///
+    /// - Returns: how many records were live.
+    @discardableResult
+    public func erase(_ db: Database, _ zone: Zone) throws -> Int {
+        _ = try fold(db)
+        let count = try Zones.digest(db, zone.row).count
+        try holdReferrers(fromOutside: zone, db)
+        try CaptureTriggers.paused(db) {
+            try tables.deferForeignKeys(db)
+            for type in schema.types.reversed() {
+                try db.execute(
+                    sql: """
+                        DELETE FROM \(type.name) WHERE recordName IN (
+                            SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND status = 0)
+                        """, arguments: [zone.row])
+            }
+            for sql in [
+                """
+                DELETE FROM heldReference WHERE recordName IN (
+                    SELECT remoteRecordID FROM remoteRecord WHERE zone = ?)
+                """,
+                """
+                DELETE FROM unsettledRecord WHERE recordName IN (
+                    SELECT remoteRecordID FROM remoteRecord WHERE zone = ?)
+                """,
+                "DELETE FROM remoteRecord WHERE zone = ?",
+                "DELETE FROM assetReference WHERE zone = ?",
+                "DELETE FROM assetLeftover WHERE zone = ?",
+                "DELETE FROM refusedRecord WHERE zone = ?",
+                "UPDATE recordZone SET purgedSequence = 0 WHERE id = ?",
+                """
+                UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0,
+                    acknowledgedSequence = 0 WHERE zone = ?
+                """,
+            ] {
+                try db.execute(sql: sql, arguments: [zone.row])
+            }
+        }
+        try Zones.setDigest(db, zone.row, ZoneDigest())
+        try Generations.startOver(db)
+        try SyncState.set(db, .erasures, (SyncState.integer(db, .erasures) ?? 0) + 1)
+        try Self.noteSettingsChanged(db)
+        return Int(count)
+    }
+
+    /// Holds the records of other zones that refer to records of this one.
+    private func holdReferrers(fromOutside zone: Zone, _ db: Database) throws {
+        let set = try WorkingSet(db, tables)
+        for relationship in schema.relationships {
+            let names = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT recordName FROM \(relationship.recordType)
+                    JOIN remoteRecord AS own ON own.remoteRecordID = recordName
+                    JOIN remoteRecord AS other ON other.remoteRecordID = \(relationship.field)
+                    WHERE own.zone <> ?1 AND other.zone = ?1
+                    """, arguments: [zone.row])
+            for name in names { try set.known(RecordName(name))?.isRefused = true }
+        }
+        _ = try set.save(generation: generation)
+    }
+
+    /// Makes a zone that nobody shares any more one of this store alone again, so that it can be another's.
+    package func reclaim(_ db: Database, _ zone: Zone) throws {
+        try db.execute(
+            sql: "UPDATE recordZone SET isShared = 0, owner = ? WHERE id = ?",
+            arguments: [replica.description, zone.row])
+    }
+}
