@@ -81,7 +81,7 @@ public struct Identity: Sendable {
         let new = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).key")
         let identity = generate()
         let hex = identity.keyPair.secretKey.withUnsafeBytes { bytes in
-            bytes.map { String(format: "%02x", $0) }.joined()
+            bytes.hexadecimal
         }
         // O_EXCL and the mode at creation: the key is never readable by others, and never replaces another.
         let descriptor = open(new.path, O_WRONLY | O_CREAT | O_EXCL, 0o600)

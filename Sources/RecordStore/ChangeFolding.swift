@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncModel
 
@@ -116,14 +117,15 @@ struct ChangeFolding {
     func prepareFiles(_ db: Database) throws {
         guard let assets else { return }
         try UnstoredAssets.store(db, in: assets)
-        let names = try String.fetchAll(db, sql: "SELECT DISTINCT recordName FROM pendingChange")
-        for text in names {
-            guard let name = try? RecordName(text), let table = tables[name.recordType],
-                table.type.fields.contains(where: { $0.kind == .asset }),
-                let values = try table.values(db, text)
-            else { continue }
-            for (field, value) in zip(table.type.fields, values) where field.kind == .asset {
-                if case .blob(let bytes) = value { _ = try? assets.add(bytes) }
+        for type in tables.schema.types {
+            for field in type.fields where field.kind == .asset {
+                let blobs = try Data.fetchCursor(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT \(field.name) FROM \(type.name) WHERE typeof(\(field.name)) = 'blob'
+                                AND recordName IN (SELECT recordName FROM pendingChange)
+                            """))
+                while let blob = try blobs.next() { _ = try? assets.add([UInt8](blob)) }
             }
         }
     }

@@ -25,7 +25,7 @@ public struct Peer: Sendable, Hashable {
     public let isConnected: Bool
 
     /// The key in 64 hexadecimal digits.
-    public var key: String { publicKey.map { String(format: "%02x", $0) }.joined() }
+    public var key: String { publicKey.hexadecimal }
 }
 
 /// How far the exchange of one zone with one peer has come.
@@ -46,9 +46,9 @@ enum PeerTable {
             WHERE changeSequence > COALESCE((SELECT acknowledgedSequence FROM peerZone
                 WHERE peerZone.peer = peer.id AND peerZone.zone = recordZone.id), 0)
             AND (sourcePeer IS NULL OR sourcePeer <> peer.id)
-            AND COALESCE((SELECT rights FROM peerZone
-                WHERE peerZone.peer = peer.id AND peerZone.zone = recordZone.id),
-                CASE recordZone.id WHEN 1 THEN 2 ELSE 0 END) > 0
+            AND \(Zones.rights(
+                "(SELECT rights FROM peerZone WHERE peerZone.peer = peer.id AND peerZone.zone = recordZone.id)",
+                in: "recordZone.id")) > 0
         ) AS behind, (
             SELECT group_concat(process) FROM peerSession WHERE peerSession.peer = peer.id
         ) AS processes FROM peer

@@ -62,7 +62,7 @@ extension RecordStore {
             sql: """
                 SELECT MIN(COALESCE(acknowledgedSequence, 0))
                 FROM peer LEFT JOIN peerZone ON peerZone.peer = peer.id AND peerZone.zone = ?1
-                WHERE COALESCE(rights, CASE ?1 WHEN 1 THEN 2 ELSE 0 END) > 0
+                WHERE \(Zones.rights("rights", in: "?1")) > 0
                 """, arguments: [zone])
         return try least ?? SyncState.integer(db, .lastSequence) ?? 0
     }

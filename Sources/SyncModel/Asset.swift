@@ -114,11 +114,7 @@ public struct AssetHash: Hashable, Sendable, Comparable, CustomStringConvertible
     }
 
     /// 64 hexadecimal digits in lower case.
-    public var description: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    public var description: String { bytes.hexadecimal }
 
     public static func < (left: AssetHash, right: AssetHash) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)

@@ -88,10 +88,5 @@ public struct ZoneDigest: Hashable, Sendable {
     public var fingerprint: [UInt8] { sum.fingerprint(count: count) }
 
     /// The fingerprint in 32 hexadecimal digits.
-    public var hex: String {
-        fingerprint.map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
-    }
+    public var hex: String { fingerprint.hexadecimal }
 }

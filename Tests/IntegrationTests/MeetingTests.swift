@@ -25,6 +25,16 @@ import Testing
                 + more)
     }
 
+    /// Listens with somebody at the terminal.
+    private func listenAtTerminal(
+        _ machine: Machine
+    ) async throws -> (terminal: PseudoTerminal, process: PeerProcess, address: String) {
+        let terminal = try PseudoTerminal()
+        let process = try machine.start(["listen", "--host", "127.0.0.1", "--port", "0"], at: terminal)
+        let output = try await process.output(matching: /listening on 127.0.0.1:[0-9]+/)
+        return (terminal, process, String(try #require(output.firstMatch(of: /127.0.0.1:[0-9]+/)).0))
+    }
+
     private func backups(_ machine: Machine) -> [String] {
         (try? FileManager.default.contentsOfDirectory(
             atPath: machine.store.appendingPathComponent("backups").path)) ?? []
@@ -164,12 +174,8 @@ import Testing
             try await study.pair(with: kitchen)
             try await kitchen.addGame("Azul")
             for (answer, count) in [("n", 3), ("y", 2)] {
-                let terminal = try PseudoTerminal()
-                let process = try kitchen.start(
-                    ["listen", "--host", "127.0.0.1", "--port", "0"], at: terminal)
-                let line = try await process.output(matching: /listening on 127.0.0.1:[0-9]+/)
-                let port = try #require(line.firstMatch(of: /127.0.0.1:([0-9]+)/)).1
-                let caller = try study.start(["reset", "--to", "127.0.0.1:\(port)"])
+                let (terminal, process, address) = try await listenAtTerminal(kitchen)
+                let caller = try study.start(["reset", "--to", address])
                 try await eventually("the question") { process.errors.contains("Allow it?") }
                 try terminal.type(answer)
                 #expect(try await caller.end() == (answer == "y" ? 0 : 77), "\(caller)")
@@ -187,16 +193,13 @@ import Testing
             try await kitchen.addGame("Catan")
             try await study.pair(with: kitchen)
             try await study.addGame("Scythe")
-            let terminal = try PseudoTerminal()
-            let process = try kitchen.start(["listen", "--host", "127.0.0.1", "--port", "0"], at: terminal)
-            let line = try await process.output(matching: /listening on 127.0.0.1:[0-9]+/)
-            let port = try #require(line.firstMatch(of: /127.0.0.1:([0-9]+)/)).1
-            let caller = try study.start(["reset", "--to", "127.0.0.1:\(port)"])
+            let (terminal, process, address) = try await listenAtTerminal(kitchen)
+            let caller = try study.start(["reset", "--to", address])
             try await eventually("the question") { process.errors.contains("Allow it?") }
             caller.signal(SIGKILL)
             try await eventually("that it is taken back") { process.errors.contains("taken back") }
             try terminal.type("y")
-            try await study.peer("connect", "127.0.0.1:\(port)", "--once")
+            try await study.peer("connect", address, "--once")
             #expect(try games(kitchen) == ["Catan", "Scythe"])
             #expect(backups(kitchen).isEmpty)
             process.signal(SIGINT)
@@ -208,16 +211,15 @@ import Testing
     @Test func aQuestionDoesNotOutliveTheProgram() async throws {
         try await withPair { kitchen, study in
             try await kitchen.addGame("Catan")
-            let terminal = try PseudoTerminal()
-            let process = try kitchen.start(["listen", "--host", "127.0.0.1", "--port", "0"], at: terminal)
-            let line = try await process.output(matching: /listening on 127.0.0.1:[0-9]+/)
-            let port = try #require(line.firstMatch(of: /127.0.0.1:([0-9]+)/)).1
-            let caller = try study.start(["reset", "--to", "127.0.0.1:\(port)"])
+            let (terminal, process, address) = try await listenAtTerminal(kitchen)
+            let caller = try study.start(["reset", "--to", address])
             try await eventually("the question") { process.errors.contains("Allow it?") }
             process.signal(SIGTERM)
             #expect(try await process.end() == 0)
             #expect(try await caller.end() != 0)
             #expect(try games(kitchen) == ["Catan"])
+            // Nobody hung up before.
+            withExtendedLifetime(terminal) {}
         }
     }
 

@@ -8,14 +8,13 @@ extension PeerSession {
     /// The zones that the peer may have, as they are at this moment.
     func offers(to peer: Peer) async throws -> [ZoneOffer] {
         let store = engine.store
-        let offers = try await store.readFolded { db in
+        return try await store.readFolded { db in
             try store.zonesGranted(db, to: peer).map { zone, rights in
                 ZoneOffer(
                     id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
                     rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
             }
         }
-        return offers
     }
 
     /// What the session goes by.

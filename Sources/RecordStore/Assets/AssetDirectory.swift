@@ -68,9 +68,8 @@ public struct AssetDirectory: Sendable {
     /// All files that are there, with their sizes.
     package func present() throws -> [AssetHash: Int64] {
         var found: [AssetHash: Int64] = [:]
-        for digits in 0..<256 {
-            let directory = url.appendingPathComponent(
-                (digits < 16 ? "0" : "") + String(digits, radix: 16), isDirectory: true)
+        for digits in UInt8.min...UInt8.max {
+            let directory = url.appendingPathComponent([digits].hexadecimal, isDirectory: true)
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else {
                 continue
             }
@@ -117,18 +116,20 @@ public struct AssetDirectory: Sendable {
 
     /// Keeps bytes that came without a file.
     package func add(_ bytes: [UInt8]) throws -> Asset {
-        var hasher = AssetHasher()
-        bytes.withUnsafeBytes { hasher.update($0) }
-        let (hash, count) = (hasher.finish(), Int64(bytes.count))
-        if contains(hash, size: count) {
-            utimes(file(hash).path, nil)
-        } else {
-            _ = try add { offset in
-                Array(bytes[Int(offset)..<min(bytes.count, Int(offset) + Self.bufferSize)])
-            }
+        let asset = Asset(describing: bytes)
+        // What is there need not be written first to find that out.
+        guard !keepIfHere(asset.hash, size: asset.size) else { return asset }
+        _ = try add { offset in
+            Array(bytes[Int(offset)..<min(bytes.count, Int(offset) + Self.bufferSize)])
         }
-        let type = MediaType.recognized(bytes) ?? MediaType.unknown
-        return Asset(hash: hash, size: count, mediaType: type, name: "")!
+        return asset
+    }
+
+    /// Lets a file that is there stay for as long as one that was added just now: a record is about to refer to it.
+    ///
+    /// - Returns: false when it is not there.
+    private func keepIfHere(_ hash: AssetHash, size: Int64) -> Bool {
+        contains(hash, size: size) && utimes(file(hash).path, nil) == 0
     }
 
     /// Copies a file in, if its bytes are those of a hash.
@@ -167,10 +168,7 @@ public struct AssetDirectory: Sendable {
             }
             let count = hasher.count
             let hash = hasher.finish()
-            if contains(hash, size: count) {
-                // Nobody has let go of it for long: a record is about to refer to it.
-                utimes(self.file(hash).path, nil)
-            } else if expected ?? hash == hash {
+            if !keepIfHere(hash, size: count), expected ?? hash == hash {
                 try file.synchronize()
                 try publish(new, as: hash)
             }

@@ -76,9 +76,7 @@ enum AssetTable {
     /// Puts the references of a zone together anew, from what its records hold.
     static func rebuild(
         _ db: Database, zone: Int64, _ states: (_ body: (RecordState) throws -> Void) throws -> Void
-    )
-        throws
-    {
+    ) throws {
         try db.execute(sql: "DELETE FROM assetReference WHERE zone = ?", arguments: [zone])
         let sequence = try SyncState.integer(db, .lastSequence) ?? 0
         try states { state in try note(db, state, zone: zone, sequence: sequence, hadAny: false) }
@@ -146,7 +144,7 @@ enum AssetTable {
 
     /// The files that records of some zones have, or had.
     static func hashes(_ db: Database, in zones: [Zone]) throws -> Set<AssetHash> {
-        let rows = zones.map { String($0.row) }.joined(separator: ", ")
+        let rows = ids(of: zones)
         let hashes = try Data.fetchAll(
             db,
             sql: """

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// Media types of pictures, as their first bytes tell them.
 public enum MediaType {
     /// How many of a file's first bytes it takes.
@@ -31,4 +33,15 @@ public enum MediaType {
         "heic": "image/heic", "heix": "image/heic", "mif1": "image/heif", "msf1": "image/heif",
         "avif": "image/avif",
     ]
+}
+
+extension Asset {
+    /// What is to be said of bytes that came without a file.
+    init(describing bytes: [UInt8]) {
+        var hasher = AssetHasher()
+        bytes.withUnsafeBytes { hasher.update($0) }
+        self.init(
+            hash: hasher.finish(), size: Int64(bytes.count),
+            mediaType: MediaType.recognized(bytes) ?? MediaType.unknown, name: "")!
+    }
 }

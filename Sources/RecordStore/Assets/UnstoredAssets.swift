@@ -11,18 +11,15 @@ enum UnstoredAssets {
     static let limit = 1 << 20
 
     static func keep(_ db: Database, _ bytes: [UInt8]) throws -> Asset {
-        var hasher = AssetHasher()
-        bytes.withUnsafeBytes { hasher.update($0) }
-        let hash = hasher.finish()
+        let asset = Asset(describing: bytes)
         try db.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS assetUnstored (hash BLOB NOT NULL PRIMARY KEY, bytes BLOB NOT NULL)
                 """)
         try db.execute(
             sql: "INSERT OR IGNORE INTO assetUnstored (hash, bytes) VALUES (?, ?)",
-            arguments: [Data(hash.bytes), Data(bytes)])
-        let type = MediaType.recognized(bytes) ?? MediaType.unknown
-        return Asset(hash: hash, size: Int64(bytes.count), mediaType: type, name: "")!
+            arguments: [Data(asset.hash.bytes), Data(bytes)])
+        return asset
     }
 
     /// Puts into files what can be.

@@ -76,13 +76,23 @@ enum Zones {
 
     // MARK: Rights
 
-    /// What a peer may do in a zone: whatever was said, otherwise everything in the default zone and nothing in others.
+    /// SQL for what a peer may do in a zone: whatever was said, otherwise everything in the default zone and nothing in
+    /// others.
+    ///
+    /// - Parameters:
+    ///   - said: SQL for what was said; NULL for nothing.
+    ///   - zone: SQL for the row of the zone.
+    static func rights(_ said: String, in zone: String) -> String {
+        """
+        COALESCE(\(said), CASE \(zone) WHEN \(defaultID) THEN \(ZoneRights.write.rawValue)
+            ELSE \(ZoneRights.none.rawValue) END)
+        """
+    }
+
     static func rights(_ db: Database, peer: Int64, zone: Int64) throws -> ZoneRights {
-        let statement = try db.cachedStatement(
-            sql: "SELECT rights FROM peerZone WHERE peer = ? AND zone = ? AND rights IS NOT NULL")
-        let rights = try Int64.fetchOne(statement, arguments: [peer, zone])
-        guard let rights else { return zone == defaultID ? .write : .none }
-        return ZoneRights(rawValue: rights) ?? .none
+        let said = "(SELECT rights FROM peerZone WHERE peer = ?1 AND zone = ?2)"
+        let statement = try db.cachedStatement(sql: "SELECT \(rights(said, in: "?2"))")
+        return try Int64.fetchOne(statement, arguments: [peer, zone]).flatMap(ZoneRights.init) ?? .none
     }
 
     static func setRights(_ db: Database, peer: Int64, zone: Int64, _ rights: ZoneRights) throws {

@@ -22,7 +22,6 @@ struct ExportWriter {
     let now: Int64
 
     /// Hands the pieces of the file to `sink`, in order.
-    ///
     func write(_ db: Database, to sink: ([UInt8]) throws -> Void) throws -> ExportContents {
         var json = JSONText()
         try appendHead(db, to: &json)

@@ -125,10 +125,3 @@ public enum PictureFile {
 
     private static var systemReason: String { String(cString: strerror(errno)).lowercased() }
 }
-
-/// Does work that blocks on a thread that may block, and not on one that all tasks share.
-func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(with: Result(catching: work)) }
-    }
-}

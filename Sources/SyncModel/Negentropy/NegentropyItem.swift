@@ -66,7 +66,7 @@ extension NegentropyID: Comparable {
 extension NegentropyID: CustomStringConvertible {
     /// The 64 hexadecimal digits.
     package var description: String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        bytes.hexadecimal
     }
 }
 
