@@ -81,6 +81,24 @@ let package = Package(
         // Speaks with the test harnesses of other implementations of Negentropy.
         .executableTarget(
             name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
+        // What stands in Protocol/vectors: a library, so that the tests hold the files against it and the command writes
+        // them.
+        .target(
+            name: "ProtocolVectors",
+            dependencies: [
+                "SyncModel", "SecureChannel", "SyncProtocol", .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/ProtocolVectors"
+        ),
+        .executableTarget(
+            name: "make-vectors", dependencies: ["ProtocolVectors"], path: "Tests/make-vectors"),
+        .testTarget(
+            name: "ProtocolVectorTests",
+            dependencies: [
+                "ProtocolVectors", "SecureChannel", "SyncModel", "SyncProtocol",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"]),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "SeededRandom"]),
         .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),
