@@ -86,7 +86,9 @@ let package = Package(
         .target(
             name: "ProtocolVectors",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", .product(name: "NIOCore", package: "swift-nio"),
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/ProtocolVectors"
         ),

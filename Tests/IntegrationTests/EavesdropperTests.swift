@@ -17,7 +17,8 @@ import Testing
             try await listener.stop()
             #expect(try await haveEqualDigests(kitchen, study))
 
-            let secrets = try await secrets(of: kitchen) + secrets(of: study) + [code, "kitchen", "IMG_1.png"]
+            let secrets =
+                try await secrets(of: kitchen) + secrets(of: study) + [code, "kitchen", "IMG_1.png"]
             #expect(secrets.count > 50)
             let keys = try await [identity(of: kitchen), identity(of: study)]
             let picture = SamplePicture.png(255).prefix(32)

@@ -184,6 +184,17 @@ struct VectorContentTests {
         }
     }
 
+    /// All at once, and in the reverse order: a vector must not depend on the order of its states.
+    @Test func theRulesDoNotGoByTheOrderOfTheStates() throws {
+        for (why, states) in VectorFile.ruleCases {
+            let (after, shown) = try VectorFile.settle(states)
+            let (reversed, shownReversed) = try VectorFile.settle(states.reversed())
+            #expect(after == reversed, "\(why)")
+            #expect(shown == shownReversed, "\(why)")
+            #expect(after.count == states.count, "\(why)")
+        }
+    }
+
     private func merged(_ states: [RecordState]) -> RecordState {
         var result = states[0]
         for state in states.dropFirst() { result.merge(state) }

@@ -22,7 +22,8 @@ package struct VectorFile: Sendable {
     /// All of them.
     package static func all() throws -> [VectorFile] {
         [
-            try handshake(), try pairing(), primitives, values, messages, try frames(), merge, digests, clock,
+            try handshake(), try pairing(), primitives, values, messages, try frames(), merge, try rules(),
+            digests, clock,
             try reconciliation(), malformed,
         ]
     }
