@@ -98,6 +98,20 @@ extension VectorFile {
                 "hello: a display name that is not UTF-8",
                 .message(1, [0] + zeros.prefix(16) + [1, 0xFF, 0, 0])
             ),
+            (
+                "hello: a zone twice",
+                .message(
+                    1,
+                    helloHead + [2] + offer + [0, 2, 0] + zeros.prefix(16) + offer + [0, 2, 0]
+                        + zeros.prefix(16))
+            ),
+            (
+                "hello: two default zones",
+                .message(
+                    1,
+                    helloHead + [2] + offer + [1, 2, 0] + zeros.prefix(16) + [1, UInt8(ascii: "y")]
+                        + offer.dropFirst(2) + [1, 2, 0] + zeros.prefix(16))
+            ),
             ("pairingShare: 31 bytes", .message(2, Array(zeros.prefix(31)))),
             ("pairingTag: 63 bytes", .message(3, Array(zeros.prefix(63)))),
             ("pairingTag: no name", .message(3, zeros)),
@@ -123,6 +137,7 @@ extension VectorFile {
             ("reconcile: 65,537 wanted", .message(13, [0, 0, 0x80, 0x01, 0x00, 0x01])),
             ("reconcile: fewer wanted than it says", .message(13, [0, 1, 2] + zeros.prefix(32))),
             ("reconcile: fewer bytes than it says", .message(13, [0, 0, 0, 3, 0x61, 0])),
+            ("reconcile: an end that goes on", .message(13, [0, 1, 0, 1, 0x61])),
             ("assetRequest: no length", .message(14, hash + [0])),
             ("assetChunk: fewer bytes than it says", .message(15, hash + [0, 2, 1])),
             ("assetMissing: 31 bytes", .message(16, Array(hash.prefix(31)))),
@@ -136,6 +151,7 @@ extension VectorFile {
                 .message(19, [0, 1, 2, 0xC3, 0xA9] + zeros.prefix(8) + [0])
             ),
             ("open: an empty zone name", .message(19, [0, 1, 0] + zeros.prefix(8) + [0])),
+            ("open: a zone twice", .message(19, [0, 2] + club + [0] + club + [0])),
             ("open: a flag of 2", .message(19, [0, 1] + club + [2])),
             ("refuse: a name that is none", .message(20, [0, 1, 1, 3] + Array("A|1".utf8))),
             ("refuse: reason 256", .message(20, [0, 0x41, 0, 0])),
