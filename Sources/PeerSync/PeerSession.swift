@@ -545,6 +545,7 @@ extension ProtocolError {
             case .noSuchPeer: .notPaired
             case .changeTokenExpired: .changeTokenExpired
             case .notPermitted: .notPermitted
+            case .tooManyAttempts: .tooManyAttempts
             default: .storeFailure
             }
         self.init(code, error.message)
