@@ -105,8 +105,7 @@ public struct SyncListener: Service {
                 .serverChannelOption(.backlog, value: 256)
                 .bind(host: host, port: port) { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try SocketOptions.apply(to: channel)
-                        return try ByteChannel(wrappingChannelSynchronously: channel)
+                        try SocketOptions.wrap(channel)
                     }
                 }
         } catch {

@@ -41,19 +41,24 @@ struct LoopbackMachine {
         }
     }
 
-    /// Connects to a port of this computer, and syncs once.
+    /// Connects to a port of this computer, and syncs as it is told.
     ///
     /// - Parameter address: where the connection comes from.
-    func call(_ port: Int, from address: String = "127.0.0.1", _ call: PeerSession.Call) async throws {
+    func call(
+        _ port: Int, from address: String = "127.0.0.1", _ call: PeerSession.Call,
+        writeDeadline: Duration = PeerSession.writeDeadline
+    ) async throws {
         let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            // What the system holds must not hide that the other side does not read.
+            .channelOption(.socketOption(.so_sndbuf), value: 65_536)
             .bind(to: SocketAddress(ipAddress: address, port: 0))
             .connect(host: "127.0.0.1", port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try ByteChannel(wrappingChannelSynchronously: channel)
-                }
+                channel.eventLoop.makeCompletedFuture { try SocketOptions.wrap(channel) }
             }
-        _ = try await PeerSession(engine, connection, purpose: .call(call), address: "127.0.0.1:\(port)")
-            .run()
+        let session = PeerSession(
+            engine, connection, purpose: .call(call), address: "127.0.0.1:\(port)",
+            writeDeadline: writeDeadline)
+        _ = try await session.run()
     }
 
     private final class EventLog: Sendable {
