@@ -6,6 +6,10 @@ import Synchronization
 /// Both sides decide by the same rule, each when it has the other's hello; whichever comes first ends the same one.
 /// Connections in the same direction, and with other runs of the peer's program, stand beside each other.
 final class Connections: Sendable {
+    /// How many sessions one peer may have at a time: some of its programs, and some that were cut off and that nobody has
+    /// noticed yet.
+    static let limit = 16
+
     struct Entry: Sendable {
         fileprivate let id: ObjectIdentifier
         fileprivate let peer: Int64
@@ -19,19 +23,26 @@ final class Connections: Sendable {
     /// Takes a connection in.
     ///
     /// - Parameter isPreferred: whether it goes in the direction that stays.
-    /// - Throws: `duplicateConnection` when there is one in the other direction and that stays.
+    /// - Throws: `duplicateConnection` when there is one in the other direction and that stays; `tooBusy` when there are
+    ///   as many as may be.
     func enter(_ session: PeerSession, peer: Int64, instance: UInt64, isPreferred: Bool) throws(ProtocolError)
         -> Entry
     {
         let entry = Entry(
             id: ObjectIdentifier(session), peer: peer, instance: instance, isPreferred: isPreferred,
             session: session)
-        let opposite = entries.withLock { entries in
+        let opposite: [Entry]? = entries.withLock { entries in
             let opposite = entries.filter {
                 $0.peer == peer && $0.instance == instance && $0.isPreferred != isPreferred
             }
-            if isPreferred || opposite.isEmpty { entries.append(entry) }
+            guard isPreferred || opposite.isEmpty else { return opposite }
+            guard entries.count(where: { $0.peer == peer }) < Self.limit else { return nil }
+            entries.append(entry)
             return opposite
+        }
+        guard let opposite else {
+            throw ProtocolError(
+                .tooBusy, "the two machines have \(Self.limit) connections already; try again later")
         }
         guard isPreferred || opposite.isEmpty else {
             throw ProtocolError(.duplicateConnection, "the two machines are connected already")

@@ -7,16 +7,23 @@ import Synchronization
 ///
 /// Putting a message in never waits, so that a side that is reading never stops reading because it has to answer:
 /// two sides that both did would wait for each other for ever. What bounds it is the protocol: batches by the
-/// window, acknowledgements by the batches of the other side's window, the rest by ``limit``. Pieces of files are read
-/// only when there is room for them: ``sendWhenIdle(_:)`` waits.
+/// window, acknowledgements by the batches of the other side's window, the rest by ``limit`` and ``byteLimit``. Batches are
+/// read only when it is their turn, and pieces of files when there is room for them: ``sendWhenIdle(_:)`` waits.
 final class Outbox: Sendable {
     /// More messages than this are only waiting when the other side asks and does not read.
     static let limit = 1024
+    /// The same for their bytes, in memory and about, without batches.
+    static let byteLimit = 32 << 20
+    /// So many batches are read, waiting and being written, over all zones, so that the next one is there when the last one
+    /// has gone. Whoever reads one takes a turn first; it ends when the batch is written.
+    let batches = Turns(2)
     /// So many pieces of files wait, so that the next one is there when the last one has gone.
     private static let pieces = 2
 
     private struct State {
         var messages = CircularBuffer<Message>()
+        /// What they take in memory, about.
+        var byteCount = 0
         var pieces = CircularBuffer<Message>()
         var isFinished = false
     }
@@ -33,13 +40,16 @@ final class Outbox: Sendable {
     }
 
     func send(_ message: Message) throws(ProtocolError) {
-        let count = state.withLock { state in
-            if !state.isFinished { state.messages.append(message) }
-            return state.messages.count
+        let isTooMuch = state.withLock { state in
+            if !state.isFinished {
+                state.messages.append(message)
+                state.byteCount += message.byteCountInMemory
+            }
+            return state.messages.count > Self.limit || state.byteCount > Self.byteLimit
         }
         // The message that says so has to get out.
         if case .error = message {
-        } else if count > Self.limit {
+        } else if isTooMuch {
             throw ProtocolError(.timeout, "the other side asks for more than it reads")
         }
         signal.yield()
@@ -80,7 +90,10 @@ final class Outbox: Sendable {
     /// The next message to write.
     func next() -> Next {
         state.withLock { state in
-            if let message = state.messages.popFirst() { return .message(message) }
+            if let message = state.messages.popFirst() {
+                state.byteCount -= message.byteCountInMemory
+                return .message(message)
+            }
             if let piece = state.pieces.popFirst() {
                 room.yield()
                 return .message(piece)
@@ -92,24 +105,39 @@ final class Outbox: Sendable {
     /// Writes until the outbox is finished and empty, or the connection breaks.
     func drain(
         into outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>, writer: consuming MessageWriter,
-        counting statistics: StatisticsCounter
+        counting statistics: StatisticsCounter, watchdog: Watchdog
     ) async {
         for await _ in signals {
             loop: while true {
                 switch next() {
                 case .message(let message):
                     do {
-                        let frames = try writer.frames([message])
-                        statistics.update { $0.bytesSent += frames.readableBytes }
-                        try await outbound.write(frames)
+                        writer.begin(message)
+                        // One frame at a time: each that is taken shows that the other side goes on reading.
+                        while let frame = try writer.nextFrame() {
+                            statistics.update { $0.bytesSent += frame.readableBytes }
+                            try await watchdog.writing { try await outbound.write(frame) }
+                        }
                     } catch {
                         // The reading side finds the same connection broken, and says so.
                         return
                     }
+                    if case .batch = message { batches.giveBack() }
                 case .nothing: break loop
                 case .end: return
                 }
             }
+        }
+    }
+}
+
+extension Message {
+    /// What the message takes in memory while it waits, about; batches are counted otherwise.
+    fileprivate var byteCountInMemory: Int {
+        switch self {
+        case .reconcile(let step): 256 + step.payload.count + step.wanted.count * 40
+        case .refuse(let refuse): refuse.names.reduce(256) { $0 + $1.description.utf8.count + 64 }
+        default: 256
         }
     }
 }

@@ -34,13 +34,17 @@ struct PairingConversation {
 
     /// Pairs from the side that shows the code.
     func answer(_ share: [UInt8], _ outbox: Outbox, _ next: () async throws -> Message) async throws -> Peer {
-        let code = try await engine.pairing.beginAttempt()
+        let network = NetworkAddress(address).description
+        // One address must not use up code after code.
+        let attempt = try await engine.pairing.beginAttempt {
+            try await engine.store.beginPairingAttempt(from: network)
+        }
         do {
-            let peer = try await answer(share, code, outbox, next)
-            await engine.pairing.endAttempt(succeeded: true)
+            let peer = try await answer(share, attempt.code, from: network, outbox, next)
+            await engine.pairing.endAttempt(attempt, succeeded: true)
             return peer
         } catch {
-            let left = await engine.pairing.endAttempt(succeeded: false)
+            let left = await engine.pairing.endAttempt(attempt, succeeded: false)
             engine.onEvent(.pairingFailed(address: address, attemptsLeft: left))
             guard let error = error as? SecureChannelError else { throw error }
             throw Self.failed(error, attemptsLeft: left)
@@ -48,7 +52,8 @@ struct PairingConversation {
     }
 
     private func answer(
-        _ share: [UInt8], _ code: PairingCode, _ outbox: Outbox, _ next: () async throws -> Message
+        _ share: [UInt8], _ code: PairingCode, from network: String, _ outbox: Outbox,
+        _ next: () async throws -> Message
     ) async throws -> Peer {
         var machine = PairingResponder(
             code: code, handshakeHash: ciphers.handshakeHash, initiatorStatic: ciphers.remoteStatic,
@@ -57,7 +62,8 @@ struct PairingConversation {
         guard case .pairingTag(let theirs) = try await next() else { throw Self.outOfTurn }
         let tag = try machine.verify(tag: theirs.tag)
         // Kept before the other side learns that the code was right: it will keep us when it reads our tag.
-        let peer = try await engine.store.addPeer(key: ciphers.remoteStatic.bytes, name: theirs.displayName)
+        let peer = try await engine.store.addPeer(
+            key: ciphers.remoteStatic.bytes, name: theirs.displayName, from: network)
         try outbox.send(.pairingTag(Message.PairingTag(tag: tag, displayName: engine.displayName)))
         return peer
     }

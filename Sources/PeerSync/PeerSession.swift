@@ -36,6 +36,9 @@ final class PeerSession: Sendable {
     private static let pingInterval: Duration = .seconds(15)
     /// A peer that was silent for this long is gone.
     private static let silenceLimit: Duration = .seconds(45)
+    /// A peer that has not taken a frame for this long is gone, too. It may be dealing with a message, and not read
+    /// meanwhile, for as long as that.
+    static let writeDeadline: Duration = .seconds(300)
     /// How long people may take to say what becomes of two scorebooks.
     static let decisionDeadline: Duration = .seconds(600)
     /// How long the last messages may take to leave, and the other side to close.
@@ -104,6 +107,7 @@ final class PeerSession: Sendable {
 
     init(
         _ engine: SyncEngine, _ connection: ByteChannel, purpose: Purpose, address: String,
+        writeDeadline: Duration = PeerSession.writeDeadline,
         onAuthenticated: @escaping @Sendable () -> Void = {}
     ) {
         self.engine = engine
@@ -112,7 +116,7 @@ final class PeerSession: Sendable {
         self.address = address
         self.onAuthenticated = onAuthenticated
         statistics = StatisticsCounter(engine.metrics)
-        watchdog = Watchdog(connection.channel, within: Handshake.deadline)
+        watchdog = Watchdog(connection.channel, within: Handshake.deadline, writing: writeDeadline)
     }
 
     /// Says goodbye and ends, without waiting for it.
@@ -187,7 +191,10 @@ final class PeerSession: Sendable {
     }
 
     private var timeout: PeerSyncError {
-        PeerSyncError(.timeout, "\(address) did not answer in time")
+        switch watchdog.cause {
+        case .blockage: PeerSyncError(.timeout, "\(address) has not read what it was sent for a long time")
+        case .silence, nil: PeerSyncError(.timeout, "\(address) did not answer in time")
+        }
     }
 
     private func handshake(
@@ -226,7 +233,8 @@ final class PeerSession: Sendable {
         return try await withThrowingTaskGroup(of: Void.self) { group in
             let writer = MessageWriter(ciphers.send)
             group.addTask {
-                await self.outbox.drain(into: outbound, writer: writer, counting: self.statistics)
+                await self.outbox.drain(
+                    into: outbound, writer: writer, counting: self.statistics, watchdog: self.watchdog)
             }
             let result: Result<SyncReport?, any Error>
             do {
@@ -289,6 +297,7 @@ final class PeerSession: Sendable {
                     + "`scorebook-peer connect HOST --code NNN-NNN`, with the code it shows, on the other")
         }
         onAuthenticated()
+        try await connection.channel.setOption(.recvAllocator, value: SocketOptions.peersBuffer).get()
         if didPair { engine.onEvent(.paired(name: peer.name)) }
         reader.limit = ProtocolLimits.maximumMessage
         return try await greet(peer, first, &reader, didPair: didPair)
@@ -545,6 +554,7 @@ extension ProtocolError {
             case .noSuchPeer: .notPaired
             case .changeTokenExpired: .changeTokenExpired
             case .notPermitted: .notPermitted
+            case .tooManyAttempts: .tooManyAttempts
             default: .storeFailure
             }
         self.init(code, error.message)

@@ -82,7 +82,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
             case .zonesChanged: .zonesChanged
             case .notPermitted: .notPermitted
             case .switchedOff: .peerSwitchedOff
-            case .pairingUnavailable, .pairingFailed, .pairingBusy: .pairingFailed
+            case .pairingUnavailable, .pairingFailed, .pairingBusy, .tooManyAttempts: .pairingFailed
             case .unsupportedVersion: .incompatible
             case .timeout, .tooBusy: .timeout
             case .storeBusy: .storeBusy

@@ -16,8 +16,23 @@ enum SocketOptions {
         private static let notSentLowWaterMark = NIOBSDSocket.Option(rawValue: 25)
     #endif
 
-    static func apply(to channel: any Channel) throws {
+    /// What is read at a time from whoever has not proved to be paired: so little that many of them together take little.
+    static let strangersBuffer = FixedSizeRecvByteBufferAllocator(capacity: 4096)
+    /// What is read at a time from a peer.
+    static let peersBuffer = AdaptiveRecvByteBufferAllocator()
+
+    /// Makes a connection one of byte buffers. Few of them wait to be taken in; after that the system's buffer fills, and
+    /// the other side has to wait.
+    static func wrap(_ channel: any Channel) throws -> ByteChannel {
+        try apply(to: channel)
+        return try ByteChannel(
+            wrappingChannelSynchronously: channel,
+            configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 4)))
+    }
+
+    private static func apply(to channel: any Channel) throws {
         guard let options = channel.syncOptions else { return }
+        try options.setOption(.recvAllocator, value: strangersBuffer)
         try options.setOption(.tcpOption(.tcp_nodelay), value: 1)
         // Not every system has it, and everything works without.
         try? options.setOption(.tcpOption(notSentLowWaterMark), value: unsentLimit)
@@ -99,29 +114,37 @@ enum Handshake {
 /// Turns messages into encrypted frames.
 struct MessageWriter {
     private var cipher: SendingCipher
+    /// What is left of the message that is being written.
+    private var plain = ByteBuffer()
 
     init(_ cipher: SendingCipher) {
         self.cipher = cipher
     }
 
-    /// The frames of some messages, one after the other; messages share frames where they fit.
-    mutating func frames(_ messages: [Message]) throws -> ByteBuffer {
-        var plain = ByteBuffer()
-        for message in messages { MessageCodec.encode(message, into: &plain) }
-        var output = ByteBuffer()
-        while plain.readableBytes > 0 {
-            let chunk = min(plain.readableBytes, NoiseLimits.maximumPlaintextLength)
-            let length = chunk + NoiseLimits.tagLength
-            output.writeInteger(UInt16(length))
-            try plain.readWithUnsafeReadableBytes { source in
-                let part = UnsafeRawBufferPointer(rebasing: source.prefix(chunk))
-                try output.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { target in
-                    try cipher.seal(part, into: target)
-                }
-                return chunk
-            }
+    /// Takes the next message up; all of the one before has to be written.
+    mutating func begin(_ message: Message) {
+        plain = ByteBuffer()
+        MessageCodec.encode(message, into: &plain)
+    }
+
+    /// The next frame of the message; nil at its end.
+    mutating func nextFrame() throws -> ByteBuffer? {
+        guard plain.readableBytes > 0 else {
+            plain = ByteBuffer()
+            return nil
         }
-        return output
+        let chunk = min(plain.readableBytes, NoiseLimits.maximumPlaintextLength)
+        let length = chunk + NoiseLimits.tagLength
+        var frame = ByteBufferAllocator().buffer(capacity: 2 + length)
+        frame.writeInteger(UInt16(length))
+        try plain.readWithUnsafeReadableBytes { source in
+            let part = UnsafeRawBufferPointer(rebasing: source.prefix(chunk))
+            try frame.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { target in
+                try cipher.seal(part, into: target)
+            }
+            return chunk
+        }
+        return frame
     }
 }
 
@@ -130,10 +153,15 @@ struct MessageReader {
     private var frames: FrameReader
     private var cipher: ReceivingCipher
     private var plain = ByteBuffer()
+    /// A buffer that a long message has made larger than this is not kept.
+    private static let keptCapacity = 1 << 20
     /// Messages longer than this are refused.
     var limit = ProtocolLimits.maximumUnpairedMessage
 
     var byteCount: Int { frames.byteCount }
+
+    /// What is kept for messages that are not there whole, in bytes.
+    var capacity: Int { plain.capacity }
 
     init(_ frames: FrameReader, _ cipher: ReceivingCipher) {
         self.frames = frames
@@ -145,7 +173,10 @@ struct MessageReader {
     /// - Parameter onFrame: called for each frame that has come, of which a long message takes many.
     mutating func next(onFrame: @Sendable () -> Void = {}) async throws -> Message? {
         while true {
-            if let message = try MessageCodec.decode(&plain, limit: limit) { return message }
+            if let message = try MessageCodec.decode(&plain, limit: limit) {
+                if plain.capacity > Self.keptCapacity { plain.shrinkBufferCapacity(to: plain.readableBytes) }
+                return message
+            }
             guard let frame = try await frames.next() else { return nil }
             onFrame()
             plain.discardReadBytes()

@@ -177,8 +177,7 @@ public struct SyncConnector: Service {
                 .connectTimeout(Self.connectTimeout)
                 .connect(host: address.host, port: address.port) { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try SocketOptions.apply(to: channel)
-                        return try ByteChannel(wrappingChannelSynchronously: channel)
+                        try SocketOptions.wrap(channel)
                     }
                 }
         } catch {

@@ -105,8 +105,7 @@ public struct SyncListener: Service {
                 .serverChannelOption(.backlog, value: 256)
                 .bind(host: host, port: port) { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try SocketOptions.apply(to: channel)
-                        return try ByteChannel(wrappingChannelSynchronously: channel)
+                        try SocketOptions.wrap(channel)
                     }
                 }
         } catch {
@@ -117,11 +116,12 @@ public struct SyncListener: Service {
 
     private func serve(_ connection: ByteChannel, _ sessions: SessionSet) async {
         let address = connection.channel.remoteAddress?.ipAddress ?? "a machine"
-        guard unauthenticated.increment(address) else {
+        let network = NetworkAddress(address)
+        guard unauthenticated.increment(network) else {
             try? await connection.channel.close()
             return
         }
-        let release = unauthenticated.decrementOnce(address)
+        let release = unauthenticated.decrementOnce(network)
         let session = PeerSession(
             engine, connection, purpose: .answer, address: address, onAuthenticated: { release() })
         await sessions.run(session) {
@@ -140,10 +140,10 @@ public struct SyncListener: Service {
 
 /// Counts connections, over all and by address, up to a limit of each.
 private final class Counter: Sendable {
-    private let counts = Mutex<[String: Int]>([:])
+    private let counts = Mutex<[NetworkAddress: Int]>([:])
 
     /// - Returns: false, without counting, when a limit is reached.
-    func increment(_ address: String) -> Bool {
+    func increment(_ address: NetworkAddress) -> Bool {
         counts.withLock { counts in
             guard counts.values.reduce(0, +) < SyncListener.unauthenticatedLimit,
                 counts[address, default: 0] < SyncListener.unauthenticatedLimitPerAddress
@@ -154,14 +154,14 @@ private final class Counter: Sendable {
     }
 
     /// Something that counts down once, however often it is called.
-    func decrementOnce(_ address: String) -> Release { Release(self, address) }
+    func decrementOnce(_ address: NetworkAddress) -> Release { Release(self, address) }
 
     final class Release: Sendable {
         private let counter: Counter
-        private let address: String
+        private let address: NetworkAddress
         private let called = Mutex(false)
 
-        init(_ counter: Counter, _ address: String) {
+        init(_ counter: Counter, _ address: NetworkAddress) {
             self.counter = counter
             self.address = address
         }

@@ -109,13 +109,17 @@ actor ZoneSession {
     private func answer(_ request: ZoneExchange.Request) async throws {
         switch request {
         case .read(let token, let includingEcho):
-            let batch = try await read { ledger, db in
-                try ledger.nextBatch(db, after: token, includingEcho: includingEcho)
+            try await inTurn {
+                let batch = try await read { ledger, db in
+                    try ledger.nextBatch(db, after: token, includingEcho: includingEcho)
+                }
+                return try send(exchange.batchRead(batch), of: batch.records.count)
             }
-            try send(exchange.batchRead(batch), of: batch.records.count)
         case .readNamed(let names):
-            let records = try await read { ledger, db in try ledger.states(db, named: names) }
-            try send(exchange.namedRead(records), of: records.count)
+            try await inTurn {
+                let records = try await read { ledger, db in try ledger.states(db, named: names) }
+                return try send(exchange.namedRead(records), of: records.count)
+            }
         case .summarize:
             // Whoever hears that all records are here knows then whether their files are.
             try await assets.refresh()
@@ -123,11 +127,23 @@ actor ZoneSession {
         }
     }
 
-    private func send(_ batch: Message?, of count: Int) throws {
-        guard let batch else { return }
+    /// Reads a batch when it is this zone's turn, so that the zones of a session together keep few of them in memory,
+    /// however slowly the peer reads.
+    ///
+    /// - Parameter body: says whether it has sent the batch; the turn then ends when that is written.
+    private func inTurn(_ body: () async throws -> Bool) async throws {
+        try await outbox.batches.take()
+        var isSent = false
+        defer { if !isSent { outbox.batches.giveBack() } }
+        isSent = try await body()
+    }
+
+    private func send(_ batch: Message?, of count: Int) throws -> Bool {
+        guard let batch else { return false }
         statistics.update { $0.recordsSent += count }
         try outbox.send(batch)
         reportProgress(count)
+        return true
     }
 
     // MARK: Receiving

@@ -57,7 +57,7 @@ struct ChangeLog {
                 ORDER BY changeSequence
                 """)
         let rows = try Row.fetchCursor(statement, arguments: [zone, token.sequence, peer])
-        let shapes = try ShapeTable(db)
+        let shapes = ShapeTable(db)
         var filling = FillingBatch(limit: limit)
         while let row = try rows.next() {
             guard filling.hasRoom(forGroup: row[4]) else {

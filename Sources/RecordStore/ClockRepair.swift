@@ -69,7 +69,7 @@ extension RecordStore {
     }
 
     private func futureStamps(_ db: Database, after limit: Int64) throws -> FutureStamps {
-        let shapes = try ShapeTable(db)
+        let shapes = ShapeTable(db)
         var future = FutureStamps()
         let rows = try Row.fetchCursor(db, sql: "SELECT remoteRecordID, remoteRecord FROM remoteRecord")
         while let row = try rows.next() {

@@ -35,8 +35,7 @@ struct DeletionPlan {
         guard try table.exists(db, name.description) else {
             throw RecordStoreError(.noSuchRecord, "there is no record \(name)")
         }
-        var walk = Walk()
-        try visit(name, field: nil, db, &walk)
+        let walk = try walk(db, from: name)
         // A record that denies is no obstacle when it goes with the deletion by another reference.
         let denying = walk.denying.filter { !walk.visited.contains($0) }
         guard denying.isEmpty else {
@@ -54,27 +53,56 @@ struct DeletionPlan {
         var denying: [RecordName] = []
     }
 
-    private func visit(_ name: RecordName, field: String?, _ db: Database, _ walk: inout Walk) throws {
-        guard walk.visited.insert(name).inserted else { return }
+    /// A record on the way down, with those that refer to it and were not looked at yet.
+    private struct Visit {
+        let name: RecordName
+        let field: String?
+        var referrers: ArraySlice<(relationship: Relationship, name: RecordName)>
+    }
+
+    /// A chain of records may be as long as whoever wrote it likes, so the way down is kept in a list, not on the stack.
+    private func walk(_ db: Database, from name: RecordName) throws -> Walk {
+        var walk = Walk()
+        walk.visited.insert(name)
+        var path = [Visit(name: name, field: nil, referrers: try referrers(db, of: name))]
+        while let current = path.indices.last {
+            guard let (relationship, referrer) = path[current].referrers.popFirst() else {
+                let done = path.removeLast()
+                walk.steps.append(DeletionStep(name: done.name, action: .delete, field: done.field))
+                continue
+            }
+            switch relationship.rule {
+            case .cascade:
+                guard walk.visited.insert(referrer).inserted else { continue }
+                path.append(
+                    Visit(
+                        name: referrer, field: relationship.field, referrers: try referrers(db, of: referrer))
+                )
+            case .nullify:
+                guard !walk.visited.contains(referrer) else { continue }
+                walk.steps.append(
+                    DeletionStep(name: referrer, action: .nullify, field: relationship.field))
+            case .deny:
+                walk.denying.append(referrer)
+            }
+        }
+        return walk
+    }
+
+    /// The records that refer to one, along the relationships in their priority order.
+    private func referrers(_ db: Database, of name: RecordName) throws
+        -> ArraySlice<(relationship: Relationship, name: RecordName)>
+    {
+        var referrers: [(relationship: Relationship, name: RecordName)] = []
         for relationship in tables.schema.relationships(to: name.recordType) {
             let statement = try db.cachedStatement(
                 sql:
                     "SELECT recordName FROM \(relationship.recordType) WHERE \(relationship.field) = ? ORDER BY recordName"
             )
             for text in try String.fetchAll(statement, arguments: [name.description]) {
-                let referrer = try RecordName(text)
-                switch relationship.rule {
-                case .cascade:
-                    try visit(referrer, field: relationship.field, db, &walk)
-                case .nullify:
-                    guard !walk.visited.contains(referrer) else { continue }
-                    walk.steps.append(
-                        DeletionStep(name: referrer, action: .nullify, field: relationship.field))
-                case .deny:
-                    walk.denying.append(referrer)
-                }
+                referrers.append((relationship, try RecordName(text)))
             }
         }
-        walk.steps.append(DeletionStep(name: name, action: .delete, field: field))
+        return referrers[...]
     }
 }

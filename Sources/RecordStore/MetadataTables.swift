@@ -60,6 +60,17 @@ enum MetadataTables {
         ) WITHOUT ROWID;
         """
 
+    /// Also made in stores of before the first release, which lack it.
+    private static let createPairingAttempt = """
+        -- Attempts to pair with this machine that did not succeed, or not yet. address: an IPv4 address, or the /64 of an
+        -- IPv6 one. time: milliseconds since 1970.
+        CREATE TABLE pairingAttempt (
+            id INTEGER PRIMARY KEY,
+            address TEXT NOT NULL,
+            time INTEGER NOT NULL
+        );
+        """
+
     /// Names nobody else uses, so that the tables can live beside an app's own.
     static let createVersion1 = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
@@ -158,6 +169,8 @@ enum MetadataTables {
 
         \(createPeerSession)
 
+        \(createPairingAttempt)
+
         \(createAssets)
 
         \(createRefusedRecord)
@@ -200,6 +213,9 @@ enum MetadataTables {
         }
         if try !db.tableExists("peerSession") {
             try db.execute(sql: createPeerSession)
+        }
+        if try !db.tableExists("pairingAttempt") {
+            try db.execute(sql: createPairingAttempt)
         }
         if try !db.tableExists("assetReference") {
             try db.execute(sql: createAssets)

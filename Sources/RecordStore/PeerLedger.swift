@@ -111,7 +111,7 @@ package struct PeerLedger: Sendable {
     }
 
     private func forEachItem(_ db: Database, _ body: (String, NegentropyItem) throws -> Void) throws {
-        let shapes = try ShapeTable(db)
+        let shapes = ShapeTable(db)
         let rows = try Row.fetchCursor(
             db, sql: "SELECT remoteRecordID, remoteRecord FROM remoteRecord WHERE zone = ? AND status <> 1",
             arguments: [zoneID])

@@ -33,9 +33,20 @@ struct Placement {
         try drain()
     }
 
-    /// Takes a record to be where it would like to be, and looks at it later. Once only: from then on it can fall.
+    /// Takes a record to be where it would like to be, and looks at it later, as it does with those that its coming or
+    /// going concerns. Each once only: from then on it can fall.
+    ///
+    /// A chain of records that wait for each other is as long as a peer likes, so it is walked without recursion.
     private mutating func consider(_ record: WorkingRecord) throws {
-        guard considered.insert(record.name).inserted else { return }
+        var waiting = [record]
+        while let next = waiting.popLast() {
+            guard considered.insert(next.name).inserted else { continue }
+            waiting += try concerned(byPlacing: next).reversed()
+        }
+    }
+
+    /// - Returns: the records that may come or go with this one.
+    private mutating func concerned(byPlacing record: WorkingRecord) throws -> [WorkingRecord] {
         queue.append(record)
         let references = schema.type(record.name.recordType)?.references
         for relationship in references ?? [] {
@@ -49,10 +60,8 @@ struct Placement {
                 references != nil && record.state.isLive && !record.isRefused ? .inTable : .held
         }
         // Its arrival may be what others have waited for, its going what others cannot do without.
-        guard record.placement != record.original?.status || !record.isRowPresent else { return }
-        for referrer in try working.referrers(of: record, includingHeld: hasHeldRecords) {
-            try consider(referrer)
-        }
+        guard record.placement != record.original?.status || !record.isRowPresent else { return [] }
+        return try working.referrers(of: record, includingHeld: hasHeldRecords)
     }
 
     private mutating func drain() throws {

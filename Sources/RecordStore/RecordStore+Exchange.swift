@@ -134,7 +134,7 @@ extension RecordStore {
                 WHERE zone = ? ORDER BY remoteRecordID
                 """)
         let rows = try Row.fetchCursor(statement, arguments: [zone?.row ?? Zones.defaultID])
-        let shapes = try ShapeTable(db)
+        let shapes = ShapeTable(db)
         while let row = try rows.next() {
             try body(StoredRecord(RecordName(row[0]), row, db: db, tables: tables, shapes: shapes).state)
         }

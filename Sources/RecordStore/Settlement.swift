@@ -8,6 +8,9 @@ import SyncModel
 /// that hold the same states settle them alike. Protocol/ "Merge rules" is the normative text.
 struct Settlement {
     private let working: WorkingSet
+    /// Records whose fate is new, and those that refer to them do not know it yet. The newest deletion goes down first: so
+    /// it need not go where an older one has been before, which in a long chain would take for ever.
+    private var spreading = MaxHeap<WorkingRecord, Stamp>()
     private var queue: [WorkingRecord] = []
     private var queued: Set<RecordName> = []
     /// The records of the set that refer to a name, as far as they have been looked at.
@@ -29,11 +32,12 @@ struct Settlement {
 
     /// Settles the records of the set, and loads and settles whatever they touch.
     mutating func run() throws {
-        for record in working.order { enqueue(record) }
-        try drain { try $0.spreadDeletions(to: $1) }
+        // What comes into the set meanwhile is looked at when it does.
+        for record in working.order { try takeDeletions(record) }
+        while let (record, _) = spreading.popMax() { try spreadFate(of: record) }
         guard unfinishedPeer == nil else { return }
         for record in working.order { enqueue(record) }
-        try drain { try $0.reviveParents(of: $1) }
+        try drain()
     }
 
     private mutating func enqueue(_ record: WorkingRecord) {
@@ -42,13 +46,13 @@ struct Settlement {
     }
 
     /// Works on the queue in order of arrival; `queued` keeps a record from standing in it twice.
-    private mutating func drain(_ rule: (inout Settlement, WorkingRecord) throws -> Void) throws {
+    private mutating func drain() throws {
         var head = 0
         while head < queue.count {
             let record = queue[head]
             head += 1
             queued.remove(record.name)
-            try rule(&self, record)
+            try reviveParents(of: record)
         }
         queue.removeAll()
     }
@@ -81,7 +85,8 @@ struct Settlement {
 
     // MARK: Deletions
 
-    private mutating func spreadDeletions(to record: WorkingRecord) throws {
+    /// Does to a record what the deletions of those do that it refers to.
+    private mutating func takeDeletions(_ record: WorkingRecord) throws {
         for parent in try deletedParents(of: record) {
             if let unfinishedPeer {
                 try Unsettled.insert(working.db, record.name, from: unfinishedPeer)
@@ -99,13 +104,23 @@ struct Settlement {
                 break
             }
         }
+        guard WorkingRecord.Fate(record.state) != record.announced else { return }
+        spreading.insert(record, record.state.deletion ?? .least)
+    }
+
+    /// Lets the records that refer to this one know of its fate, along the relationships in their priority order.
+    private mutating func spreadFate(of record: WorkingRecord) throws {
         let fate = WorkingRecord.Fate(record.state)
         guard fate != record.announced else { return }
         record.announced = fate
         if let unfinishedPeer {
-            try Unsettled.insert(working.db, record.name, from: unfinishedPeer)
-        } else {
-            try enqueueReferrers(of: record)
+            return try Unsettled.insert(working.db, record.name, from: unfinishedPeer)
+        }
+        for name in (referrers[record.name] ?? []).sorted() {
+            if let referrer = working.loaded(name) { try takeDeletions(referrer) }
+        }
+        for referrer in try working.referrers(of: record, includingHeld: hasHeldRecords) {
+            try takeDeletions(referrer)
         }
     }
 
@@ -119,12 +134,9 @@ struct Settlement {
             enqueue(parent.record)
         }
     }
+}
 
-    /// Looks at every record that refers to this one, along the relationships in their priority order.
-    private mutating func enqueueReferrers(of record: WorkingRecord) throws {
-        for name in (referrers[record.name] ?? []).sorted() {
-            if let referrer = working.loaded(name) { enqueue(referrer) }
-        }
-        for referrer in try working.referrers(of: record, includingHeld: hasHeldRecords) { enqueue(referrer) }
-    }
+extension Stamp {
+    /// Below every stamp that is one.
+    fileprivate static let least = Stamp(time: HybridTime(rawValue: 0), replica: ReplicaID(rawValue: 0))
 }

@@ -3,34 +3,56 @@ import SyncModel
 
 /// The lists of field names that records have, by number: the table `recordShape`.
 ///
-/// Loaded once per transaction, and never kept beyond it: a number that a rolled-back transaction gave out means
-/// nothing.
+/// Read when they are asked for, and kept for one transaction: a number that a rolled-back transaction gave out means
+/// nothing. How many there are is for those to say who write records, so only some of them are in memory.
 final class ShapeTable {
-    private var namesByID: [Int64: [String]] = [0: []]
-    private var idsByNames: [[String]: Int64] = [[]: 0]
+    /// So many lists are kept, and all are let go when there are more.
+    static let limit = 1024
 
-    init(_ db: Database) throws {
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT id, fieldNames FROM recordShape"))
-        while let row = try rows.next() {
-            let names = (row[1] as String).split(separator: " ").map(String.init)
-            namesByID[row[0]] = names
-            idsByNames[names] = row[0]
-        }
-    }
+    private let db: Database
+    private var namesByID: [Int64: [String]] = [:]
+    private var idsByNames: [[String]: Int64] = [:]
+
+    init(_ db: Database) { self.db = db }
+
+    /// How many lists are in memory.
+    var count: Int { namesByID.count }
 
     func fieldNames(_ id: Int64) throws -> [String] {
-        guard let names = namesByID[id] else { throw ByteReader.Malformed(what: "a shape") }
+        if id == 0 { return [] }
+        if let names = namesByID[id] { return names }
+        let statement = try db.cachedStatement(sql: "SELECT fieldNames FROM recordShape WHERE id = ?")
+        guard let text = try String.fetchOne(statement, arguments: [id]) else {
+            throw ByteReader.Malformed(what: "a shape")
+        }
+        let names = text.split(separator: " ").map(String.init)
+        keep(names, id)
         return names
     }
 
     /// The number of a list of names, given out now if it is new.
-    func id(_ names: [String], _ db: Database) throws -> Int64 {
+    func id(_ names: [String]) throws -> Int64 {
+        if names.isEmpty { return 0 }
         if let id = idsByNames[names] { return id }
-        try db.cachedStatement(sql: "INSERT INTO recordShape (fieldNames) VALUES (?)")
-            .execute(arguments: [names.joined(separator: " ")])
-        let id = db.lastInsertedRowID
+        let text = names.joined(separator: " ")
+        let statement = try db.cachedStatement(sql: "SELECT id FROM recordShape WHERE fieldNames = ?")
+        if let id = try Int64.fetchOne(statement, arguments: [text]) {
+            keep(names, id)
+            return id
+        }
+        try db.cachedStatement(sql: "INSERT INTO recordShape (fieldNames) VALUES (?)").execute(arguments: [
+            text
+        ])
+        keep(names, db.lastInsertedRowID)
+        return db.lastInsertedRowID
+    }
+
+    private func keep(_ names: [String], _ id: Int64) {
+        if namesByID.count >= Self.limit {
+            namesByID.removeAll(keepingCapacity: true)
+            idsByNames.removeAll(keepingCapacity: true)
+        }
         namesByID[id] = names
         idsByNames[names] = id
-        return id
     }
 }

@@ -53,7 +53,7 @@ extension RecordStore {
     public func check(_ db: Database) throws -> StoreCheck {
         var findings: [StoreCheck.Finding] = []
         var digests: [Int64: ZoneDigest] = [:]
-        let shapes = try ShapeTable(db)
+        let shapes = ShapeTable(db)
         let rows = try Row.fetchCursor(
             db, sql: "SELECT remoteRecordID, status, remoteRecord, zone FROM remoteRecord")
         while let row = try rows.next() {

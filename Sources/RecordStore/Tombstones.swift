@@ -21,7 +21,7 @@ extension RecordStore {
     public func purgeTombstones(_ db: Database, retention: Int64 = RecordStore.defaultRetention) throws -> Int
     {
         let limit = now() - retention
-        let shapes = try ShapeTable(db)
+        let shapes = ShapeTable(db)
         var count = 0
         for zone in try Int64.fetchAll(db, sql: "SELECT id FROM recordZone") {
             let acknowledged = try Self.acknowledgedByAll(db, zone: zone)

@@ -62,14 +62,47 @@ extension WorkingSet {
         return true
     }
 
-    /// Removes the rows of records that are deleted or held now, those that refer to others before those.
+    /// Removes the rows of records that are deleted or held now, those that refer to others before those: a foreign key's
+    /// action would go down a chain of them, and SQLite gives up at a depth of 1,000.
     private func removeRows() throws {
-        let leaving = order.filter { $0.isRowPresent && $0.placement != .inTable && $0.placement != nil }
-        for record in leaving.reversed() {
-            guard let table = tables[record.name.recordType] else { continue }
-            try table.delete(db, record.name.description)
-            record.isRowPresent = false
+        let leaving = order.filter(isLeaving)
+        var waitedFor: [RecordName: Int] = [:]
+        for record in leaving {
+            for target in references(ofRow: record) { waitedFor[target, default: 0] += 1 }
         }
+        // Reversed: what a deletion takes along mostly came into the set after what it hangs on.
+        var free = leaving.filter { waitedFor[$0.name] == nil }
+        while let record = free.popLast() {
+            try removeRow(record)
+            for target in references(ofRow: record) {
+                waitedFor[target]! -= 1
+                guard waitedFor[target] == 0, let next = loaded(target), isLeaving(next) else { continue }
+                free.append(next)
+            }
+        }
+        // Records that refer to each other in a circle.
+        for record in leaving.reversed() where record.isRowPresent { try removeRow(record) }
+    }
+
+    private func isLeaving(_ record: WorkingRecord) -> Bool {
+        record.isRowPresent && record.placement != .inTable && record.placement != nil
+    }
+
+    private func removeRow(_ record: WorkingRecord) throws {
+        try tables[record.name.recordType]?.delete(db, record.name.description)
+        record.isRowPresent = false
+    }
+
+    /// What the row of a record refers to: that of a record that leaves is as the store had it.
+    private func references(ofRow record: WorkingRecord) -> Set<RecordName> {
+        let fields = tables.schema.type(record.name.recordType)?.references.map(\.field) ?? []
+        return Set(
+            fields.compactMap { field in
+                guard case .reference(let target)? = record.original?.state.field(field)?.value,
+                    target != record.name
+                else { return nil }
+                return target
+            })
     }
 
     private func saveMetadata(generation: [UInt8]) throws -> StoreChanges {
@@ -111,7 +144,7 @@ extension WorkingSet {
         if record.state.isLive { digest.insert(metadata.recordID(record.name)) }
         digests[record.zone] = digest
 
-        let blob = metadata.encoded(shapeID: try shapes.id(metadata.fieldNames, db))
+        let blob = metadata.encoded(shapeID: try shapes.id(metadata.fieldNames))
         try db.cachedStatement(
             sql: """
                 INSERT INTO remoteRecord (

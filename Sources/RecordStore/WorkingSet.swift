@@ -92,7 +92,7 @@ final class WorkingSet {
     init(_ db: Database, _ tables: RecordTables) throws {
         self.db = db
         self.tables = tables
-        self.shapes = try ShapeTable(db)
+        self.shapes = ShapeTable(db)
     }
 
     /// The record, if it is in the set already.

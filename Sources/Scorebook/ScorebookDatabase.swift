@@ -21,7 +21,7 @@ public enum ScorebookDatabase {
         return configuration
     }
 
-    /// Opens the database at a path, and creates it when there is no file.
+    /// Opens the database at a path, and creates it when there is no file; a new one is for its owner alone.
     ///
     /// - Throws: ``RecordStoreError`` `corrupt` when the file is not a SQLite database, `newerFormat` when a
     ///   newer version of the program wrote it, both of which are left as they are; ``ScorebookError`` `notWritable` when it cannot be opened for writing.
@@ -29,10 +29,18 @@ public enum ScorebookDatabase {
         try checkHeader(path)
         do {
             try checkFormat(path)
+            createPrivately(path)
             return try DatabasePool(path: path, configuration: configuration())
         } catch let error as DatabaseError {
             throw understood(error, path)
         }
+    }
+
+    /// Makes an empty file, which is an empty database. SQLite would make one that others can read; the files that it
+    /// puts beside it have the mode of this one. What fails here fails again when SQLite opens the file, and is said there.
+    private static func createPrivately(_ path: String) {
+        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// The first bytes of every SQLite database, fixed by its file format.

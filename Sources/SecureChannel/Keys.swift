@@ -28,7 +28,7 @@ public struct PublicKey: Hashable, Sendable {
     ///
     /// - Throws: ``SecureChannelError`` with `malformedKey` if the text is anything else.
     public init(hex: String) throws {
-        let digits = hex.utf8.map(Self.value(ofHexDigit:))
+        let digits = hex.utf8.map(hexadecimalDigit)
         guard digits.count == 2 * Self.byteCount, !digits.contains(nil) else {
             throw SecureChannelError(
                 .malformedKey, "A public key is written as \(2 * Self.byteCount) hexadecimal digits.")
@@ -44,14 +44,15 @@ public struct PublicKey: Hashable, Sendable {
         return String(
             decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0f)]] }, as: UTF8.self)
     }
+}
 
-    private static func value(ofHexDigit digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
+/// The value of a hexadecimal digit in ASCII; nil for another character.
+func hexadecimalDigit(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
     }
 }
 

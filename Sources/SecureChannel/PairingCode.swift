@@ -19,6 +19,7 @@ public struct PairingCode: Sendable, Equatable {
     ///   repeat the text, which may be a code with one digit wrong.
     public init(_ text: String) throws {
         var ascii = Array(text.utf8)
+        defer { ascii.withUnsafeMutableBytes { sodium_memzero($0.baseAddress, $0.count) } }
         if ascii.count == Self.digitCount + 1, ascii[Self.digitCount / 2] == UInt8(ascii: "-") {
             ascii.remove(at: Self.digitCount / 2)
         }
@@ -28,7 +29,6 @@ public struct PairingCode: Sendable, Equatable {
                 .malformedPairingDigits, "A pairing code has six digits, written as 123-456 or 123456.")
         }
         digits = SecretBytes(copying: ascii)
-        ascii.withUnsafeMutableBytes { sodium_memzero($0.baseAddress, $0.count) }
     }
 
     private init(digits: SecretBytes) {

@@ -56,6 +56,37 @@ package final class SecretBytes: @unchecked Sendable {
         SecretBytes(count: count) { randombytes_buf($0, count) }
     }
 
+    /// Reads a secret that is written as hexadecimal digits, of any case and without separators; nil for anything else.
+    /// The digits are the caller's to erase.
+    package convenience init?(hexadecimal digits: some RandomAccessCollection<UInt8>) {
+        guard digits.count.isMultiple(of: 2), digits.allSatisfy({ hexadecimalDigit($0) != nil }) else {
+            return nil
+        }
+        self.init(count: digits.count / 2) { memory in
+            var digit = digits.startIndex
+            for index in 0..<digits.count / 2 {
+                let next = digits.index(after: digit)
+                memory[index] = hexadecimalDigit(digits[digit])! << 4 | hexadecimalDigit(digits[next])!
+                digit = digits.index(after: next)
+            }
+        }
+    }
+
+    /// The secret as lower-case hexadecimal digits between two texts that are none.
+    package func hexadecimal(after prefix: [UInt8], before suffix: [UInt8]) -> SecretBytes {
+        let digits = Array("0123456789abcdef".utf8)
+        return SecretBytes(count: prefix.count + 2 * count + suffix.count) { memory in
+            for (index, byte) in prefix.enumerated() { memory[index] = byte }
+            withUnsafeBytes { bytes in
+                for (index, byte) in bytes.enumerated() {
+                    memory[prefix.count + 2 * index] = digits[Int(byte >> 4)]
+                    memory[prefix.count + 2 * index + 1] = digits[Int(byte & 0x0f)]
+                }
+            }
+            for (index, byte) in suffix.enumerated() { memory[prefix.count + 2 * count + index] = byte }
+        }
+    }
+
     /// Calls `body` with the secret's bytes, which are valid only during the call.
     package func withUnsafeBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result

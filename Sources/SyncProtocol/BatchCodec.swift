@@ -129,7 +129,8 @@ enum BatchCodec {
         let flags = try buffer.readByte()
         let tables = try decodeTables(&buffer)
         // A record takes at least 4 bytes, so a count that the rest cannot hold is refused before it is believed.
-        let count = try buffer.readCount(below: buffer.readableBytes / 4 + 1, of: "the number of records")
+        let limit = min(ProtocolLimits.maximumBatchRecords, buffer.readableBytes / 4)
+        let count = try buffer.readCount(below: limit + 1, of: "the number of records")
         var records: [RecordState] = []
         var fieldCount = 0
         for _ in 0..<count {

@@ -211,7 +211,9 @@ package enum MessageCodec {
         guard let bytes = body.readSlice(length: count) else {
             throw .malformed("a message that ends early")
         }
-        return Message.AssetChunk(hash: hash, offset: offset, bytes: bytes)
+        // A copy: a slice of one byte would keep all of the buffer that it came in.
+        return Message.AssetChunk(
+            hash: hash, offset: offset, bytes: ByteBuffer(bytes: bytes.readableBytesView))
     }
 
     // MARK: Reconciliation

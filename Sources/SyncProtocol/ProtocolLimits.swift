@@ -24,6 +24,8 @@ public enum ProtocolLimits {
     package static let maximumTableEntries = 65_536
     /// Fields of one record.
     package static let maximumFields = RecordState.maximumFieldCount
+    /// Records of one batch: what a batch of small ones may grow to in memory.
+    package static let maximumBatchRecords = 65_536
     /// Fields of all records of one batch together: what a batch of nulls may grow to in memory.
     package static let maximumBatchFields = 1 << 20
     /// Bytes of a field's or record type's name.

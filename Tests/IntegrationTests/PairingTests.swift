@@ -123,6 +123,32 @@ import Testing
         }
     }
 
+    /// A program that shows one code and ends remembers, when it runs again, who has failed.
+    @Test func whoFailsTooOftenHasToWait() async throws {
+        try await withTwoMachines { kitchen, study in
+            for wrongCodes in [3, 2] {
+                let listener = try await kitchen.listen(pair: true)
+                for number in 1...wrongCodes {
+                    let wrong = try listener.wrongCode(number)
+                    _ = try await study.run("connect", listener.address, "--once", "--code", wrong)
+                }
+                try await listener.process.event("pairingFailed", count: wrongCodes)
+                try await listener.stop()
+            }
+            let listener = try await kitchen.listen(pair: true)
+            let code = try #require(listener.code)
+            let outcome = try await study.run("connect", listener.address, "--once", "--code", code)
+            #expect(outcome.isSentence(77))
+            #expect(outcome.errors.contains("too many attempts to pair from 127.0.0.1 have failed"))
+            let event = try await listener.process.event("refused")
+            #expect(event.reason?.contains("too many attempts to pair from 127.0.0.1") == true)
+            #expect(try listener.process.events("pairingFailed").isEmpty)
+            try await listener.stop()
+            #expect(try await kitchen.status().peers.isEmpty)
+            try await study.pair(with: kitchen.shifted(by: "+11m"))
+        }
+    }
+
     @Test func aCodePairsOneMachineOnly() async throws {
         try await withScene { scene in
             let (kitchen, study, attic) = (

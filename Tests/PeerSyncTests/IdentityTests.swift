@@ -35,6 +35,55 @@ struct IdentityTests {
         }
     }
 
+    /// What is checked is the file that is read.
+    @Test func aLinkToAKeyThatOthersCanReadIsRefused() throws {
+        try withDirectory { url in
+            let other = url.appendingPathExtension("elsewhere")
+            let made = try Identity.loadOrCreate(at: other)
+            try FileManager.default.createSymbolicLink(at: url, withDestinationURL: other)
+            let loaded = try Identity.loadOrCreate(at: url)
+            #expect(loaded.publicKey == made.publicKey)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: other.path)
+            #expect { try Identity.loadOrCreate(at: url) } throws: {
+                ($0 as? PeerSyncError)?.code == .unsafeIdentity
+            }
+        }
+    }
+
+    @Test func whatIsNoFileIsRefused() throws {
+        try withDirectory { url in
+            try FileManager.default.createSymbolicLink(
+                at: url, withDestinationURL: url.appendingPathExtension("nowhere"))
+            #expect { try Identity.loadOrCreate(at: url) } throws: {
+                ($0 as? PeerSyncError)?.code == .storeUnusable
+            }
+            try FileManager.default.removeItem(at: url)
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            #expect { try Identity.loadOrCreate(at: url) } throws: {
+                ($0 as? PeerSyncError)?.code == .unsafeIdentity
+            }
+            try FileManager.default.removeItem(at: url)
+            #expect(mkfifo(url.path, 0o600) == 0)
+            #expect { try Identity.loadOrCreate(at: url) } throws: {
+                ($0 as? PeerSyncError)?.code == .unsafeIdentity
+            }
+        }
+    }
+
+    @Test func aNewKeyTakesThePlaceOfTheOldOne() throws {
+        try withDirectory { url in
+            let old = try Identity.loadOrCreate(at: url)
+            let new = try Identity.renew(at: url)
+            #expect(new.publicKey != old.publicKey)
+            let loaded = try Identity.loadOrCreate(at: url)
+            #expect(loaded.publicKey == new.publicKey)
+            let files = try FileManager.default.contentsOfDirectory(
+                atPath: url.deletingLastPathComponent().path)
+            #expect(files == [Identity.fileName])
+        }
+    }
+
     @Test(arguments: [
         "", "nonsense", "scorebook-peer identity 1 00ff\n",
         "scorebook-peer identity 1 " + String(repeating: "zz", count: 32),

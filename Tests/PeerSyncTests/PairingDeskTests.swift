@@ -19,8 +19,9 @@ struct PairingDeskTests {
         let desk = PairingDesk()
         let code = await desk.show()
         for left in [2, 1, 0] {
-            #expect(try await desk.beginAttempt() == code)
-            #expect(await desk.endAttempt(succeeded: false) == left)
+            let attempt = try await desk.beginAttempt()
+            #expect(attempt.code == code)
+            #expect(await desk.endAttempt(attempt, succeeded: false) == left)
         }
         await expectUnavailable(desk)
     }
@@ -28,17 +29,16 @@ struct PairingDeskTests {
     @Test func oneAttemptAtATime() async throws {
         let desk = PairingDesk()
         _ = await desk.show()
-        _ = try await desk.beginAttempt()
+        let attempt = try await desk.beginAttempt()
         await expectUnavailable(desk, .pairingBusy)
-        await desk.endAttempt(succeeded: false)
+        await desk.endAttempt(attempt, succeeded: false)
         _ = try await desk.beginAttempt()
     }
 
     @Test func successUsesTheCodeUp() async throws {
         let desk = PairingDesk()
         _ = await desk.show()
-        _ = try await desk.beginAttempt()
-        await desk.endAttempt(succeeded: true)
+        await desk.endAttempt(try await desk.beginAttempt(), succeeded: true)
         await expectUnavailable(desk)
     }
 
@@ -52,6 +52,36 @@ struct PairingDeskTests {
         let desk = PairingDesk()
         _ = await desk.show()
         let second = await desk.show()
-        #expect(try await desk.beginAttempt() == second)
+        #expect(try await desk.beginAttempt().code == second)
+    }
+
+    @Test func anAttemptThatIsRefusedDoesNotCount() async throws {
+        struct Refused: Error {}
+        let desk = PairingDesk()
+        _ = await desk.show()
+        for _ in 1...10 {
+            await #expect(throws: Refused.self) { try await desk.beginAttempt { throw Refused() } }
+        }
+        let attempt = try await desk.beginAttempt()
+        #expect(await desk.endAttempt(attempt, succeeded: false) == PairingDesk.attempts - 1)
+    }
+
+    @Test func theEndOfAnAttemptDoesNotTouchALaterCode() async throws {
+        let desk = PairingDesk()
+        _ = await desk.show()
+        let attempt = try await desk.beginAttempt()
+        let second = await desk.show()
+        #expect(await desk.endAttempt(attempt, succeeded: true) == 0)
+        #expect(try await desk.beginAttempt().code == second)
+    }
+
+    @Test func aCodeThatIsShownWhileAnAttemptIsAdmittedIsNotTried() async throws {
+        let desk = PairingDesk()
+        _ = await desk.show()
+        await #expect {
+            try await desk.beginAttempt { _ = await desk.show() }
+        } throws: {
+            ($0 as? ProtocolError)?.code == .pairingUnavailable
+        }
     }
 }

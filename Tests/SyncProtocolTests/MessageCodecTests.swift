@@ -271,6 +271,20 @@ struct BatchRefusalTests {
         }
     }
 
+    /// A record takes few bytes on the wire and many in memory.
+    @Test func aBatchHasNoMoreRecordsThanItMay() throws {
+        for (count, isTaken) in [(65_536, true), (65_537, false)] {
+            let stamp = Stamp(time: HybridTime(rawValue: 1), replica: ReplicaID(rawValue: 1))
+            let name = try RecordName("A|~|1")
+            let records = [RecordState](repeating: RecordState(name: name, deletion: stamp), count: count)
+            let batch = ChangeBatch(records: records, token: .start, isLast: true)
+            var buffer = ByteBuffer()
+            MessageCodec.encode(.batch(zone: 0, batch), into: &buffer)
+            let message = try? MessageCodec.decode(&buffer, limit: ProtocolLimits.maximumMessage)
+            #expect((message == .batch(zone: 0, batch)) == isTaken)
+        }
+    }
+
     @Test func theSameRecordWithAGoodValueIsTaken() throws {
         var buffer = batch {
             tables(&$0)

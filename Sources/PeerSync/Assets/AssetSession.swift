@@ -53,9 +53,9 @@ actor AssetSession {
     private let wake: AsyncStream<Void>.Continuation
     private let requests: AsyncStream<Void>
     private let request: AsyncStream<Void>.Continuation
-    /// Bounded by what the receiver asks for.
-    private let arrivals: AsyncStream<Message.AssetChunk>
-    private let arrival: AsyncStream<Message.AssetChunk>.Continuation
+    private var arrived = ArrivedPieces()
+    private let arrivals: AsyncStream<Void>
+    private let arrival: AsyncStream<Void>.Continuation
 
     init(
         _ engine: SyncEngine, with peer: Peer, zones: [Zone], outbox: Outbox,
@@ -69,7 +69,7 @@ actor AssetSession {
         self.statistics = statistics
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (requests, request) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (arrivals, arrival) = AsyncStream.makeStream()
+        (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Whether this peer has given what it has and this side wants, and wants nothing more itself.
@@ -268,28 +268,31 @@ actor AssetSession {
         switch try receiver.received(chunk) {
         // The last of it may have kept the file from being asked for anew.
         case .drop: wake.yield()
-        case .write: arrival.yield(chunk)
+        case .write:
+            arrived.add(chunk)
+            arrival.yield()
         }
     }
 
     private func write() async throws {
-        for await chunk in arrivals {
-            let count = chunk.bytes.readableBytes
-            guard let file = incoming[chunk.hash], file.count == Int64(chunk.offset) else { continue }
-            do {
-                try await blocking {
-                    try chunk.bytes.withUnsafeReadableBytes { try file.append($0) }
-                }
-            } catch {
-                pause(chunk.hash, because: error)
-                continue
-            }
-            receiver.wrote(chunk.hash, count: count)
-            statistics.update { $0.assetBytesReceived += Int64(count) }
-            received.add(count, left: receiver.remaining)
-            report()
-            wake.yield()
+        for await _ in arrivals {
+            while let (hash, piece) = arrived.take() { await write(piece, of: hash) }
         }
+    }
+
+    private func write(_ piece: ArrivedPieces.Piece, of hash: AssetHash) async {
+        guard let file = incoming[hash], file.count == Int64(piece.offset) else { return }
+        do {
+            try await blocking { try piece.bytes.withUnsafeReadableBytes { try file.append($0) } }
+        } catch {
+            return pause(hash, because: error)
+        }
+        let count = piece.bytes.readableBytes
+        receiver.wrote(hash, count: count)
+        statistics.update { $0.assetBytesReceived += Int64(count) }
+        received.add(count, left: receiver.remaining)
+        report()
+        wake.yield()
     }
 
     private func finish(_ hash: AssetHash) async {

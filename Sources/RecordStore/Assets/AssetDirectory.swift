@@ -180,7 +180,8 @@ public struct AssetDirectory: Sendable {
     func publish(_ file: URL, as hash: AssetHash) throws {
         let target = self.file(hash)
         let directory = target.deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         guard rename(file.path, target.path) == 0 else { throw PosixError() }
         try PosixFile(directory.path, O_RDONLY | O_DIRECTORY).synchronize()
         // A copy that was damaged is of no use any more.
@@ -302,7 +303,8 @@ public struct AssetDirectory: Sendable {
     /// Puts a damaged file aside, so that it counts as missing. It is kept until a whole one has come.
     package func setAside(_ hash: AssetHash) throws {
         try understandingWrites {
-            try FileManager.default.createDirectory(at: damaged, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: damaged, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             guard rename(file(hash).path, damaged.appendingPathComponent(hash.description).path) == 0 else {
                 throw PosixError()
             }

@@ -47,7 +47,7 @@ package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
     ///   - maximumNeed: How many ids the other side may claim to have that this side lacks. They are kept until
     ///     the end, at some 64 bytes each.
     package init(
-        storage: Storage, frameSizeLimit: Int = 0, maximumRounds: Int = 100_000, maximumNeed: Int = 1 << 24
+        storage: Storage, frameSizeLimit: Int = 0, maximumRounds: Int = 100_000, maximumNeed: Int = 1 << 22
     ) {
         reconciler = NegentropyReconciler(storage: storage, role: .initiator, frameSizeLimit: frameSizeLimit)
         self.maximumRounds = maximumRounds

@@ -1,0 +1,70 @@
+import GRDB
+import SyncModel
+
+/// The table `pairingAttempt`: who has tried to pair with this machine lately, and did not succeed.
+///
+/// It is kept in the store, because a program that shows one code and ends would otherwise begin with nothing each time.
+/// Nothing is ever dropped to make room, so nobody can have his own attempts forgotten by making others: while there are
+/// too many in all, nobody may try.
+enum PairingAttempts {
+    /// For how long an attempt counts, in milliseconds.
+    static let window: Int64 = 600_000
+    /// How many attempts one address has in that time.
+    static let limit = 5
+    /// How many all addresses have together.
+    static let limitOfAll = 64
+
+    /// Counts an attempt.
+    ///
+    /// - Throws: `tooManyAttempts` without counting it.
+    static func begin(_ db: Database, from address: String, now: Int64) throws {
+        // What lies in the future was counted by a clock that was wrong.
+        try db.execute(
+            sql: "DELETE FROM pairingAttempt WHERE time <= ? OR time > ?", arguments: [now - window, now])
+        for (mine, limit) in [(true, limit), (false, limitOfAll)] {
+            let times = try Int64.fetchAll(
+                db, sql: "SELECT time FROM pairingAttempt WHERE ? OR address = ? ORDER BY time DESC LIMIT ?",
+                arguments: [!mine, address, limit])
+            guard times.count == limit, let first = times.last else { continue }
+            throw refusal(mine ? address : nil, limit, wait: first + window - now)
+        }
+        try db.execute(
+            sql: "INSERT INTO pairingAttempt (address, time) VALUES (?, ?)", arguments: [address, now])
+    }
+
+    /// Forgets the attempts of an address from which a machine was paired.
+    static func succeeded(_ db: Database, from address: String) throws {
+        try db.execute(sql: "DELETE FROM pairingAttempt WHERE address = ?", arguments: [address])
+    }
+
+    private static func refusal(_ address: String?, _ limit: Int, wait: Int64) -> RecordStoreError {
+        let minutes = max(1, (wait + 59_999) / 60_000)
+        let whose = address.map { "from \($0)" } ?? "from all addresses together"
+        return RecordStoreError(
+            .tooManyAttempts,
+            "too many attempts to pair \(whose) have failed (\(limit) within \(window / 60_000) minutes); the next "
+                + "one may come in \(minutes) minute\(minutes == 1 ? "" : "s")")
+    }
+}
+
+extension RecordStore {
+    /// Counts an attempt to pair with this machine, until it succeeds or is ten minutes old.
+    ///
+    /// - Parameter address: where it comes from; what counts as one address is for the caller to say.
+    /// - Throws: `tooManyAttempts`, with a sentence for both sides, when there were as many as may be.
+    package func beginPairingAttempt(from address: String) async throws {
+        try await database.write { [self] db in
+            try PairingAttempts.begin(db, from: address, now: now())
+        }
+    }
+
+    /// Pairs with a key that has proved to know the code. A key that is paired already stays as it is.
+    ///
+    /// - Parameter address: where the attempts came from, which are forgotten.
+    package func addPeer(key: [UInt8], name: String, from address: String) async throws -> Peer {
+        try await database.write { [self] db in
+            try PairingAttempts.succeeded(db, from: address)
+            return try addPeer(db, key: key, name: name)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import GRDB
+import NIOCore
+import NIOPosix
+import RecordStore
+import Scorebook
+import Synchronization
+
+@testable import PeerSync
+
+/// A machine of the test's own process, with a store in memory.
+struct LoopbackMachine {
+    let engine: SyncEngine
+    private let log = EventLog()
+
+    init(_ name: String, now: @escaping @Sendable () -> Int64 = RecordStore.wallClock) throws {
+        let identity = Identity.generate()
+        let scorebook = try ScorebookStore(DatabaseQueue(), replica: identity.replicaID, now: now)
+        engine = SyncEngine(store: scorebook.records, identity: identity, displayName: name) {
+            [log] event in log.add(event)
+        }
+    }
+
+    /// What happened so far.
+    var events: [SyncEvent] { log.events.withLock { $0 } }
+
+    /// Waits until something of a kind has happened.
+    func event<Value>(_ pick: (SyncEvent) -> Value?) async throws -> Value {
+        while true {
+            if let value = events.lazy.compactMap(pick).first { return value }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    /// Listens on a free port of this computer while `body` runs.
+    func listening(_ body: (Int) async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await SyncListener(engine, host: "127.0.0.1", port: 0).run() }
+            let port = try await event { if case .listening(_, let port) = $0 { port } else { nil } }
+            try await body(port)
+            group.cancelAll()
+        }
+    }
+
+    /// Connects to a port of this computer, and syncs as it is told.
+    ///
+    /// - Parameter address: where the connection comes from.
+    func call(
+        _ port: Int, from address: String = "127.0.0.1", _ call: PeerSession.Call,
+        writeDeadline: Duration = PeerSession.writeDeadline
+    ) async throws {
+        let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            // What the system holds must not hide that the other side does not read.
+            .channelOption(.socketOption(.so_sndbuf), value: 65_536)
+            .bind(to: SocketAddress(ipAddress: address, port: 0))
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture { try SocketOptions.wrap(channel) }
+            }
+        let session = PeerSession(
+            engine, connection, purpose: .call(call), address: "127.0.0.1:\(port)",
+            writeDeadline: writeDeadline)
+        _ = try await session.run()
+    }
+
+    private final class EventLog: Sendable {
+        let events = Mutex<[SyncEvent]>([])
+
+        func add(_ event: SyncEvent) { events.withLock { $0.append(event) } }
+    }
+}
+
+/// A wall clock that stands where the test has put it.
+final class SetClock: Sendable {
+    private let time: Mutex<Int64>
+
+    init(_ milliseconds: Int64) { time = Mutex(milliseconds) }
+
+    var milliseconds: Int64 { time.withLock { $0 } }
+
+    func advance(by milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+}

@@ -1,0 +1,73 @@
+import SecureChannel
+import Testing
+
+@testable import PeerSync
+
+/// An address from which pairing has failed too often has to wait; others need not, and a code is left to them.
+struct PairingLimitTests {
+    private func wrong(_ code: PairingCode) throws -> PairingCode {
+        let other = try PairingCode("000-000")
+        return code == other ? try PairingCode("111-111") : other
+    }
+
+    private func pair(_ name: String, _ port: Int, from address: String = "127.0.0.1", _ code: PairingCode)
+        async throws
+    {
+        try await LoopbackMachine(name).call(
+            port, from: address, PeerSession.Call(pairing: .ifUnknown(code), isOnce: true))
+    }
+
+    private func expectFailure(_ words: String, _ body: () async throws -> Void) async {
+        await #expect {
+            try await body()
+        } throws: { error in
+            (error as? PeerSyncError)?.code == .pairingFailed && "\(error)".contains(words)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func threeMistakesAndANewCodeAreFine() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        try await kitchen.listening { port in
+            let first = await kitchen.engine.pairing.show()
+            for left in ["2 attempts are left", "1 attempt is left", "it is used up now"] {
+                await expectFailure(left) { try await pair("study", port, wrong(first)) }
+            }
+            let second = await kitchen.engine.pairing.show()
+            await expectFailure("2 attempts are left") { try await pair("study", port, wrong(second)) }
+            try await pair("study", port, second)
+        }
+    }
+
+    #if os(Linux)
+        /// All of 127.0.0.0/8 is this computer there.
+        @Test(.timeLimit(.minutes(1))) func oneAddressCannotUseUpCodeAfterCode() async throws {
+            let clock = SetClock(1_700_000_000_000)
+            let kitchen = try LoopbackMachine("kitchen", now: { clock.milliseconds })
+            try await kitchen.listening { port in
+                let first = await kitchen.engine.pairing.show()
+                for _ in 1...3 {
+                    await expectFailure("is wrong") { try await pair("stranger", port, wrong(first)) }
+                }
+                let second = await kitchen.engine.pairing.show()
+                for _ in 1...2 {
+                    await expectFailure("is wrong") { try await pair("stranger", port, wrong(second)) }
+                }
+                // One attempt is left, but not to this address, however often it asks.
+                for _ in 1...5 {
+                    await expectFailure("too many attempts to pair from 127.0.0.1") {
+                        try await pair("stranger", port, second)
+                    }
+                }
+                // The listening machine's user is told.
+                _ = try await kitchen.event { event -> Bool? in
+                    guard case .refused("127.0.0.1", let reason) = event else { return nil }
+                    return reason.contains("too many attempts to pair from 127.0.0.1") ? true : nil
+                }
+                try await pair("study", port, from: "127.0.0.2", second)
+
+                clock.advance(by: 600_000)
+                try await pair("stranger", port, await kitchen.engine.pairing.show())
+            }
+        }
+    #endif
+}

@@ -1,0 +1,90 @@
+import NIOCore
+import NIOPosix
+import RecordStore
+import SecureChannel
+import SyncModel
+
+@testable import PeerSync
+@testable import SyncProtocol
+
+/// A peer that says what the test wants, and reads when the test wants.
+///
+/// It is on the other end of a connection of this process: `body` begins when the handshake is done.
+struct RawPeer {
+    let identity = Identity.generate()
+
+    /// One end of a connection after the handshake.
+    struct Line {
+        private var reader: MessageReader
+        private var writer: MessageWriter
+        private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+
+        fileprivate init(
+            _ role: NoiseHandshake.Role, _ identity: Identity,
+            _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
+            _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+        ) async throws {
+            var frames = FrameReader(inbound)
+            let ciphers = try await Handshake.run(
+                role, identity: identity, reader: &frames, outbound: outbound)
+            reader = MessageReader(frames, ciphers.receive)
+            reader.limit = ProtocolLimits.maximumMessage
+            writer = MessageWriter(ciphers.send)
+            self.outbound = outbound
+        }
+
+        mutating func send(_ message: Message) async throws {
+            writer.begin(message)
+            while let frame = try writer.nextFrame() { try await outbound.write(frame) }
+        }
+
+        /// The next message; nil at the end of the stream.
+        mutating func receive() async throws -> Message? { try await reader.next() }
+    }
+
+    /// Dials a port of this computer.
+    func dialing(_ port: Int, _ body: (inout Line) async throws -> Void) async throws {
+        let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture { try SocketOptions.wrap(channel) }
+            }
+        try await connection.executeThenClose { inbound, outbound in
+            var line = try await Line(.initiator, identity, inbound, outbound)
+            try await body(&line)
+        }
+    }
+
+    /// Takes one connection at a port of this computer, while `caller` runs.
+    func answering(
+        _ body: @escaping @Sendable (inout Line) async throws -> Void,
+        while caller: (Int) async throws -> Void
+    ) async throws {
+        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            // What the system holds must not hide that nobody reads.
+            .childChannelOption(.socketOption(.so_rcvbuf), value: 16_384)
+            .bind(host: "127.0.0.1", port: 0) { channel in
+                channel.eventLoop.makeCompletedFuture { try SocketOptions.wrap(channel) }
+            }
+        try await server.executeThenClose { connections in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for try await connection in connections {
+                        try? await connection.executeThenClose { inbound, outbound in
+                            var line = try await Line(.responder, identity, inbound, outbound)
+                            try await body(&line)
+                        }
+                    }
+                }
+                try await caller(server.channel.localAddress?.port ?? 0)
+                group.cancelAll()
+            }
+        }
+    }
+
+    func hello(_ zones: [ZoneOffer]) -> Message {
+        .hello(
+            Message.Hello(
+                minorVersion: 0, replica: ReplicaID(rawValue: 9), instance: 9, displayName: "raw", clock: 0,
+                zones: zones))
+    }
+}

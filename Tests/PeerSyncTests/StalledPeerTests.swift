@@ -1,0 +1,101 @@
+import NIOCore
+import RecordStore
+import SyncModel
+import Testing
+
+@testable import PeerSync
+@testable import SyncProtocol
+
+/// A peer that does not read is let go, and costs no more than it may until then.
+struct StalledPeerTests {
+    /// Takes part in one zone, begins, and from then on only pings.
+    @Sendable private static func stall(_ peer: RawPeer, _ line: inout RawPeer.Line) async throws {
+        guard case .hello(let hello)? = try await line.receive() else { return }
+        try await line.send(peer.hello(hello.zones))
+        guard case .open(let open)? = try await line.receive() else { return }
+        try await line.send(.open(Message.Open(union: .none, zones: open.zones)))
+        try await line.send(
+            .begin(Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: true, recordCount: 0)))
+        while true {
+            try await line.send(.ping([UInt8](repeating: 1, count: MessageCodec.pingLength)))
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoPingsAndDoesNotReadIsLetGo() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        for number in 0..<6 {
+            try await kitchen.engine.store.write { db in
+                try db.execute(
+                    sql: "INSERT INTO SBGame (recordName, name) VALUES (?, ?)",
+                    arguments: ["SBGame|~|\(number)", String(repeating: "x", count: 4 << 20)])
+            }
+        }
+        let peer = RawPeer()
+        _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
+        try await peer.answering { line in
+            try await Self.stall(peer, &line)
+        } while: { port in
+            await #expect {
+                try await kitchen.call(port, PeerSession.Call(), writeDeadline: .milliseconds(500))
+            } throws: { error in
+                (error as? PeerSyncError)?.code == .timeout && "\(error)".contains("has not read")
+            }
+        }
+        // One is being written, one waits; the window would allow four.
+        let sent = kitchen.events.compactMap { event -> Int? in
+            if case .progress(_, let statistics) = event { statistics.recordsSent } else { nil }
+        }
+        #expect(sent.max() == 2)
+    }
+
+    @Test func whatWaitsForAPeerThatAsksAndDoesNotReadIsBounded() throws {
+        let outbox = Outbox()
+        let names = try (0..<20_000).map { try RecordName(recordType: "SBGame", suffix: "\($0)") }
+        let refuse = Message.refuse(Message.Refuse(zone: 0, reason: 1, names: names))
+        var count = 0
+        #expect {
+            while count < Outbox.limit {
+                try outbox.send(refuse)
+                count += 1
+            }
+        } throws: { error in
+            (error as? ProtocolError)?.code == .timeout
+        }
+        #expect(count < 32)
+        // What was taken out makes room again.
+        for _ in 0...count { _ = outbox.next() }
+        try outbox.send(refuse)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func onePeerHasSoManySessions() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        let peer = RawPeer()
+        _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
+        try await kitchen.listening { port in
+            try await Self.open(Connections.limit, peer, port) { line in
+                // One more: a hello comes first, whatever follows.
+                try await line.send(peer.hello([]))
+                _ = try await line.receive()
+                let answer = try await line.receive()
+                guard case .error(let error)? = answer else {
+                    Issue.record("a session too many: \(String(describing: answer))")
+                    return
+                }
+                #expect(error.code == .tooBusy)
+            }
+        }
+    }
+
+    /// Greets in some connections, one within the other, and then hands over another one.
+    private static func open(
+        _ count: Int, _ peer: RawPeer, _ port: Int, _ body: (inout RawPeer.Line) async throws -> Void
+    ) async throws {
+        try await peer.dialing(port) { line in
+            guard count > 0 else { return try await body(&line) }
+            try await line.send(peer.hello([]))
+            _ = try await line.receive()
+            try await open(count - 1, peer, port, body)
+        }
+    }
+}
