@@ -51,7 +51,7 @@ extension VectorFile {
         VectorFile(
             "values.json",
             "Values in the canonical encoding, which is hashed and compared. On the wire only references differ; "
-                + "batches.json has them. No two of these values are equal.",
+                + "messages.json has them. No two of these values are equal.",
             section: "6.3",
             [
                 (

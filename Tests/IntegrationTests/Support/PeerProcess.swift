@@ -1,8 +1,10 @@
 import Foundation
 import Testing
 
-/// A scorebook-peer that was started. What it writes goes into files, so that no pipe can fill up and stop it.
+/// A scorebook-peer, or another peer, that was started. What it writes goes into files, so that no pipe can fill up and
+/// stop it.
 final class PeerProcess {
+    private let name: String
     let arguments: [String]
     private let process = Process()
     private let files: URL
@@ -11,16 +13,18 @@ final class PeerProcess {
     var directory: URL { files }
 
     /// - Parameters:
+    ///   - program: what to start.
     ///   - terminal: what the process reads from, if somebody is there to answer it.
     ///   - files: a new directory for what the process writes.
     init(
-        _ arguments: [String], environment: [String: String], host: Network.Host?,
+        _ program: URL, _ arguments: [String], environment: [String: String], host: Network.Host?,
         terminal: PseudoTerminal? = nil, disk: SmallDisk? = nil, files: URL
     ) throws {
+        name = program.lastPathComponent
         self.arguments = arguments
         self.files = files
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
-        var command = (Self.program, arguments)
+        var command = (program, arguments)
         if environment["FAKETIME"] != nil { command = ShiftedClock.command(command.0, command.1) }
         if let disk { command = disk.command(command.0, command.1) }
         if let host { command = host.command(command.0, command.1) }
@@ -105,13 +109,13 @@ final class PeerProcess {
     /// Waits for the process to end.
     ///
     /// - Returns: its exit code; the negative number of the signal that ended it, if one did.
-    func end() async throws -> Int32 {
-        try await eventually("end of \(self)") { isRunning ? nil : exitCode }
+    func end(within limit: Duration = .seconds(30)) async throws -> Int32 {
+        try await eventually("end of \(self)", within: limit) { isRunning ? nil : exitCode }
     }
 
     /// Waits for the process to end, and gives what it left behind.
-    func outcome() async throws -> Outcome {
-        let exitCode = try await end()
+    func outcome(within limit: Duration = .seconds(30)) async throws -> Outcome {
+        let exitCode = try await end(within: limit)
         return Outcome(exitCode: exitCode, output: output, errors: errors)
     }
 
@@ -129,7 +133,7 @@ final class PeerProcess {
 
 extension PeerProcess: CustomStringConvertible {
     var description: String {
-        "scorebook-peer \(arguments.joined(separator: " "))\noutput: \(output.suffix(2000))\nerrors: \(errors.suffix(2000))"
+        "\(name) \(arguments.joined(separator: " "))\noutput: \(output.suffix(2000))\nerrors: \(errors.suffix(2000))"
     }
 }
 

@@ -30,9 +30,10 @@ final class Scene {
         Machine(name: name, store: directory.appendingPathComponent(name, isDirectory: true), scene: self)
     }
 
-    /// Starts the program. Nothing of the environment of the tests says where a scorebook is.
+    /// Starts a program, the one under test if no other is named. Nothing of the environment of the tests says where a scorebook is.
     func start(
-        _ arguments: [String], environment additions: [String: String] = [:], on host: Network.Host? = nil,
+        _ arguments: [String], of program: URL = PeerProcess.program,
+        environment additions: [String: String] = [:], on host: Network.Host? = nil,
         terminal: PseudoTerminal? = nil, disk: SmallDisk? = nil
     ) throws -> PeerProcess {
         var environment = ProcessInfo.processInfo.environment.filter {
@@ -43,7 +44,7 @@ final class Scene {
         environment["CFFIXED_USER_HOME"] = directory.path
         environment.merge(additions) { $1 }
         let process = try PeerProcess(
-            arguments, environment: environment, host: host, terminal: terminal, disk: disk,
+            program, arguments, environment: environment, host: host, terminal: terminal, disk: disk,
             files: directory.appendingPathComponent("process-\(processes.count + 1)", isDirectory: true))
         processes.append(process)
         return process

@@ -1,0 +1,45 @@
+import Testing
+
+/// This program and a peer in Python that was written from Protocol/ alone: they agree on every vector, and with each
+/// other.
+@Suite(.takingTurns) struct SecondImplementationTests {
+    /// As Tests/PythonPeer/scenarios.py has them; each plays both programs, as callers and as listeners.
+    private static let scenarios = [
+        "breaking_the_rules", "pairing_python_calls", "pairing_reference_calls", "pairing_wrong_code",
+        "pairing_again", "first_sync_python_calls", "first_sync_reference_calls", "python_passes_on",
+        "writes_of_python", "writes_of_reference", "cascade_of_a_deletion", "conflicts",
+        "revival_of_a_parent", "reconciliation_python_calls", "reconciliation_reference_calls",
+        "different_scorebooks", "verify_by_reference", "verify_by_python", "verify_mends", "resumption",
+        "live_python_listens", "live_reference_listens", "two_pythons", "clock_skew", "asset_of_reference",
+        "asset_of_python", "asset_missing_then_there", "asset_from_two_sides", "another_zone",
+        "zone_of_python", "python_may_only_read", "reference_may_only_read", "odd_values", "many_batches",
+        "cut_copies", "restored_reference", "restored_python", "beside", "names_in_another_zone",
+        "reset_of_the_reference", "reset_of_python", "a_chain", "both_call", "ends_of_a_session",
+        "hollow_records", "random_edits",
+    ]
+
+    @Test func theVectorsAreRightFromTheOtherSide() async throws {
+        try await withScene { scene in
+            let outcome = try await PythonPeer.checkVectors(scene)
+            #expect(outcome.exitCode == 0)
+            let count = try PythonPeer.vectorFiles().count
+            #expect(
+                outcome.output.hasSuffix("\n\(count) passed, 0 failed\n"),
+                "\(outcome.output)\(outcome.errors)")
+        }
+    }
+
+    @Test func everyScenarioIsPlayed() async throws {
+        try await withScene { scene in
+            let names = try await PythonPeer.scenarios(scene)
+            #expect(names == Self.scenarios)
+        }
+    }
+
+    @Test(arguments: scenarios) func thePeersUnderstandEachOther(in scenario: String) async throws {
+        try await withScene { scene in
+            let outcome = try await PythonPeer.play(scenario, scene)
+            #expect(outcome.exitCode == 0, "\(outcome.output)\(outcome.errors)")
+        }
+    }
+}

@@ -1,0 +1,1054 @@
+"""Runs this peer against scorebook-peer, in scenarios of which each has stores of its own.
+
+Prints a line for each scenario; exit 1 if any fails.
+"""
+
+import argparse
+import json
+import os
+import queue
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PATIENCE = 120
+BINARY = Path()
+DATA = Path()
+GAME = "SBGame|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b4"
+PERSON = "SBPerson|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b5"
+
+Scenario = Callable[[Path], None]
+SCENARIOS: list[Scenario] = []
+
+
+def scenario(function: Scenario) -> Scenario:
+    SCENARIOS.append(function)
+    return function
+
+
+class Running:
+    """A program that runs in the background; its lines are read as they come."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        )
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self.output = ""
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def wait_for(self, pattern: str) -> str:
+        """The first group of the first line that matches."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                line = self._lines.get(timeout=max(deadline - time.monotonic(), 0.01))
+            except queue.Empty:
+                raise AssertionError(f"no {pattern!r} in time, but: {self.output}") from None
+            if line is None:
+                raise AssertionError(f"ended without {pattern!r}: {self.output}")
+            self.output += line
+            if found := re.search(pattern, line):
+                return found.group(1) if found.groups() else found.group()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, *details) -> None:
+        self.stop()
+
+
+class Machine:
+    """A store, and the program that works on it."""
+
+    def __init__(self, directory: Path, name: str) -> None:
+        self.store = directory / name
+        self.name = name
+
+    def command(self, *arguments: str) -> list[str]:
+        raise NotImplementedError
+
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"PYTHONPATH": str(HERE)}
+
+    def fails(self, *arguments: str) -> str:
+        """Runs a command that has to fail; gives what it says."""
+        done = self._run(arguments)
+        assert done.returncode != 0, f"{arguments} did not fail: {done.stdout}"
+        return done.stdout + done.stderr
+
+    def run(self, *arguments: str) -> str:
+        done = self._run(arguments)
+        assert done.returncode == 0, f"{self.name} {arguments}: exit {done.returncode}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def _run(self, arguments: tuple[str, ...]) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            self.command(*arguments), capture_output=True, text=True, timeout=PATIENCE, env=self.environment()
+        )
+
+    def start(self, *arguments: str) -> Running:
+        return Running(self.command(*arguments), self.environment())
+
+    def listen(self, *more: str) -> "Listening":
+        return Listening(self.start("listen", "--host", "127.0.0.1", "--port", "0", "--name", self.name, *more))
+
+    def connect(self, address: str, *more: str) -> str:
+        return self.run("connect", address, "--name", self.name, "--once", *more)
+
+    def digest(self) -> str:
+        raise NotImplementedError
+
+
+class Listening:
+    """A machine that listens; its address, and its code if it shows one."""
+
+    def __init__(self, running: Running) -> None:
+        self.running = running
+        self.address = running.wait_for(r"listening on (127\.0\.0\.1:\d+)")
+
+    def code(self) -> str:
+        return self.running.wait_for(r"pairing code (\d{3}-\d{3})")
+
+    def __enter__(self) -> "Listening":
+        return self
+
+    def __exit__(self, *details) -> None:
+        self.running.stop()
+
+
+class Reference(Machine):
+    def command(self, *arguments: str) -> list[str]:
+        return [str(BINARY), *arguments, "--store", str(self.store)]
+
+    def digest(self) -> str:
+        return json.loads(self.run("status", "--json"))["digest"]
+
+    def fields(self, record: str) -> dict:
+        shown = json.loads(self.run("record", "show", record, "--json"))
+        return {field: write["value"] for field, write in shown["fields"].items()}
+
+    def sql(self, statement: str) -> None:
+        with sqlite3.connect(self.store / "scorebook.sqlite", timeout=30) as database:
+            database.execute("PRAGMA foreign_keys = ON")
+            database.execute(statement)
+        database.close()
+
+    def names(self, record_type: str) -> list[str]:
+        return [
+            line.split()[0] for line in self.run("record", "list", "--type", record_type).splitlines() if "|~|" in line
+        ]
+
+
+class Python(Machine):
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "scorebook_python_peer", "--state", str(self.store), *arguments]
+
+    def digest(self) -> str:
+        return json.loads(self.run("digest", "--json"))[0]["digest"]
+
+    def record(self, name: str) -> dict:
+        return json.loads(self.run("show", name, "--json"))[name]
+
+    def fields(self, record: str) -> dict:
+        return {field: list(value.values())[0] for field, value in self.record(record)["fields"].items()}
+
+
+def equal(a: object, b: object) -> None:
+    assert a == b, f"{a!r} is not {b!r}"
+
+
+def moved(output: str) -> tuple[int, int, int]:
+    """What this peer says that it sent, received and reconciled."""
+    found = re.search(r"sent (\d+), received (\d+), reconciled (\d+)", output)
+    assert found, output
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+def pair(caller: Machine, listener: Machine, *more: str) -> str:
+    """Pairs and syncs once; gives what the caller says."""
+    with listener.listen("--pair") as listening:
+        output = caller.connect(listening.address, "--code", listening.code(), *more)
+    equal(caller.digest(), listener.digest())
+    return output
+
+
+def sync(caller: Machine, listener: Machine, *more: str) -> str:
+    with listener.listen() as listening:
+        output = caller.connect(listening.address, *more)
+    equal(caller.digest(), listener.digest())
+    return output
+
+
+def imported(directory: Path, name: str) -> Reference:
+    reference = Reference(directory, name)
+    reference.run("import", str(DATA))
+    return reference
+
+
+@scenario
+def breaking_the_rules(directory: Path) -> None:
+    """Some two hundred ways to break them, each answered by the error that the text names."""
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    pair(python, reference)
+    with reference.listen() as listening:
+        command = [sys.executable, str(HERE / "probe.py"), str(python.store), listening.address]
+        done = subprocess.run(command, capture_output=True, text=True, env=python.environment())
+        assert done.returncode == 0, "\n".join(line for line in done.stdout.splitlines() if not line.startswith("ok"))
+        equal(done.stdout.splitlines()[-1], "0 differ")
+    sync(reference, python)
+
+
+@scenario
+def pairing_python_calls(directory: Path) -> None:
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    pair(python, reference)
+    sync(python, reference)
+    sync(reference, python)
+
+
+@scenario
+def pairing_reference_calls(directory: Path) -> None:
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    pair(reference, python)
+    sync(reference, python)
+    sync(python, reference)
+
+
+@scenario
+def pairing_wrong_code(directory: Path) -> None:
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    for caller, listener in ((python, reference), (reference, python)):
+        with listener.listen("--pair") as listening:
+            code = listening.code()
+            wrong = ("1" if code[0] != "1" else "2") + code[1:]
+            for _ in range(3):
+                caller.fails("connect", listening.address, "--once", "--code", wrong)
+            caller.fails("connect", listening.address, "--once", "--code", code)
+            caller.fails("connect", listening.address, "--once")
+    with reference.listen() as listening:
+        assert "not paired" in python.fails("connect", listening.address, "--once")
+
+
+@scenario
+def pairing_again(directory: Path) -> None:
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    pair(python, reference)
+    reference.run("peers", "forget", "python")
+    with reference.listen() as listening:
+        assert "error 4" in python.fails("connect", listening.address, "--once")
+    pair(python, reference)
+    python.run("peers", "--forget", "reference")
+    pair(reference, python)
+    sync(reference, python)
+
+
+@scenario
+def first_sync_python_calls(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    equal(moved(pair(python, reference))[1:], (3007, 0))
+
+
+@scenario
+def first_sync_reference_calls(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    assert "3,007 records" in pair(reference, python)
+
+
+@scenario
+def python_passes_on(directory: Path) -> None:
+    first, python, second = imported(directory, "first"), Python(directory, "python"), Reference(directory, "second")
+    pair(python, first)
+    equal(moved(pair(python, second))[0], 3007)
+    equal(first.digest(), second.digest())
+    equal(json.loads(second.run("status", "--json"))["held"], 0)
+
+
+@scenario
+def writes_of_python(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    python.run("put", GAME, "name=text:Catan", "year=integer:1995", "noPoints=integer:0", "thumbnail=null:")
+    equal(moved(sync(python, reference))[:2], (1, 0))
+    equal(reference.fields(GAME)["name"], "Catan")
+    python.run("put", GAME, "year=integer:1996")
+    sync(reference, python)
+    equal(int(reference.fields(GAME)["year"]), 1996)
+    python.run("delete", GAME)
+    equal(moved(sync(python, reference))[:2], (1, 0))
+    assert GAME not in reference.names("SBGame")
+    assert "live" not in python.record(GAME)["state"]
+
+
+@scenario
+def writes_of_reference(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    game = reference.names("SBGame")[0]
+    reference.sql(f"UPDATE SBGame SET name = 'Changed', year = NULL WHERE recordName = '{game}'")
+    equal(moved(sync(python, reference))[:2], (0, 1))
+    equal(python.fields(game)["name"], "Changed")
+    equal(python.record(game)["fields"]["year"], {"null": None})
+    reference.run("record", "delete", game, "--yes")
+    sync(reference, python)
+    equal(python.record(game)["state"], "deleted")
+
+
+@scenario
+def cascade_of_a_deletion(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    match = reference.names("SBMatch")[0]
+    players = [
+        n
+        for n, r in json.loads(python.run("show", "--json")).items()
+        if r["fields"].get("match") == {"reference": match}
+    ]
+    assert players
+    python.run("delete", match)
+    sync(python, reference)
+    for player in players:
+        equal(python.record(player)["state"], "deleted")
+
+
+@scenario
+def conflicts(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    one, two, three, four = reference.names("SBGame")[:4]
+    python.run("put", one, "name=text:older", "year=integer:2001")
+    reference.run("record", "delete", two, "--yes")
+    python.run("delete", three)
+    reference.sql(f"UPDATE SBGame SET name = 'older' WHERE recordName = '{four}'")
+    reference.run("status")
+    time.sleep(1.1)
+    reference.sql(f"UPDATE SBGame SET name = 'newer' WHERE recordName = '{one}'")
+    python.run("put", two, "name=text:kept alive")
+    reference.sql(f"UPDATE SBGame SET name = 'kept alive' WHERE recordName = '{three}'")
+    python.run("delete", four)
+    sync(python, reference)
+    for machine in (python, reference):
+        equal(machine.fields(one)["name"], "newer")
+        equal(int(machine.fields(one)["year"]), 2001)
+        equal(machine.fields(two)["name"], "kept alive")
+        equal(machine.fields(three)["name"], "kept alive")
+    assert four not in reference.names("SBGame")
+    equal(python.record(two)["state"], "live")
+
+
+@scenario
+def revival_of_a_parent(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    match = reference.names("SBMatch")[0]
+    place = next(
+        n for n, r in json.loads(python.run("show", "--json")).items()
+        if n.startswith("SBMatchLocation") and r["fields"]["match"] == {"reference": match}
+    )  # fmt: skip
+    reference.run("record", "delete", match, "--yes")
+    time.sleep(1.1)
+    python.run("put", place, "name=text:somewhere else")
+    sync(reference, python)
+    equal(python.record(match)["state"], "live")
+    equal(python.fields(place)["name"], "somewhere else")
+
+
+def _both_have_data(directory: Path) -> tuple[Python, Reference, str, str]:
+    """A peer and a reference that have met others but not each other, and differ a little."""
+    first, python, reference = (
+        imported(directory, "first"),
+        Python(directory, "python"),
+        imported(directory, "reference"),
+    )
+    pair(python, first)
+    own, gone, changed = reference.names("SBGame")[:3]
+    python.run("put", GAME, "name=text:Only in Python")
+    reference.run("game", "add", "Only in the reference")
+    reference.sql(f"UPDATE SBGame SET name = 'Changed there' WHERE recordName = '{own}'")
+    python.run("put", changed, "name=text:Changed here")
+    unused = reference.run("person", "add", "Nobody")
+    assert unused
+    reference.run("record", "delete", gone, "--yes")
+    return python, reference, gone, changed
+
+
+@scenario
+def reconciliation_python_calls(directory: Path) -> None:
+    python, reference, gone, changed = _both_have_data(directory)
+    sent, received, reconciled = moved(pair(python, reference, "--merge"))
+    equal(reconciled, 1)
+    assert sent < 100 and received < 200, (sent, received)
+    equal(reference.fields(changed)["name"], "Changed here")
+    equal(python.record(gone)["state"], "deleted")
+    equal(moved(sync(python, reference)), (0, 0, 0))
+
+
+@scenario
+def reconciliation_reference_calls(directory: Path) -> None:
+    python, reference, gone, changed = _both_have_data(directory)
+    pair(reference, python, "--merge")
+    equal(reference.fields(changed)["name"], "Changed here")
+    equal(python.record(gone)["state"], "deleted")
+    equal(moved(sync(python, reference)), (0, 0, 0))
+
+
+@scenario
+def different_scorebooks(directory: Path) -> None:
+    python, reference, _, _ = _both_have_data(directory)
+    with reference.listen("--pair") as listening:
+        python.fails("connect", listening.address, "--once", "--code", listening.code())
+    with python.listen() as listening:
+        reference.fails("connect", listening.address, "--once")
+
+
+@scenario
+def verify_by_reference(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    with python.listen() as listening:
+        output = reference.run("verify", listening.address)
+    assert output
+    equal(moved(sync(python, reference)), (0, 0, 0))
+
+
+@scenario
+def verify_by_python(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    equal(moved(sync(python, reference, "--verify")), (0, 0, 1))
+    equal(moved(sync(python, reference)), (0, 0, 0))
+
+
+@scenario
+def verify_mends(directory: Path) -> None:
+    """The derived columns of a record are damaged here: the digests differ, and a resync mends them."""
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    with sqlite3.connect(python.store / "store.sqlite") as database:
+        database.execute("UPDATE record SET isLive = 0, id = NULL, milliseconds = NULL WHERE number % 500 = 0")
+    database.close()
+    equal(moved(sync(python, reference))[2], 1)
+
+
+@scenario
+def resumption(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    equal(moved(sync(python, reference)), (0, 0, 0))
+    equal(json.loads(reference.run("status", "--json"))["pending"], 0)
+    reference.run("game", "add", "One")
+    python.run("put", GAME, "name=text:Two")
+    python.run("put", PERSON, "firstName=text:Ada")
+    equal(moved(sync(python, reference)), (2, 1, 0))
+    equal(moved(sync(python, reference)), (0, 0, 0))
+
+
+@scenario
+def live_python_listens(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(reference, python)
+    with python.listen() as listening, reference.start("connect", listening.address) as calling:
+        calling.wait_for("in sync")
+        _changes_arrive(python, reference)
+
+
+@scenario
+def live_reference_listens(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    with reference.listen() as listening, python.start("connect", listening.address) as calling:
+        calling.wait_for("in sync")
+        _changes_arrive(python, reference)
+        calling.stop()
+        equal(calling.process.returncode, 0)
+
+
+def _changes_arrive(python: Python, reference: Reference) -> None:
+    for number in range(3):
+        python.run("put", GAME, f"name=text:live {number}")
+        eventually(lambda: reference.fields(GAME)["name"] == f"live {number}")
+        reference.sql(f"UPDATE SBGame SET name = 'back {number}' WHERE recordName = '{GAME}'")
+        eventually(lambda: python.fields(GAME)["name"] == f"back {number}")
+    eventually(lambda: python.digest() == reference.digest())
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            if holds():
+                return
+        except (AssertionError, KeyError):
+            pass
+        assert time.monotonic() < deadline, "it did not come to be"
+        time.sleep(0.2)
+
+
+@scenario
+def two_pythons(directory: Path) -> None:
+    first, python, other = imported(directory, "first"), Python(directory, "python"), Python(directory, "other")
+    pair(python, first)
+    pair(other, python)
+    other.run("put", GAME, "name=text:Far away")
+    python.run("delete", first.names("SBGame")[0])
+    equal(moved(sync(python, other)), (1, 1, 0))
+    equal(moved(sync(other, python, "--verify")), (0, 0, 1))
+    sync(first, python)
+    equal(first.fields(GAME)["name"], "Far away")
+
+
+@scenario
+def clock_skew(directory: Path) -> None:
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    pair(python, reference)
+    ahead = (time.time_ns() // 1_000_000 + 3_600_000) << 16
+    with sqlite3.connect(python.store / "store.sqlite") as database:
+        database.execute("INSERT OR REPLACE INTO setting VALUES ('clock', ?)", (ahead.to_bytes(8, "big"),))
+    database.close()
+    python.run("put", GAME, "name=text:from the future")
+    with reference.listen() as listening:
+        assert "error 8" in python.fails("connect", listening.address, "--once")
+    with reference.listen("--allowed-skew", "7200") as listening:
+        python.connect(listening.address)
+    other = Python(directory, "other")
+    with reference.listen("--pair") as listening:
+        assert "by the clock" in other.fails("connect", listening.address, "--once", "--code", listening.code())
+
+
+PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 12_000
+
+
+@scenario
+def asset_of_reference(directory: Path) -> None:
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    picture = directory / "box.png"
+    picture.write_bytes(PICTURE)
+    reference.run("game", "add", "Pictured", "--thumbnail", str(picture))
+    pair(python, reference)
+    files = list((python.store / "assets").iterdir())
+    equal([file.read_bytes() for file in files], [PICTURE])
+
+
+@scenario
+def asset_of_python(directory: Path) -> None:
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    picture = directory / "box.png"
+    picture.write_bytes(PICTURE)
+    python.run("put", GAME, "name=text:Pictured", f"thumbnail=asset:{picture}")
+    pair(python, reference)
+    saved = directory / "saved"
+    saved.mkdir()
+    reference.run("image", "save", GAME, "--to", str(saved))
+    equal([path.read_bytes() for path in saved.iterdir()], [PICTURE])
+
+
+@scenario
+def asset_missing_then_there(directory: Path) -> None:
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    picture = directory / "box.png"
+    picture.write_bytes(PICTURE)
+    python.run("put", GAME, "name=text:Pictured", f"thumbnail=asset:{picture}")
+    (kept,) = (python.store / "assets").iterdir()
+    content = kept.read_bytes()
+    kept.unlink()
+    pair(reference, python)
+    equal(json.loads(reference.run("status", "--json"))["assets"]["missing"], 1)
+    with python.listen() as listening, reference.start("connect", listening.address) as calling:
+        calling.wait_for("in sync")
+        time.sleep(1)
+        kept.write_bytes(content)
+        eventually(lambda: json.loads(reference.run("status", "--json"))["assets"]["missing"] == 0)
+
+
+@scenario
+def asset_from_two_sides(directory: Path) -> None:
+    """Two references give one file to a Python at a time, and it passes it on."""
+    python, first, second = Python(directory, "python"), Reference(directory, "first"), Reference(directory, "second")
+    picture = directory / "box.png"
+    picture.write_bytes(PICTURE)
+    first.run("game", "add", "Pictured", "--thumbnail", str(picture))
+    pair(second, python)
+    pair(second, first, "--merge")
+    with python.listen("--pair") as listening:
+        with second.start("connect", listening.address) as one:
+            one.wait_for("in sync")
+            first.connect(listening.address, "--code", listening.code())
+            eventually(lambda: [f.read_bytes() for f in (python.store / "assets").iterdir()] == [PICTURE])
+    third = Reference(directory, "third")
+    pair(third, python)
+    equal(json.loads(third.run("status", "--json"))["assets"]["missing"], 0)
+
+
+@scenario
+def another_zone(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    reference.run("zone", "create", "club")
+    reference.run("game", "add", "Hearts", "--zone", "club")
+    reference.run("peers", "grant", "python", "club", "write")
+    sync(python, reference)
+    zones = json.loads(python.run("digest", "--json"))
+    equal([(zone["zone"], zone["count"]) for zone in zones], [("ScorebookData", 3007), ("club", 1)])
+    python.run("put", GAME, "name=text:Spades", "--zone", "club")
+    sync(reference, python)
+    assert GAME in reference.run("record", "list", "--zone", "club")
+    _same_zones(python, reference)
+
+
+@scenario
+def zone_of_python(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(reference, python)
+    python.run("zone", "club")
+    python.run("put", GAME, "name=text:Spades", "--zone", "club")
+    python.run("zone", "club", "--grant", "reference", "write")
+    sync(reference, python)
+    assert GAME in reference.run("record", "list", "--zone", "club")
+    reference.sql(f"UPDATE SBGame SET name = 'Hearts' WHERE recordName = '{GAME}'")
+    sync(python, reference)
+    equal(python.fields(GAME)["name"], "Hearts")
+    _same_zones(python, reference)
+
+
+def _same_zones(python: Python, reference: Reference) -> None:
+    theirs = {zone["name"]: zone["digest"] for zone in json.loads(reference.run("status", "--json"))["zones"]}
+    equal({zone["zone"]: zone["digest"] for zone in json.loads(python.run("digest", "--json"))}, theirs)
+
+
+@scenario
+def python_may_only_read(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    reference.run("peers", "grant", "python", "ScorebookData", "read")
+    python.run("put", GAME, "name=text:Not wanted")
+    with reference.listen() as listening:
+        equal(moved(python.connect(listening.address))[0], 1)
+        equal(moved(python.connect(listening.address))[0], 0)
+    assert GAME not in reference.names("SBGame")
+    reference.run("peers", "grant", "python", "ScorebookData", "write")
+    sync(python, reference)
+    equal(reference.fields(GAME)["name"], "Not wanted")
+
+
+@scenario
+def reference_may_only_read(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    python.run("zone", "ScorebookData", "--grant", "reference", "read")
+    reference.run("game", "add", "Not wanted")
+    with python.listen() as listening:
+        reference.connect(listening.address)
+        reference.connect(listening.address)
+    equal(len(json.loads(reference.run("status", "--json"))["refused"]), 1)
+    python.run("zone", "ScorebookData", "--grant", "reference", "write")
+    sync(reference, python)
+
+
+ODD_VALUES = [
+    "integer:0", "integer:-1", "integer:9223372036854775807", "integer:-9223372036854775808", "real:1.5", "real:3.0",
+    "real:inf", "real:-inf", "real:-0.0", "real:1e300", "text:007", "text:1e3", "text:", "text: 12 ", "text:äöü \u202e", "blob:",
+    "blob:00ff", "date:2015-11-25T10:00:00Z", "date:2015-11-25T10:00:00.250+00:00", "date:-62167219200000",
+    "date:253402300799999", f"reference:{PERSON}", "reference:Unknown|~|x", "null:",
+]  # fmt: skip
+
+
+@scenario
+def odd_values(directory: Path) -> None:
+    """Any kind of value in any field, unknown fields and types: digests stay equal, also after a restart."""
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    for number, value in enumerate(ODD_VALUES):
+        suffix = f"0192f0c1-7a51-7cc2-9a5e-{number:012x}"
+        fields = [f"{field}={value}" for field in ("name", "year", "thumbnail", "unknown")]
+        python.run("put", f"SBGame|~|{suffix}", *fields)
+        python.run("put", f"SBMatch|~|{suffix}", f"game={value}", f"date={value}", f"rating={value}", f"notes={value}")
+        python.run("put", f"SBMatchLocation|~|{suffix}", f"match={value}", f"latitude={value}", f"name={value}")
+        python.run("put", f"Unknown|~|{suffix.upper()}", f"anything={value}")
+    sync(python, reference)
+    sync(reference, python)
+    with python.listen() as listening:
+        assert "no record differed" in reference.run("verify", listening.address)
+    reference.run("status", "--check")
+    second = Reference(directory, "second")
+    pair(second, reference)
+    equal(second.digest(), python.digest())
+
+
+@scenario
+def many_batches(directory: Path) -> None:
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    many_games(reference, 12_000)
+    pair(python, reference)
+    second = Reference(directory, "second")
+    equal(moved(pair(python, second))[0], 12_000)
+
+
+def many_games(reference: Reference, number: int) -> None:
+    """So many games, in groups of 1000."""
+    reference.run("status") if reference.store.exists() else reference.run("game", "list")
+    for begin in range(0, number, 1000):
+        with sqlite3.connect(reference.store / "scorebook.sqlite", timeout=30) as database:
+            database.executemany(
+                "INSERT INTO SBGame (recordName, name, year) VALUES (?, ?, ?)",
+                [(f"SBGame|~|{uuid.uuid4()}", f"Game {n}", n) for n in range(begin, begin + 1000)],
+            )
+        database.close()
+        reference.run("status")
+
+
+@scenario
+def cut_copies(directory: Path) -> None:
+    """A first sync is cut again and again, from either side, and comes to its end."""
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    reference.run("game", "add", "One")
+    pair(python, reference)
+    many_games(reference, 20_000)
+    with reference.listen() as listening:
+        for _ in range(4):
+            calling = python.start("connect", listening.address)
+            time.sleep(0.8)
+            calling.process.kill()
+            calling.process.wait()
+    sync(python, reference)
+    second = Reference(directory, "second")
+    with python.listen("--pair") as listening:
+        second.fails("connect", listening.address, "--once", "--code", "000-000")
+        calling = second.start("connect", listening.address, "--code", listening.code())
+        calling.wait_for("connected")
+        time.sleep(0.5)
+        calling.process.kill()
+        calling.process.wait()
+        for _ in range(4):
+            calling = second.start("connect", listening.address)
+            time.sleep(0.8)
+            calling.process.kill()
+            calling.process.wait()
+    sync(second, python)
+
+
+def copy_of(machine: Machine, name: str) -> Path:
+    copy = machine.store.with_name(name)
+    shutil.copytree(machine.store, copy)
+    return copy
+
+
+def restore(machine: Machine, copy: Path) -> None:
+    shutil.rmtree(machine.store)
+    shutil.copytree(copy, machine.store)
+
+
+@scenario
+def restored_reference(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    reference.run("game", "add", "Before")
+    sync(python, reference)
+    backup = copy_of(reference, "backup")
+    reference.run("game", "add", "After")
+    python.run("put", GAME, "name=text:After")
+    sync(python, reference)
+    restore(reference, backup)
+    reference.run("game", "add", "Another")
+    sync(python, reference)
+    sync(reference, python)
+    equal(reference.fields(GAME)["name"], "After")
+    equal(len(reference.names("SBGame")), 44)
+
+
+@scenario
+def restored_python(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    backup = copy_of(python, "backup")
+    reference.run("game", "add", "After")
+    python.run("put", GAME, "name=text:After")
+    sync(reference, python)
+    restore(python, backup)
+    python.run("put", PERSON, "firstName=text:Ada")
+    sync(reference, python)
+    sync(python, reference)
+    equal(python.fields(GAME)["name"], "After")
+    equal(reference.fields(PERSON)["firstName"], "Ada")
+
+
+@scenario
+def beside(directory: Path) -> None:
+    other, python, reference = Python(directory, "other"), Python(directory, "python"), imported(directory, "reference")
+    python.run("put", GAME, "name=text:Elsewhere")
+    python.run("put", PERSON, "firstName=text:Ada")
+    pair(other, python)
+    with python.listen("--pair") as listening:
+        reference.connect(listening.address, "--beside", "--code", listening.code())
+        reference.connect(listening.address)
+    zones = {zone["digest"]: zone["records"] for zone in json.loads(reference.run("status", "--json"))["zones"]}
+    equal(zones, {reference.digest(): 3007, python.digest(): 2})
+    python.run("put", GAME, "name=text:In the zone beside")
+    reference.sql(f"UPDATE SBPerson SET lastName = 'Lovelace' WHERE recordName = '{PERSON}'")
+    with python.listen() as listening:
+        reference.connect(listening.address)
+    equal(reference.fields(GAME)["name"], "In the zone beside")
+    equal(python.fields(PERSON)["lastName"], "Lovelace")
+    with reference.listen() as listening:
+        python.connect(listening.address)
+    sync(other, python)
+
+
+@scenario
+def names_in_another_zone(directory: Path) -> None:
+    """What the reference has in its own zone already is refused for reason 2, and the two are in sync but for that."""
+    python, reference, _, _ = _both_have_data(directory)
+    with python.listen("--pair") as listening:
+        reference.connect(listening.address, "--beside", "--code", listening.code())
+        reference.connect(listening.address)
+    equal(len(json.loads(reference.run("status", "--json"))["zones"]), 2)
+
+
+@scenario
+def reset_of_the_reference(directory: Path) -> None:
+    python, reference, _, _ = _both_have_data(directory)
+    before = python.digest()
+    with python.listen("--pair") as listening:
+        reference.connect(listening.address, "--take-theirs", "--code", listening.code())
+    equal(reference.digest(), before)
+    equal(python.digest(), before)
+    reference.sql("DELETE FROM SBScore")
+    sync(reference, python)
+    python.run("put", GAME, "name=text:Kept")
+    with python.listen() as listening:
+        reference.run("reset", "--from", listening.address, "--yes")
+    equal(reference.digest(), python.digest())
+    sync(python, reference)
+
+
+@scenario
+def reset_of_python(directory: Path) -> None:
+    python, reference, _, _ = _both_have_data(directory)
+    before = reference.digest()
+    with python.listen("--pair") as listening:
+        reference.fails("connect", listening.address, "--once", "--take-ours", "--code", listening.code())
+    with python.listen("--allow-reset") as listening:
+        reference.connect(listening.address, "--take-ours")
+    equal(reference.digest(), before)
+    equal(python.digest(), before)
+    python.run("put", GAME, "name=text:Gone again")
+    with python.listen("--allow-reset") as listening:
+        reference.run("reset", "--to", listening.address, "--yes")
+    equal(python.digest(), before)
+    sync(python, reference)
+    equal(reference.digest(), before)
+
+
+@scenario
+def a_chain(directory: Path) -> None:
+    """Two references that know only a Python between them, all connected."""
+    python, first, second = Python(directory, "python"), imported(directory, "first"), Reference(directory, "second")
+    pair(first, python)
+    pair(second, python)
+    with python.listen() as listening:
+        with first.start("connect", listening.address) as one, second.start("connect", listening.address) as two:
+            one.wait_for("in sync")
+            two.wait_for("in sync")
+            for number in range(3):
+                first.run("game", "add", f"Game {number}")
+                eventually(lambda: f"Game {number}" in second.run("game", "list"))
+                second.run("person", "add", f"Person {number}")
+                eventually(lambda: f"Person {number}" in first.run("person", "list"))
+            eventually(lambda: first.digest() == second.digest() == python.digest())
+
+
+@scenario
+def both_call(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    with python.listen() as here, reference.listen("--connect", here.address) as there:
+        there.running.wait_for("in sync")
+        with python.start("connect", there.address) as calling:
+            calling.wait_for("in sync")
+            _changes_arrive(python, reference)
+
+
+@scenario
+def ends_of_a_session(directory: Path) -> None:
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    pair(python, reference)
+    with reference.listen() as listening:
+        for change, says in (
+            (["peers", "grant", "python", "ScorebookData", "read"], "error 21"),
+            (["sync", "off"], "error 22"),
+        ):
+            with python.start("connect", listening.address) as calling:
+                calling.wait_for("in sync")
+                reference.run(*change)
+                calling.wait_for(says)
+        reference.run("sync", "on")
+    with reference.listen() as listening, python.start("connect", listening.address) as calling:
+        calling.wait_for("connected")
+        reference.run("peers", "forget", "python")
+        calling.wait_for("error 4")
+    pair(python, reference)
+    with reference.listen() as listening, python.start("connect", listening.address) as calling:
+        calling.wait_for("in sync")
+        python.run("peers", "--forget", "reference")
+        calling.wait_for("not paired any more")
+    pair(python, reference)
+    with python.listen() as listening, reference.start("connect", listening.address) as calling:
+        calling.wait_for("in sync")
+        listening.running.stop()
+        calling.wait_for("disconnected|ended|again")
+
+
+@scenario
+def hollow_records(directory: Path) -> None:
+    """A deleted parent comes to both without fields, a child revives it: both hold it hollow, and agree on that."""
+    writer, python, reference = (
+        Python(directory, "writer"),
+        Python(directory, "python"),
+        imported(directory, "reference"),
+    )
+    pair(writer, reference)
+    writer.run("put", GAME, "name=text:Never seen")
+    writer.run("delete", GAME)
+    sync(writer, reference)
+    pair(python, reference)
+    match = "SBMatch|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b6"
+    python.run("put", match, f"game=reference:{GAME}", "notes=text:newer than the deletion")
+    sync(python, reference)
+    equal(python.record(GAME)["state"], "hollow")
+    equal(moved(sync(python, reference, "--verify")), (0, 0, 1))
+    with python.listen() as listening:
+        assert "no record differed" in reference.run("verify", listening.address)
+    sync(writer, reference)
+    equal(writer.record(GAME)["state"], "live")
+    sync(python, reference)
+    equal(reference.fields(GAME)["name"], "Never seen")
+
+
+@scenario
+def random_edits(directory: Path) -> None:
+    """Four machines, random edits, moves and deletions, random syncs: all come to the same."""
+    seed = int(os.environ.get("SEED", "1"))
+    chance = random.Random(seed)
+    machines = [
+        Python(directory, "p1"),
+        Reference(directory, "r1"),
+        Python(directory, "p2"),
+        Reference(directory, "r2"),
+    ]
+    for first, second in ((0, 1), (2, 1), (3, 0), (3, 2), (0, 2), (3, 1)):
+        pair(machines[first], machines[second])
+    names = {
+        kind: [f"{kind}|~|{n:08x}-1b7a-4c46-84a7-419a0fe1bcd0" for n in range(6)]
+        for kind in ("SBGame", "SBMatch", "SBMatchLocation")
+    }
+    parents = {"SBMatch": ("game", "SBGame"), "SBMatchLocation": ("match", "SBMatch")}
+    fields = {"SBGame": "name", "SBMatch": "notes", "SBMatchLocation": "name"}
+    for step in range(int(os.environ.get("STEPS", "40"))):
+        machine = chance.choice(machines)
+        kind = chance.choice(list(names))
+        name = chance.choice(names[kind])
+        delete = chance.random() < 0.25
+        reference, parent = parents.get(kind, (None, None))
+        target = chance.choice(names[parent]) if parent else None
+        if isinstance(machine, Reference):
+            if delete:
+                machine.run("status")
+                machine.sql(f"DELETE FROM {kind} WHERE recordName = '{name}'")
+            else:
+                columns = {"recordName": name, fields[kind]: f"step {step}"} | (
+                    {reference: target} if reference else {}
+                )
+                values = ", ".join(f"'{value}'" for value in columns.values())
+                updates = ", ".join(f"{c} = excluded.{c}" for c in columns if c != "recordName")
+                try:
+                    machine.sql(
+                        f"INSERT INTO {kind} ({', '.join(columns)}) VALUES ({values})"
+                        f" ON CONFLICT (recordName) DO UPDATE SET {updates}"
+                    )
+                except Exception as error:
+                    assert "FOREIGN KEY" in str(error), error
+        elif delete:
+            machine._run(("delete", name))
+        else:
+            machine.run(
+                "put",
+                name,
+                f"{fields[kind]}=text:step {step}",
+                *([f"{reference}=reference:{target}"] if reference else []),
+            )
+        if chance.random() < 0.4:
+            caller, listener = chance.sample(machines, 2)
+            sync(caller, listener, *(["--verify"] if isinstance(caller, Python) and chance.random() < 0.3 else []))
+    for _ in range(4):
+        for first, second in ((0, 1), (1, 2), (3, 0), (2, 3), (1, 3), (0, 2)):
+            sync(machines[first], machines[second])
+        if len({machine.digest() for machine in machines}) == 1:
+            break
+    equal(len({machine.digest() for machine in machines}), 1)
+    for machine in machines:
+        if isinstance(machine, Reference):
+            with machines[0].listen() as listening:
+                assert "no record differed" in machine.run("verify", listening.address)
+
+
+def main() -> int:
+    global BINARY, DATA
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--list", action="store_true", help="print the names of the scenarios")
+    parser.add_argument("--program", type=Path, help="scorebook-peer")
+    parser.add_argument("--data", type=Path, help="an export of BG Stats")
+    parser.add_argument("--directory", type=Path, help="where the stores go; a temporary one if it is left out")
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="all if none is named")
+    arguments = parser.parse_args()
+    known = {run.__name__: run for run in SCENARIOS}
+    if arguments.list:
+        print("\n".join(known))
+        return 0
+    if unknown := set(arguments.scenarios) - set(known):
+        parser.error(f"there is no scenario {sorted(unknown)[0]}")
+    if arguments.program is None or arguments.data is None:
+        parser.error("--program and --data are needed")
+    BINARY, DATA = arguments.program.resolve(), arguments.data.resolve()
+    failed = 0
+    for name in arguments.scenarios or known:
+        begun = time.monotonic()
+        try:
+            if arguments.directory:
+                arguments.directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix="peers-", dir=arguments.directory) as directory:
+                known[name](Path(directory))
+        except Exception as error:
+            failed += 1
+            print(f"FAIL {name}: {error}", flush=True)
+            traceback.print_exc()
+        else:
+            print(f"pass {name} ({time.monotonic() - begun:.1f} s)", flush=True)
+    print(f"{failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,574 @@
+"""A small durable store: one SQLite file and a folder of files (protocol.md 7.2, 7.4, 7.5 say what it must know).
+
+Several processes may use one store at a time; SQLite keeps them apart.
+"""
+
+import os
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .batch import Batch, Record
+from .errors import ErrorCode, PeerError, SessionError
+from .merge import merge
+from .messages import Right
+from .names import ZoneID
+from .noise import KeyPair
+from .records import FIELDS_LIMIT, Item, Stamp, State, Write, ZoneSum, item_of, next_time, replica_id
+from .tokens import NO_GENERATION, START, Token
+from .values import Value, asset_of, referenced_name
+
+DEFAULT_ZONE = "ScorebookData"
+GENERATIONS_KEPT = 1000
+BATCH_RECORDS, BATCH_BYTES = 5_000, 1 << 20
+BATCH_RECORDS_LIMIT, BATCH_BYTES_LIMIT = 10_000, 6 << 20
+RECORD_BYTES_LIMIT = 8 << 20
+READ_ONLY, OTHER_ZONE = 1, 2
+"""The reasons of protocol.md 7.12 for refusing a record."""
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS zone (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL, owner BLOB NOT NULL, title TEXT NOT NULL,
+    isDefault INTEGER NOT NULL DEFAULT 0, isShared INTEGER NOT NULL DEFAULT 0, UNIQUE (name, owner));
+CREATE TABLE IF NOT EXISTS generation (id INTEGER PRIMARY KEY, firstNumber INTEGER NOT NULL, value BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS record (
+    name TEXT PRIMARY KEY, zone INTEGER NOT NULL REFERENCES zone (number), number INTEGER NOT NULL UNIQUE,
+    changeGroup INTEGER NOT NULL, state BLOB NOT NULL,
+    isLive INTEGER NOT NULL, milliseconds INTEGER, id BLOB);
+CREATE INDEX IF NOT EXISTS recordByNumber ON record (zone, number);
+CREATE TABLE IF NOT EXISTS origin (record TEXT NOT NULL, peer BLOB NOT NULL, PRIMARY KEY (record, peer)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS asset (
+    record TEXT NOT NULL, field TEXT NOT NULL, hash BLOB NOT NULL, size INTEGER NOT NULL,
+    PRIMARY KEY (record, field)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS assetByHash ON asset (hash);
+CREATE TABLE IF NOT EXISTS peer (key BLOB PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS link (
+    peer BLOB NOT NULL, zone INTEGER NOT NULL REFERENCES zone (number), rights INTEGER,
+    received BLOB, acknowledged INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (peer, zone)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refused (
+    peer BLOB NOT NULL, record TEXT NOT NULL, reason INTEGER NOT NULL, PRIMARY KEY (peer, record)) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True)
+class Zone:
+    """A zone of the store; `number` is the store's own, not that of a session."""
+
+    number: int
+    id: ZoneID
+    title: str
+    is_default: bool
+    is_shared: bool
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What became of a batch."""
+
+    changed: int
+    refused: dict[int, list[str]]
+
+
+class Store:
+    """The records, peers and tokens of one machine."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._directory = directory
+        self.assets_directory = directory / "assets"
+        self.assets_directory.mkdir(mode=0o700, exist_ok=True)
+        path = directory / "store.sqlite"
+        os.close(os.open(path, os.O_CREAT, 0o600))
+        self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = FULL")
+        self._run_generation = secrets.token_bytes(8)
+        self._sums: dict[int, tuple[tuple[int, int], ZoneSum]] = {}
+        with self.transaction():
+            for statement in TABLES.split(";"):
+                self._db.execute(statement)
+            if self._setting("identity") is None:
+                self._set("identity", KeyPair.generate().secret)
+        self.identity = KeyPair(self._setting("identity") or b"")
+        self.replica = replica_id(self.identity.public)
+        with self.transaction():
+            if not self.zones():
+                self._add_zone(ZoneID(DEFAULT_ZONE, self.replica), DEFAULT_ZONE, is_default=True)
+
+    def close(self) -> None:
+        self._db.close()
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Changes whenever records do, or anything that another program or connection writes."""
+        return self.last_number, self._db.execute("PRAGMA data_version").fetchone()[0]
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One step, whole or not at all. The outermost one counts."""
+        if self._db.in_transaction:
+            yield
+            return
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            self._sums.clear()
+            raise
+        self._db.execute("COMMIT")
+
+    # Settings
+
+    def _setting(self, name: str) -> bytes | None:
+        row = self._db.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def _set(self, name: str, value: bytes) -> None:
+        self._db.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
+
+    def _number_setting(self, name: str) -> int:
+        return int.from_bytes(self._setting(name) or b"", "big")
+
+    def _set_number(self, name: str, number: int) -> None:
+        self._set(name, number.to_bytes(8, "big"))
+
+    # Zones and rights
+
+    def zones(self) -> list[Zone]:
+        rows = self._db.execute("SELECT number, name, owner, title, isDefault, isShared FROM zone ORDER BY number")
+        return [
+            Zone(number, ZoneID(name, int.from_bytes(owner, "big")), title, bool(is_default), bool(is_shared))
+            for number, name, owner, title, is_default, is_shared in rows
+        ]
+
+    def zone(self, zone_id: ZoneID) -> Zone | None:
+        return next((zone for zone in self.zones() if zone.id == zone_id), None)
+
+    @property
+    def default_zone(self) -> Zone:
+        return next(zone for zone in self.zones() if zone.is_default)
+
+    def add_zone(self, zone_id: ZoneID, title: str, peer: bytes | None = None) -> None:
+        """Makes a zone; one that is taken up from a peer lets this peer write, and nobody else anything (7.12)."""
+        with self.transaction():
+            number = self._add_zone(zone_id, title, is_default=False)
+            if peer is not None:
+                self.grant(peer, number, Right.WRITE)
+
+    def _add_zone(self, zone_id: ZoneID, title: str, is_default: bool) -> int:
+        owner = zone_id.owner.to_bytes(8, "big")
+        return (
+            self._db.execute(
+                "INSERT INTO zone (name, owner, title, isDefault) VALUES (?, ?, ?, ?)",
+                (zone_id.name, owner, title, is_default),
+            ).lastrowid
+            or 0
+        )
+
+    def rename_default_zone(self, zone_id: ZoneID) -> None:
+        """The default zone gets another id, when it has become one with that of a peer (protocol.md 7.12)."""
+        with self.transaction():
+            owner = zone_id.owner.to_bytes(8, "big")
+            self._db.execute("UPDATE zone SET name = ?, owner = ? WHERE isDefault", (zone_id.name, owner))
+
+    def replace_default_zone(self, zone_id: ZoneID) -> None:
+        """Makes a backup, and gives up everything in the default zone for a zone of a peer (protocol.md 7.9, 7.12).
+
+        All tokens that were given out are void from now on, because they cover records that are gone.
+        """
+        with sqlite3.connect(self._directory / f"backup-{now()}.sqlite") as backup:
+            sqlite3.connect(self._directory / "store.sqlite").backup(backup)
+        with self.transaction():
+            zone = self.default_zone.number
+            for table in ("origin", "asset", "refused"):
+                self._db.execute(
+                    f"DELETE FROM {table} WHERE record IN (SELECT name FROM record WHERE zone = ?)", (zone,)
+                )
+            self._db.execute("DELETE FROM record WHERE zone = ?", (zone,))
+            self._db.execute("UPDATE link SET received = NULL WHERE zone = ?", (zone,))
+            self._db.execute("DELETE FROM generation")
+            self._db.execute(
+                "INSERT INTO generation (firstNumber, value) VALUES (?, ?)", (self.last_number, self._run_generation)
+            )
+            self.rename_default_zone(zone_id)
+            self._sums.clear()
+
+    def mark_shared(self, zone: int) -> None:
+        with self.transaction():
+            self._db.execute("UPDATE zone SET isShared = 1 WHERE number = ? AND NOT isShared", (zone,))
+
+    def rights(self, peer: bytes, zone: Zone) -> Right:
+        """What a peer may do here. Undecided is write in the default zone, and nothing in others (7.12)."""
+        row = self._link(peer, zone.number)
+        if row is not None and row[0] is not None:
+            return Right(row[0])
+        return Right.WRITE if zone.is_default else Right.NOTHING
+
+    def grant(self, peer: bytes, zone: int, rights: Right) -> None:
+        with self.transaction():
+            self._make_link(peer, zone)
+            self._db.execute("UPDATE link SET rights = ? WHERE peer = ? AND zone = ?", (rights, peer, zone))
+
+    def _link(self, peer: bytes, zone: int) -> tuple | None:
+        query = "SELECT rights, received, acknowledged FROM link WHERE peer = ? AND zone = ?"
+        return self._db.execute(query, (peer, zone)).fetchone()
+
+    def _make_link(self, peer: bytes, zone: int) -> None:
+        self._db.execute("INSERT OR IGNORE INTO link (peer, zone) VALUES (?, ?)", (peer, zone))
+
+    # Peers
+
+    def peers(self) -> dict[bytes, str]:
+        return dict(self._db.execute("SELECT key, name FROM peer"))
+
+    def peer_name(self, key: bytes) -> str | None:
+        row = self._db.execute("SELECT name FROM peer WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def add_peer(self, key: bytes, name: str) -> None:
+        """A key that is stored already stays as it is, name included (protocol.md 4.4)."""
+        with self.transaction():
+            self._db.execute("INSERT OR IGNORE INTO peer VALUES (?, ?)", (key, name))
+
+    def forget_peer(self, key: bytes) -> None:
+        """Ends a pairing. What the peer has acknowledged is kept (protocol.md 7.9); its token is not."""
+        with self.transaction():
+            self._db.execute("DELETE FROM peer WHERE key = ?", (key,))
+            self._db.execute("UPDATE link SET received = NULL, rights = NULL WHERE peer = ?", (key,))
+            self._db.execute("DELETE FROM origin WHERE peer = ?", (key,))
+            self._db.execute("DELETE FROM refused WHERE peer = ?", (key,))
+
+    # Tokens (protocol.md 7.2)
+
+    @property
+    def last_number(self) -> int:
+        return self._number_setting("lastNumber")
+
+    def _generation(self, number: int) -> bytes:
+        """The generation that covers a number."""
+        row = self._db.execute(
+            "SELECT value FROM generation WHERE firstNumber <= ? ORDER BY firstNumber DESC, id DESC LIMIT 1", (number,)
+        ).fetchone()
+        return row[0] if row else NO_GENERATION
+
+    def token_at(self, number: int) -> Token:
+        return Token(self._generation(number), number) if number else START
+
+    @property
+    def current_token(self) -> Token:
+        return self.token_at(self.last_number)
+
+    def gave_out(self, token: Token) -> bool:
+        """Whether this store gave the token out in the history that it now holds."""
+        if token.sequence == 0:
+            return True
+        return token.sequence <= self.last_number and token.generation == self._generation(token.sequence)
+
+    def received_token(self, peer: bytes, zone: int) -> Token | None:
+        row = self._link(peer, zone)
+        return Token.decode(row[1]) if row and row[1] is not None else None
+
+    def set_received_token(self, peer: bytes, zone: int, token: Token | None) -> None:
+        with self.transaction():
+            self._make_link(peer, zone)
+            content = token.encode() if token else None
+            self._db.execute("UPDATE link SET received = ? WHERE peer = ? AND zone = ?", (content, peer, zone))
+
+    def acknowledged(self, peer: bytes, zone: int) -> int:
+        row = self._link(peer, zone)
+        return row[2] if row else 0
+
+    def acknowledge(self, peer: bytes, zone: int, number: int) -> None:
+        """Notes up to which number the peer has this store's changes."""
+        with self.transaction():
+            self._make_link(peer, zone)
+            self._db.execute("UPDATE link SET acknowledged = ? WHERE peer = ? AND zone = ?", (number, peer, zone))
+
+    def _next_number(self) -> int:
+        number = self.last_number + 1
+        self._set_number("lastNumber", number)
+        query = "SELECT value FROM generation ORDER BY id DESC LIMIT 1"
+        if self._db.execute(query).fetchone() != (self._run_generation,):
+            self._db.execute(
+                "INSERT INTO generation (firstNumber, value) VALUES (?, ?)", (number, self._run_generation)
+            )
+            self._db.execute(
+                "DELETE FROM generation WHERE id NOT IN (SELECT id FROM generation ORDER BY id DESC LIMIT ?)",
+                (GENERATIONS_KEPT,),
+            )
+        return number
+
+    # Records
+
+    def state(self, name: str) -> State | None:
+        row = self._db.execute("SELECT state FROM record WHERE name = ?", (name,)).fetchone()
+        return State.decode(row[0]) if row else None
+
+    def states(self, zone: int | None = None) -> Iterator[Record]:
+        query = "SELECT name, state FROM record WHERE ? IS NULL OR zone = ? ORDER BY name"
+        for name, state in self._db.execute(query, (zone, zone)):
+            yield name, State.decode(state)
+
+    def sum(self, zone: int) -> ZoneSum:
+        """Count and sum of a zone (protocol.md 8.2); kept until the next change."""
+        version = self.version
+        known = self._sums.get(zone)
+        if known is None or known[0] != version:
+            ids = self._db.execute("SELECT id FROM record WHERE zone = ? AND isLive", (zone,))
+            known = self._sums[zone] = (version, ZoneSum.over(row[0] for row in ids))
+        return known[1]
+
+    def items(self, zone: int) -> dict[Item, str]:
+        """The items of protocol.md 7.10, with the names of their records."""
+        rows = self._db.execute("SELECT milliseconds, id, name FROM record WHERE zone = ? AND id IS NOT NULL", (zone,))
+        return {Item(milliseconds, record): name for milliseconds, record, name in rows}
+
+    def records_by_id(self, names: dict[bytes, str]) -> list[Record]:
+        """The records with these ids, as they are now; without those that have another id by now."""
+        found = []
+        for record, name in names.items():
+            row = self._db.execute("SELECT state FROM record WHERE name = ? AND id = ?", (name, record)).fetchone()
+            if row:
+                found.append((name, State.decode(row[0])))
+        return found
+
+    def check(self, zone: int) -> int:
+        """Looks at every record, mends what is derived from its state, and says how many were wrong (7.7)."""
+        mended = 0
+        with self.transaction():
+            rows = self._db.execute("SELECT name, state, isLive, milliseconds, id FROM record WHERE zone = ?", (zone,))
+            for name, state, *kept in rows.fetchall():
+                derived = _derived(name, State.decode(state))
+                if tuple(kept) != derived:
+                    mended += 1
+                    query = "UPDATE record SET isLive = ?, milliseconds = ?, id = ? WHERE name = ?"
+                    self._db.execute(query, (*derived, name))
+            self._sums.pop(zone, None)
+        return mended
+
+    def _save(self, name: str, zone: int, state: State, number: int, group: int) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO record (name, zone, number, changeGroup, state, isLive, milliseconds, id)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (name, zone, number, group, state.encode(), *_derived(name, state)),
+        )
+        self._db.execute("DELETE FROM origin WHERE record = ?", (name,))
+        self._db.execute("DELETE FROM asset WHERE record = ?", (name,))
+        if state.is_live:
+            for field, write in state.fields.items():
+                asset = asset_of(write.value)
+                if asset:
+                    row = (name, field, asset.hash, asset.size)
+                    self._db.execute("INSERT INTO asset (record, field, hash, size) VALUES (?, ?, ?, ?)", row)
+        self._raise_clock(state.newest_stamp.time)
+
+    def _raise_clock(self, time: int) -> None:
+        if time > self._number_setting("clock"):
+            self._set_number("clock", time)
+
+    # Local writes (protocol.md 6.2, 9.1)
+
+    def _new_stamp(self) -> Stamp:
+        stamp = Stamp(next_time(self._number_setting("clock"), now()), self.replica)
+        self._raise_clock(stamp.time)
+        return stamp
+
+    def put(self, name: str, values: dict[str, Value], zone: Zone | None = None) -> None:
+        """A local write: the fields written get a new stamp."""
+        with self.transaction():
+            stamp = self._new_stamp()
+            old = self.state(name) or State()
+            fields = old.fields | {field: Write(value, stamp) for field, value in values.items()}
+            if len(fields) > FIELDS_LIMIT:
+                raise PeerError(f"{name} would have more than {FIELDS_LIMIT} fields")
+            number = self._next_number()
+            home = self._zone_of(name) or (zone.number if zone else self._zone_by_references(values))
+            self._save(name, home, State(fields, old.deletion, old.revival), number, number)
+
+    def delete(self, name: str) -> None:
+        """A local deletion: it raises the deletion and removes nothing from the state."""
+        with self.transaction():
+            old = self.state(name)
+            zone = self._zone_of(name)
+            if old is None or zone is None or old.is_deleted:
+                raise PeerError(f"there is no record {name}")
+            number = self._next_number()
+            self._save(name, zone, State(old.fields, self._new_stamp(), old.revival), number, number)
+
+    def _zone_of(self, name: str) -> int | None:
+        row = self._db.execute("SELECT zone FROM record WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def _zone_by_references(self, values: dict[str, Value]) -> int:
+        """The zone of the first record that is referred to; without a schema, first by the names of the fields."""
+        for _, value in sorted(values.items()):
+            target = referenced_name(value)
+            zone = self._zone_of(target) if target else None
+            if zone is not None:
+                return zone
+        return self.default_zone.number
+
+    # Sending (protocol.md 7.4)
+
+    def read_batch(self, zone: int, position: Token, peer: bytes, echo: bool) -> Batch:
+        """What comes after a position. Without echo, states that came from this very peer are left out."""
+        query = (
+            "SELECT name, number, changeGroup, state FROM record WHERE zone = ? AND number > ?"
+            + ("" if echo else " AND NOT EXISTS (SELECT 1 FROM origin WHERE record = name AND peer = ?)")
+            + " ORDER BY number"
+        )
+        arguments = (zone, position.sequence) if echo else (zone, position.sequence, peer)
+        with self.snapshot():
+            current = self.current_token
+            records: list[Record] = []
+            cut = None
+            end_of_group = size = 0
+            numbers: list[int] = []
+            group = None
+            for name, number, record_group, content in self._db.execute(query, arguments):
+                state = State.decode(content).as_sent()
+                if group is not None and record_group != group:
+                    end_of_group = len(records)
+                    if len(records) >= BATCH_RECORDS or size >= BATCH_BYTES:
+                        cut = end_of_group
+                        break
+                if len(records) >= BATCH_RECORDS_LIMIT or size >= BATCH_BYTES_LIMIT:
+                    cut = end_of_group or len(records)
+                    break
+                group = record_group
+                size += reckoned_bytes(name, state)
+                records.append((name, state))
+                numbers.append(number)
+            if cut is None:
+                return Batch(_with_horizon(current, position), True, False, records)
+            token = self.token_at(numbers[cut - 1])
+            return Batch(_with_horizon(token, position), False, False, records[:cut])
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Several reads of one moment."""
+        if self._db.in_transaction:
+            yield
+            return
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("COMMIT")
+
+    # Applying (protocol.md 7.5)
+
+    def apply(self, peer: bytes, zone: Zone, batch: Batch) -> Applied:
+        """Merges a batch in one transaction, and keeps its token unless it is loose."""
+        changed = 0
+        refused: dict[int, list[str]] = {}
+        with self.transaction():
+            may_write = self.rights(peer, zone) == Right.WRITE
+            acknowledged = self.acknowledged(peer, zone.number)
+            group = self.last_number + 1
+            for name, incoming in batch.records:
+                home = self._zone_of(name)
+                if not may_write:
+                    refused.setdefault(READ_ONLY, []).append(name)
+                elif home is not None and home != zone.number:
+                    refused.setdefault(OTHER_ZONE, []).append(name)
+                else:
+                    changed += self._take(peer, zone.number, name, incoming, batch.loose, acknowledged, group)
+            if not batch.loose:
+                self.set_received_token(peer, zone.number, batch.token)
+        return Applied(changed, refused)
+
+    def _take(
+        self, peer: bytes, zone: int, name: str, incoming: State, loose: bool, acknowledged: int, group: int
+    ) -> bool:
+        """Merges one state; whether that changed anything."""
+        row = self._db.execute("SELECT number, state FROM record WHERE name = ?", (name,)).fetchone()
+        old = State.decode(row[1]) if row else State()
+        merged = merge(old, incoming)
+        if len(merged.fields) > FIELDS_LIMIT:
+            raise SessionError(ErrorCode.STORE_FAILURE, f"{name} would have more than {FIELDS_LIMIT} fields")
+        is_same = merged.as_sent() == incoming.as_sent()
+        if merged != old:
+            self._save(name, zone, merged, self._next_number(), group)
+        elif not is_same and (loose or row[0] <= acknowledged or self._came_from(name, peer)):
+            # Answering who is behind: the record gets a new number, without a change, and is sent.
+            query = "UPDATE record SET number = ?, changeGroup = ? WHERE name = ?"
+            self._db.execute(query, (self._next_number(), group, name))
+            self._db.execute("DELETE FROM origin WHERE record = ? AND peer = ?", (name, peer))
+        if is_same:
+            self._db.execute("INSERT OR IGNORE INTO origin VALUES (?, ?)", (name, peer))
+            self._db.execute("DELETE FROM refused WHERE peer = ? AND record = ?", (peer, name))
+        return merged != old
+
+    def _came_from(self, name: str, peer: bytes) -> bool:
+        query = "SELECT 1 FROM origin WHERE record = ? AND peer = ?"
+        return self._db.execute(query, (name, peer)).fetchone() is not None
+
+    # Refused records (protocol.md 7.12)
+
+    def note_refused(self, peer: bytes, reason: int, names: list[str]) -> None:
+        with self.transaction():
+            for name in names:
+                if self._zone_of(name) is not None:
+                    self._db.execute("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (peer, name, reason))
+
+    def refused_count(self, peer: bytes, zone: int) -> int:
+        query = "SELECT count(*) FROM refused JOIN record ON name = record WHERE peer = ? AND zone = ?"
+        return self._db.execute(query, (peer, zone)).fetchone()[0]
+
+    def send_refused_again(self, peer: bytes, zone: int) -> None:
+        """The peer lets this machine write now: what it refused for that reason is sent again."""
+        with self.transaction():
+            rows = self._db.execute(
+                "SELECT name FROM refused JOIN record ON name = record WHERE peer = ? AND zone = ? AND reason = ?",
+                (peer, zone, READ_ONLY),
+            ).fetchall()
+            group = self.last_number + 1
+            for (name,) in rows:
+                query = "UPDATE record SET number = ?, changeGroup = ? WHERE name = ?"
+                self._db.execute(query, (self._next_number(), group, name))
+                self._db.execute("DELETE FROM origin WHERE record = ? AND peer = ?", (name, peer))
+                self._db.execute("DELETE FROM refused WHERE peer = ? AND record = ?", (peer, name))
+
+    # What records say of files (protocol.md 7.11)
+
+    def assets(self, zones: list[int]) -> dict[bytes, int]:
+        """Hash and size of every file that a live record in one of these zones refers to."""
+        marks = ", ".join("?" * len(zones))
+        query = f"SELECT hash, max(size) FROM asset JOIN record ON name = record WHERE zone IN ({marks}) GROUP BY hash"
+        return dict(self._db.execute(query, zones))
+
+    def refers_to(self, hash: bytes, zones: list[int]) -> bool:
+        marks = ", ".join("?" * len(zones))
+        query = f"SELECT 1 FROM asset JOIN record ON name = record WHERE hash = ? AND zone IN ({marks})"
+        return self._db.execute(query, (hash, *zones)).fetchone() is not None
+
+
+def _derived(name: str, state: State) -> tuple[int, int | None, bytes | None]:
+    """What is kept beside a state: whether it is live, and its item."""
+    item = item_of(name, state)
+    return int(state.is_live), item and item.milliseconds, item and item.id
+
+
+def _with_horizon(token: Token, position: Token) -> Token:
+    """Tokens of batches take the horizon of the position, as long as it is greater than their sequence (7.4)."""
+    return token._replace(horizon=position.horizon if position.horizon > token.sequence else 0)
+
+
+def reckoned_bytes(name: str, state: State) -> int:
+    """What a record takes in a batch (protocol.md 7.4); error 11 if that is too much to be sent."""
+    size = 400 + sum(24 + len(field) + len(write.value) for field, write in state.fields.items())
+    if size > RECORD_BYTES_LIMIT:
+        raise SessionError(ErrorCode.STORE_FAILURE, f"the record {name} is too large to be sent")
+    return size
+
+
+def now() -> int:
+    """The wall clock in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
