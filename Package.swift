@@ -27,7 +27,9 @@ let package = Package(
         .target(name: "SecureChannel", dependencies: ["CSodium"]),
         .target(
             name: "SyncProtocol",
-            dependencies: ["SyncModel", .product(name: "NIOCore", package: "swift-nio")]
+            dependencies: [
+                "SyncModel", "SecureChannel", .product(name: "NIOCore", package: "swift-nio"),
+            ]
         ),
         .target(
             name: "RecordStore",
