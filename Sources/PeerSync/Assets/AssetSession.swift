@@ -54,8 +54,15 @@ actor AssetSession {
     private let requests: AsyncStream<Void>
     private let request: AsyncStream<Void>.Continuation
     /// Bounded by what the receiver asks for.
-    private let arrivals: AsyncStream<Message.AssetChunk>
-    private let arrival: AsyncStream<Message.AssetChunk>.Continuation
+    private let arrivals: AsyncStream<Arrival>
+    private let arrival: AsyncStream<Arrival>.Continuation
+
+    /// Bytes that have come, and the file that was open then. They belong to no other: one that is opened later, after the
+    /// first was given up, is asked for anew. Nobody opens it while these wait, because they hold the file.
+    private struct Arrival: Sendable {
+        let chunk: Message.AssetChunk
+        let file: IncomingAsset?
+    }
 
     init(
         _ engine: SyncEngine, with peer: Peer, zones: [Zone], outbox: Outbox,
@@ -268,14 +275,16 @@ actor AssetSession {
         switch try receiver.received(chunk) {
         // The last of it may have kept the file from being asked for anew.
         case .drop: wake.yield()
-        case .write: arrival.yield(chunk)
+        case .write: arrival.yield(Arrival(chunk: chunk, file: incoming[chunk.hash]))
         }
     }
 
     private func write() async throws {
-        for await chunk in arrivals {
+        for await arrival in arrivals {
+            let chunk = arrival.chunk
             let count = chunk.bytes.readableBytes
-            guard let file = incoming[chunk.hash], file.count == Int64(chunk.offset) else { continue }
+            guard let file = arrival.file, file === incoming[chunk.hash], file.count == Int64(chunk.offset)
+            else { continue }
             do {
                 try await blocking {
                     try chunk.bytes.withUnsafeReadableBytes { try file.append($0) }
