@@ -80,9 +80,21 @@ let package = Package(
             ],
             path: "Tests/simulate"
         ),
+        // What the fuzzer runs is a library, so that the tests run it too, over the vectors and what was found.
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/FuzzTargets",
+            // Read by their path, not bundled.
+            exclude: ["Found"]
+        ),
         // Speaks with the test harnesses of other implementations of Negentropy.
         .executableTarget(
             name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
+        .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "SeededRandom"]),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"]),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "SeededRandom"]),
         .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),
@@ -114,3 +126,9 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Linked with libFuzzer, which only `swift build --sanitize=fuzzer` brings along: scripts/fuzz builds it.
+if Context.environment["SCOREBOOK_FUZZING"] != nil {
+    package.targets.append(
+        .executableTarget(name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/fuzz"))
+}

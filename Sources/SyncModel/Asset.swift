@@ -113,6 +113,9 @@ public struct AssetHash: Hashable, Sendable, Comparable, CustomStringConvertible
         }
     }
 
+    /// All bytes at once: an array gives them to the hasher one by one.
+    public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+
     /// 64 hexadecimal digits in lower case.
     public var description: String { bytes.hexadecimal }
 
