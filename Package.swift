@@ -95,6 +95,26 @@ let package = Package(
         .executableTarget(
             name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
         .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "SeededRandom"]),
+        // What stands in Protocol/vectors: a library, so that the tests hold the files against it and the command writes
+        // them.
+        .target(
+            name: "ProtocolVectors",
+            dependencies: [
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/ProtocolVectors"
+        ),
+        .executableTarget(
+            name: "make-vectors", dependencies: ["ProtocolVectors"], path: "Tests/make-vectors"),
+        .testTarget(
+            name: "ProtocolVectorTests",
+            dependencies: [
+                "ProtocolVectors", "SecureChannel", "SyncModel", "SyncProtocol",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"]),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "SeededRandom"]),
         .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),

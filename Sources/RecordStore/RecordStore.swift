@@ -233,7 +233,9 @@ public final class RecordStore: Sendable {
                 continue
             }
             let isNews = record.state.merge(state)
-            if let peer, let original = record.original, !isNews, state != record.state.transferred {
+            // Some peers may send a deletion with the fields that it has ended; that is no difference.
+            let received = state.transferred
+            if let peer, let original = record.original, !isNews, received != record.state.transferred {
                 record.isAnswer =
                     isLoose || original.changeSequence <= acknowledged || original.sourcePeer == peer
             }
@@ -243,7 +245,7 @@ public final class RecordStore: Sendable {
                     "\(state.name) would have more than \(RecordState.maximumFieldCount) fields")
             }
             record.sourcePeer = peer
-            record.receivedState = state
+            record.receivedState = received
             if let newest = latest(state.life, state.deletion) { clock.observe(newest.time) }
         }
         try StoredClock.save(db, clock)

@@ -27,7 +27,7 @@ extension ByteBuffer {
     }
 
     /// The same, or nil, with the reader index where it was, when bytes are missing.
-    mutating func readVarintIfPresent() -> UInt64? {
+    package mutating func readVarintIfPresent() -> UInt64? {
         guard let first = getInteger(at: readerIndex, as: UInt8.self) else { return nil }
         let length = 1 << Int(first >> 6)
         guard let bytes = readBytes(length: length) else { return nil }

@@ -229,6 +229,7 @@ package enum MessageCodec {
         }
         let length = try body.readCount(
             below: ProtocolLimits.maximumMessage, of: "the length of a reconciliation message")
+        guard !isEnd || length == 0 else { throw .malformed("a reconciliation that ends and goes on") }
         return Message.Reconcile(
             zone: zone, isEnd: isEnd, wanted: wanted, payload: try body.readFixed(length))
     }
@@ -276,6 +277,8 @@ package enum MessageCodec {
                     recordCount: try body.readVarint(),
                     fingerprint: try body.readFixed(ZoneOffer.fingerprintLength)))
         }
+        try checkOnce(zones.map(\.id))
+        guard zones.count(where: \.isDefault) <= 1 else { throw .malformed("two default zones") }
         return Message.Hello(
             minorVersion: minorVersion, replica: replica, instance: instance, displayName: displayName,
             clock: clock, zones: zones)
@@ -292,7 +295,12 @@ package enum MessageCodec {
             let id = try body.readZoneID()
             zones.append(Message.Open.Entry(id: id, received: try body.readOptionalToken()))
         }
+        try checkOnce(zones.map(\.id))
         return Message.Open(union: union, zones: zones)
+    }
+
+    private static func checkOnce(_ zones: [ZoneID]) throws(ProtocolError) {
+        guard Set(zones).count == zones.count else { throw .malformed("a zone twice") }
     }
 
     private static func decodeRefuse(_ body: inout ByteBuffer) throws(ProtocolError) -> Message.Refuse {

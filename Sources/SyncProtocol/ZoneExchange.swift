@@ -244,8 +244,11 @@ package struct ZoneExchange: Sendable {
     private mutating func ask(_ asking: inout Asking, _ step: Message.Reconcile) throws(ProtocolError)
         -> [Action]
     {
-        let result = try Self.understanding { () throws(NegentropyError) in
-            try asking.initiator.reconcile(step.payload)
+        guard !step.isEnd, step.wanted.isEmpty else {
+            throw ProtocolError(.unexpectedMessage, "the side that is asked does not end the reconciliation")
+        }
+        let result = try Self.understanding(step.payload) { payload throws(NegentropyError) in
+            try asking.initiator.reconcile(payload)
         }
         asking.have += result.have
         guard let next = result.message else {
@@ -268,18 +271,22 @@ package struct ZoneExchange: Sendable {
             reconciliation = .resolving
             return [.resolve(answering.wanted)]
         }
-        let payload = try Self.understanding { () throws(NegentropyError) in
-            try answering.responder.reconcile(step.payload)
+        let payload = try Self.understanding(step.payload) { payload throws(NegentropyError) in
+            try answering.responder.reconcile(payload)
         }
         reconciliation = .answering(answering)
         return [.send(.reconcile(Message.Reconcile(zone: zone, payload: payload)))]
     }
 
-    private static func understanding<Value>(_ body: () throws(NegentropyError) -> Value)
-        throws(ProtocolError) -> Value
-    {
+    /// Negentropy knows how to agree on a version; here the version of this protocol says which one it is.
+    private static func understanding<Value>(
+        _ payload: [UInt8], _ body: ([UInt8]) throws(NegentropyError) -> Value
+    ) throws(ProtocolError) -> Value {
+        guard payload.first == NegentropyV1.versionByte else {
+            throw .malformed("a reconciliation of another version")
+        }
         do {
-            return try body()
+            return try body(payload)
         } catch {
             throw ProtocolError(.malformed, "the reconciliation went wrong: \(error)")
         }
@@ -376,11 +383,20 @@ package struct ZoneExchange: Sendable {
     // MARK: Receiving
 
     package mutating func received(_ batch: ChangeBatch) throws(ProtocolError) -> [Action] {
-        guard outgoing.position != nil || reconciliation != nil, !batch.isLoose || awaitsLooseEnd else {
+        guard outgoing.position != nil || reconciliation != nil, !batch.isLoose || mayGetLoose else {
             throw ProtocolError(.unexpectedMessage, "the other side sent records out of turn")
         }
         isApplying += 1
         return [.apply(batch)]
+    }
+
+    /// The two have found out what this side lacks, and it has not all come.
+    private var mayGetLoose: Bool {
+        guard awaitsLooseEnd else { return false }
+        return switch reconciliation {
+        case .resolving, nil: true
+        case .checking, .takingInventory, .toBeAsked, .asking, .answering: false
+        }
     }
 
     /// A batch is durable.

@@ -120,6 +120,23 @@ struct TombstoneTests {
     }
 
     /// Whoever forgot a deletion, and has then taken the record over from a stranger, hears of it from who remembers.
+    /// Two machines that sent deletions so would answer each other for ever.
+    @Test func aDeletionThatComesWithItsFieldsIsNotAnswered() async throws {
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
+        try await a.sync(with: b)
+        let whole = try #require(try await b.state("Author|~|2"))
+        #expect(whole.isDeleted && !whole.fields.isEmpty)
+        let ledger = try await ledger(of: a, for: b)
+        let before = try await a.store.database.read { try ledger.summary($0) }
+        let batch = ChangeBatch(
+            records: [whole], token: try #require(before.received), isLast: true, isLoose: true)
+        _ = try await a.store.database.write { try ledger.apply($0, batch) }
+        let answer = try await a.store.database.read {
+            try ledger.nextBatch($0, after: before.current, includingEcho: false)
+        }
+        #expect(answer.records.isEmpty)
+    }
+
     @Test func whoRemembersADeletionAnswersWithIt() async throws {
         try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
         try await a.sync(with: b)

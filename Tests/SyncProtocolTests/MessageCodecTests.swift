@@ -65,7 +65,8 @@ struct MessageCodecTests {
             Message.Open(
                 union: .merge,
                 zones: [
-                    Message.Open.Entry(id: club, received: token),
+                    Message.Open.Entry(
+                        id: ZoneID(name: .scorebookData, owner: ReplicaID(rawValue: 2)), received: token),
                     Message.Open.Entry(id: club, received: nil),
                 ])),
         .refuse(Message.Refuse(zone: 1, reason: 2, names: records.map(\.name))),

@@ -238,6 +238,43 @@ struct ZoneExchangeTests {
         #expect(throws: ProtocolError.self) { try exchange.received(loose) }
     }
 
+    /// An exchange whose side asks the other, which has answered nothing yet.
+    private func asking() throws -> ZoneExchange {
+        var exchange = try idle()
+        _ = exchange.compareEverything()
+        _ = exchange.recordsChecked()
+        let question = try exchange.inventoryTaken(NegentropyVector([]), at: token(10))
+        guard case .send(.reconcile)? = question.first else { throw NotAsking() }
+        return exchange
+    }
+
+    private struct NotAsking: Error {}
+
+    @Test func looseRecordsComeWhenTheReconciliationHasEnded() throws {
+        var exchange = try asking()
+        let loose = ChangeBatch(records: [], token: token(5), isLast: true, isLoose: true)
+        let error = #expect(throws: ProtocolError.self) { try exchange.received(loose) }
+        #expect(error?.code == .unexpectedMessage)
+        _ = try exchange.received(Message.Reconcile(zone: 0, payload: [0x61]))
+        #expect(try exchange.received(loose) == [.apply(loose)])
+    }
+
+    @Test(arguments: [
+        (Message.Reconcile(zone: 0, isEnd: true, payload: []), ProtocolError.Code.unexpectedMessage),
+        (
+            Message.Reconcile(
+                zone: 0, wanted: [NegentropyID([UInt8](repeating: 1, count: 32))!], payload: [0x61]),
+            .unexpectedMessage
+        ),
+        (Message.Reconcile(zone: 0, payload: [0x62]), .malformed),
+        (Message.Reconcile(zone: 0, payload: []), .malformed),
+    ])
+    func anAnswerOnlyAnswers(answer: Message.Reconcile, code: ProtocolError.Code) throws {
+        var exchange = try asking()
+        let error = #expect(throws: ProtocolError.self) { try exchange.received(answer) }
+        #expect(error?.code == code)
+    }
+
     @Test func aDigestThatChangedWithoutARecordIsTold() throws {
         var exchange = try idle()
         #expect(exchange.nextRequest() == .summarize)

@@ -95,7 +95,7 @@ extension RecordStore {
         guard !refused.isEmpty else { return }
         let set = try WorkingSet(db, tables)
         for state in states where refused.contains(state.name) {
-            guard try set.known(state.name)?.state.transferred == state else { continue }
+            guard try set.known(state.name)?.state.transferred == state.transferred else { continue }
             try RefusedRecords.remove(db, state.name, peer: peer, zone: zone)
         }
     }

@@ -1,8 +1,8 @@
 /// The constants of Negentropy Protocol V1 (github.com/hoytech/negentropy, docs/negentropy-protocol-v1.md), and of
 /// the reference implementation where it says more.
-enum NegentropyV1 {
+package enum NegentropyV1 {
     /// The byte that says version 1.
-    static let versionByte: UInt8 = 0x61
+    package static let versionByte: UInt8 = 0x61
     /// The bytes that say any version.
     static let versionBytes: ClosedRange<UInt8> = 0x60...0x6F
     /// Bytes of a fingerprint.

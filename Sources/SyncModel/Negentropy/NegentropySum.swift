@@ -1,14 +1,14 @@
 import CSodium
 
 /// The sum of ids modulo 2^256, for any range of items; a difference of two sums is the sum of what lies between.
-struct NegentropySum: Hashable, Sendable {
+package struct NegentropySum: Hashable, Sendable {
     private var low: UInt128 = 0
     private var high: UInt128 = 0
 
-    init() {}
+    package init() {}
 
     /// The sum with these bytes, little-endian; nil is returned unless there are 32.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard let id = NegentropyID(bytes) else { return nil }
         self.init(id)
     }
@@ -18,7 +18,7 @@ struct NegentropySum: Hashable, Sendable {
         high = UInt128(id.word3) << 64 | UInt128(id.word2)
     }
 
-    static func += (left: inout NegentropySum, right: NegentropyID) {
+    package static func += (left: inout NegentropySum, right: NegentropyID) {
         let right = NegentropySum(right)
         let (low, carry) = left.low.addingReportingOverflow(right.low)
         left.low = low
@@ -36,14 +36,14 @@ struct NegentropySum: Hashable, Sendable {
     }
 
     /// The 32 bytes, little-endian.
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         withUnsafeBytes(of: (low.littleEndian, high.littleEndian)) { Array($0) }
     }
 
     /// The 16 bytes that peers compare for `count` ids with this sum: the first half of SHA-256 over both.
     ///
     /// Source: Negentropy Protocol V1, "Fingerprint"; the count is its base-128 varint.
-    func fingerprint(count: UInt64) -> [UInt8] {
+    package func fingerprint(count: UInt64) -> [UInt8] {
         var input = bytes
         Base128Integer.append(count, to: &input)
         var hash = [UInt8](repeating: 0, count: 32)

@@ -134,9 +134,10 @@ struct ModelStore {
             let isNews = merged.merge(state)
             clock.observe(latest(state.life, state.deletion)?.time ?? HybridTime(rawValue: 0))
             let own = merged.transferred
+            let theirs = state.transferred
             if isNews || known == nil {
-                keep(merged, isEcho: own == state)
-            } else if let known, state != own,
+                keep(merged, isEcho: own == theirs)
+            } else if let known, own != theirs,
                 batch.isLoose || known.sequence <= acknowledged || known.isEcho
             {
                 // The peer is behind, and would not be told again.

@@ -13,11 +13,14 @@ final class Proxy: Sendable {
         case cut(Side, afterBytes: Int)
         /// Everything comes late, a kilobyte at a time.
         case delay(Duration)
+        /// Nothing goes wrong, and all that passes is kept: what an eavesdropper has.
+        case record
     }
 
     let address: String
     private let server: Socket
     private let progress = Mutex(0)
+    private let records = Mutex<[Side: [UInt8]]>([:])
     private let fault: Fault
 
     /// - Parameter port: where the listener is.
@@ -44,6 +47,9 @@ final class Proxy: Sendable {
         }
     }
 
+    /// What a side has sent so far, over all connections, if it was to be recorded.
+    func record(of side: Side) -> [UInt8] { records.withLock { $0[side, default: []] } }
+
     /// Whether as much has come through as may.
     var isFull: Bool { progress.withLock { $0 } == limit?.bytes }
 
@@ -51,7 +57,7 @@ final class Proxy: Sendable {
         switch fault {
         case .stall(let side, let bytes): (side, bytes, false)
         case .cut(let side, let bytes): (side, bytes, true)
-        case .delay: nil
+        case .delay, .record: nil
         }
     }
 
@@ -62,7 +68,11 @@ final class Proxy: Sendable {
         while true {
             let bytes = try sender.receive(atMost: 1024)
             if bytes.isEmpty { return }
-            if case .delay(let duration) = fault { usleep(UInt32(duration / .microseconds(1))) }
+            switch fault {
+            case .delay(let duration): usleep(UInt32(duration / .microseconds(1)))
+            case .record: records.withLock { $0[side, default: []] += bytes }
+            case .stall, .cut: break
+            }
             try receiver.send(bytes)
         }
     }

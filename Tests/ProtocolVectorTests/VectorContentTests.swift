@@ -1,0 +1,212 @@
+import NIOCore
+import ProtocolVectors
+import SecureChannel
+import SyncModel
+import SyncProtocol
+import Testing
+
+/// The other direction: what the files hold is read as they say.
+struct VectorContentTests {
+    // MARK: Messages
+
+    private struct Messages: Decodable {
+        struct Entry: Decodable { let bytes: Hex }
+        let messages: [Entry]
+        let readsAs: [Entry]
+    }
+
+    private func decode(_ bytes: [UInt8], limit: Int = ProtocolLimits.maximumMessage) throws -> Message? {
+        var buffer = ByteBuffer(bytes: bytes)
+        let message = try MessageCodec.decode(&buffer, limit: limit)
+        if message != nil { #expect(buffer.readableBytes == 0, "something is left after the message") }
+        return message
+    }
+
+    @Test func messagesAreReadAsTheFileSays() throws {
+        let file: Messages = try VectorFolder.load("messages.json")
+        #expect(file.messages.count == VectorFile.samples.count)
+        for (entry, message) in zip(file.messages, VectorFile.samples) {
+            #expect(try decode(entry.bytes.bytes) == message)
+        }
+        #expect(file.readsAs.count == VectorFile.tolerated.count)
+        for (entry, (why, _, message)) in zip(file.readsAs, VectorFile.tolerated) {
+            #expect(try decode(entry.bytes.bytes) == message, "\(why)")
+        }
+    }
+
+    @Test func everyTypeOfMessageIsThere() throws {
+        let file: Messages = try VectorFolder.load("messages.json")
+        let types = file.messages.map { entry -> UInt64? in
+            var buffer = ByteBuffer(bytes: entry.bytes.bytes)
+            _ = buffer.readVarintIfPresent()
+            return buffer.readVarintIfPresent()
+        }
+        #expect(Set(types) == Set(1...20))
+    }
+
+    private struct Malformed: Decodable {
+        struct Entry: Decodable {
+            let why: String
+            let bytes: Hex
+            let error: UInt64
+        }
+        struct Long: Decodable {
+            struct Part: Decodable {
+                let bytes: Hex
+                let times: Int
+            }
+            let why: String
+            let parts: [Part]
+            let error: UInt64
+        }
+        let messages: [Entry]
+        let longMessages: [Long]
+        let beforeGreeting: [Entry]
+        let outOfTurn: [Entry]
+    }
+
+    private func expectError(_ code: UInt64, _ bytes: [UInt8], limit: Int, _ why: String) {
+        let error = #expect(throws: ProtocolError.self, "\(why)") { try decode(bytes, limit: limit) }
+        #expect(error?.code.rawValue == code, "\(why)")
+    }
+
+    @Test func malformedMessagesAreRefusedAsTheFileSays() throws {
+        let file: Malformed = try VectorFolder.load("malformed.json")
+        #expect(file.messages.count > 90)
+        for entry in file.messages {
+            expectError(entry.error, entry.bytes.bytes, limit: ProtocolLimits.maximumMessage, entry.why)
+        }
+        for entry in file.longMessages {
+            let bytes = entry.parts.flatMap { part in (0..<part.times).flatMap { _ in part.bytes.bytes } }
+            expectError(entry.error, bytes, limit: ProtocolLimits.maximumMessage, entry.why)
+        }
+        for entry in file.beforeGreeting {
+            expectError(
+                entry.error, entry.bytes.bytes, limit: ProtocolLimits.maximumUnpairedMessage, entry.why)
+        }
+    }
+
+    /// So that each breaks the rule that it names, and no other: the parts they were made of are in order.
+    @Test func whatIsOutOfTurnIsInOrderOtherwise() throws {
+        let file: Malformed = try VectorFolder.load("malformed.json")
+        for entry in file.outOfTurn { #expect(try decode(entry.bytes.bytes) != nil, "\(entry.why)") }
+        #expect(try decode(Array(VectorFile.soundBatch.readableBytesView)) != nil)
+    }
+
+    // MARK: Frames
+
+    private struct Frames: Decodable {
+        struct Case: Decodable {
+            let why: String
+            let plaintexts: [Hex]
+            let frames: [Hex]
+        }
+        let key: Hex
+        let cases: [Case]
+    }
+
+    @Test func framesOpenToTheirPlaintexts() throws {
+        let file: Frames = try VectorFolder.load("frames.json")
+        for entry in file.cases {
+            var cipher = ReceivingCipher(key: SecretBytes(copying: file.key.bytes))
+            var decoder = FrameDecoder(limit: ProtocolLimits.maximumFrame)
+            decoder.append(ByteBuffer(bytes: entry.frames.flatMap(\.bytes)))
+            var plaintexts: [[UInt8]] = []
+            while let frame = try decoder.next() {
+                plaintexts.append(try cipher.open(Array(frame.readableBytesView)))
+            }
+            #expect(plaintexts == entry.plaintexts.map(\.bytes), "\(entry.why)")
+        }
+    }
+
+    private struct Handshake: Decodable {
+        struct Frame: Decodable {
+            let why: String
+            let frame: Hex
+            let result: String
+        }
+        let refused: [Frame]
+        let secondFrame: [Frame]
+    }
+
+    @Test func badFirstFramesAreRefused() throws {
+        let file: Handshake = try VectorFolder.load("handshake.json")
+        for entry in file.refused {
+            let error = #expect(throws: (any Error).self, "\(entry.why)") {
+                var decoder = FrameDecoder(limit: ProtocolLimits.maximumHandshakeFrame)
+                decoder.append(ByteBuffer(bytes: entry.frame.bytes))
+                let frame = try #require(try decoder.next())
+                var listener = VectorHandshake.listener()
+                try Preamble.check(try listener.readMessage(Array(frame.readableBytesView)))
+                _ = try listener.writeMessage()
+            }
+            #expect(
+                ((error as? ProtocolError)?.code == .unsupportedVersion) == (entry.result != "closed"),
+                "\(entry.why)")
+        }
+    }
+
+    @Test func badSecondFramesAreRefused() throws {
+        let file: Handshake = try VectorFolder.load("handshake.json")
+        for entry in file.secondFrame {
+            let frame = Array(entry.frame.bytes.dropFirst(2))
+            guard entry.result == "closed" else {
+                #expect(Preamble.refusedVersion(frame) == 2)
+                continue
+            }
+            var caller = VectorHandshake.caller()
+            _ = try caller.writeMessage(payload: Preamble.payload)
+            #expect(Preamble.refusedVersion(frame) == nil)
+            #expect(throws: SecureChannelError.self, "\(entry.why)") { try caller.readMessage(frame) }
+        }
+    }
+
+    // MARK: Records
+
+    @Test func valuesComeBackFromTheWireAndNoTwoAreEqual() throws {
+        let values = VectorFile.sampleValues
+        #expect(Set(values).count == values.count)
+        for value in values {
+            let state = Samples.state("A|~|1", [("x", value, Samples.stamp(0))])
+            let batch = Message.batch(
+                zone: 0, ChangeBatch(records: [state], token: Samples.token, isLast: true))
+            #expect(try decode(Array(batch.encoded.readableBytesView)) == batch)
+        }
+    }
+
+    @Test func theOrderOfMergingDoesNotMatterNorDoesRepetition() {
+        for (why, states) in VectorFile.mergeCases {
+            let expected = merged(states)
+            for order in permutations(states) {
+                #expect(merged(order) == expected, "\(why)")
+                #expect(merged(order + order) == expected, "\(why)")
+            }
+        }
+    }
+
+    /// All at once, and in the reverse order: a vector must not depend on the order of its states.
+    @Test func theRulesDoNotGoByTheOrderOfTheStates() throws {
+        for (why, states) in VectorFile.ruleCases {
+            let (after, shown) = try VectorFile.settle(states)
+            let (reversed, shownReversed) = try VectorFile.settle(states.reversed())
+            #expect(after == reversed, "\(why)")
+            #expect(shown == shownReversed, "\(why)")
+            #expect(after.count == states.count, "\(why)")
+        }
+    }
+
+    private func merged(_ states: [RecordState]) -> RecordState {
+        var result = states[0]
+        for state in states.dropFirst() { result.merge(state) }
+        return result
+    }
+
+    private func permutations<Element>(_ elements: [Element]) -> [[Element]] {
+        guard elements.count > 1 else { return [elements] }
+        return elements.indices.flatMap { index in
+            var rest = elements
+            let first = rest.remove(at: index)
+            return permutations(rest).map { [first] + $0 }
+        }
+    }
+}

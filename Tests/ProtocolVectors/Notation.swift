@@ -1,0 +1,198 @@
+import NIOCore
+import SyncModel
+import SyncProtocol
+
+// How the files of vectors write what the protocol speaks of. Protocol/README.md, “Notation”, is for the readers.
+
+extension JSON {
+    /// Bytes in hexadecimal.
+    static func hex(_ bytes: some Sequence<UInt8>) -> JSON { .string(bytes.hexadecimal) }
+
+    static func hex(_ buffer: ByteBuffer) -> JSON { .hex(buffer.readableBytesView) }
+
+    /// 64 bits in 16 hexadecimal digits.
+    static func digits(_ value: UInt64) -> JSON {
+        let digits = String(value, radix: 16)
+        return .string(String(repeating: "0", count: 16 - digits.count) + digits)
+    }
+
+    /// A whole number that may be greater than what every JSON reader keeps exactly.
+    static func decimal(_ value: some BinaryInteger) -> JSON { .string("\(value)") }
+
+    static func optional<Value>(_ value: Value?, _ describe: (Value) -> JSON) -> JSON {
+        value.map(describe) ?? .null
+    }
+
+    static func object(_ members: [(String, JSON)]) -> JSON {
+        .object(members.map { Member(key: $0.0, value: $0.1) })
+    }
+
+    // MARK: Records
+
+    static func value(_ value: FieldValue) -> JSON {
+        switch value {
+        case .null: .null
+        case .integer(let integer): ["integer": .decimal(integer)]
+        case .real(let real): ["real": .digits(real.bitPattern)]
+        case .text(let text): ["text": .string(text)]
+        case .blob(let bytes): ["blob": .hex(bytes)]
+        case .date(let milliseconds): ["date": .decimal(milliseconds)]
+        case .reference(let name): ["reference": .string(name.description)]
+        case .asset(let asset):
+            [
+                "asset": [
+                    "hash": .hex(asset.hash.bytes), "size": .decimal(asset.size),
+                    "mediaType": .string(asset.mediaType), "name": .string(asset.name),
+                ]
+            ]
+        }
+    }
+
+    static func stamp(_ stamp: Stamp) -> JSON {
+        ["time": .digits(stamp.time.rawValue), "replica": .digits(stamp.replica.rawValue)]
+    }
+
+    static func state(_ state: RecordState) -> JSON {
+        [
+            "name": .string(state.name.description),
+            "fields": .array(
+                state.fields.map {
+                    ["name": .string($0.name), "value": .value($0.value), "stamp": .stamp($0.stamp)]
+                }),
+            "deletion": .optional(state.deletion, JSON.stamp),
+            "revival": .optional(state.revival, JSON.stamp),
+        ]
+    }
+
+    static func token(_ token: ChangeToken) -> JSON {
+        [
+            "generation": .hex(token.generation), "sequence": .decimal(token.sequence),
+            "horizon": .decimal(token.horizon),
+        ]
+    }
+
+    static func batch(_ batch: ChangeBatch) -> [(String, JSON)] {
+        [
+            ("token", .token(batch.token)), ("last", .bool(batch.isLast)), ("loose", .bool(batch.isLoose)),
+            ("records", .array(batch.records.map(JSON.state))),
+        ]
+    }
+
+    static func zone(_ id: ZoneID) -> [(String, JSON)] {
+        [("name", .string(id.name.description)), ("owner", .digits(id.owner.rawValue))]
+    }
+
+    // MARK: Messages
+
+    /// A message without its type.
+    static func content(_ message: Message) -> (type: String, members: [(String, JSON)]) {
+        switch message {
+        case .hello(let hello): ("hello", describe(hello))
+        case .pairingShare(let share): ("pairingShare", [("share", .hex(share))])
+        case .pairingTag(let tag):
+            ("pairingTag", [("tag", .hex(tag.tag)), ("displayName", .string(tag.displayName))])
+        case .open(let open):
+            (
+                "open",
+                [
+                    ("union", .number(Int(open.union.rawValue))),
+                    (
+                        "zones",
+                        .array(
+                            open.zones.map {
+                                .object(zone($0.id) + [("received", .optional($0.received, JSON.token))])
+                            })
+                    ),
+                ]
+            )
+        case .begin(let begin):
+            (
+                "begin",
+                [
+                    ("zone", .number(begin.zone)), ("void", .bool(begin.isHeldTokenVoid)),
+                    ("wholeCopy", .bool(begin.isWholeCopy)), ("recordCount", .decimal(begin.recordCount)),
+                ]
+            )
+        case .batch(let zone, let batch): ("batch", [("zone", .number(zone))] + JSON.batch(batch))
+        case .acknowledge(let zone, let token):
+            ("acknowledge", [("zone", .number(zone)), ("token", .token(token))])
+        case .refuse(let refuse):
+            (
+                "refuse",
+                [
+                    ("zone", .number(refuse.zone)), ("reason", .number(refuse.reason)),
+                    ("names", .array(refuse.names.map { .string($0.description) })),
+                ]
+            )
+        case .digest(let zone, let summary): ("digest", [("zone", .number(zone))] + describe(summary))
+        case .resync(let zone, let round):
+            ("resync", [("zone", .number(zone)), ("round", .number(round))])
+        case .reconcile(let step):
+            (
+                "reconcile",
+                [
+                    ("zone", .number(step.zone)), ("end", .bool(step.isEnd)),
+                    ("wanted", .array(step.wanted.map { .hex($0.bytes) })), ("payload", .hex(step.payload)),
+                ]
+            )
+        case .assetRequest(let request):
+            (
+                "assetRequest",
+                [
+                    ("hash", .hex(request.hash.bytes)), ("offset", .decimal(request.offset)),
+                    ("length", .decimal(request.length)),
+                ]
+            )
+        case .assetChunk(let chunk):
+            (
+                "assetChunk",
+                [
+                    ("hash", .hex(chunk.hash.bytes)), ("offset", .decimal(chunk.offset)),
+                    ("bytes", .hex(chunk.bytes)),
+                ]
+            )
+        case .assetMissing(let hash): ("assetMissing", [("hash", .hex(hash.bytes))])
+        case .assetsAvailable(let hashes):
+            ("assetsAvailable", [("hashes", .array(hashes.map { .hex($0.bytes) }))])
+        case .assetsWanted(let wanted):
+            ("assetsWanted", [("files", .decimal(wanted.files)), ("bytes", .decimal(wanted.bytes))])
+        case .ping(let bytes): ("ping", [("bytes", .hex(bytes))])
+        case .pong(let bytes): ("pong", [("bytes", .hex(bytes))])
+        case .error(let error):
+            ("error", [("code", .decimal(error.code.rawValue)), ("sentence", .string(error.message))])
+        case .goodbye: ("goodbye", [])
+        case .unknown(let type): ("unknown", [("number", .decimal(type))])
+        }
+    }
+
+    static func message(_ message: Message) -> JSON {
+        let (type, members) = content(message)
+        return .object([("type", .string(type))] + members)
+    }
+
+    private static func describe(_ hello: Message.Hello) -> [(String, JSON)] {
+        [
+            ("minorVersion", .decimal(hello.minorVersion)), ("replica", .digits(hello.replica.rawValue)),
+            ("instance", .digits(hello.instance)), ("displayName", .string(hello.displayName)),
+            ("clock", .decimal(hello.clock)), ("zones", .array(hello.zones.map(describe))),
+        ]
+    }
+
+    private static func describe(_ offer: ZoneOffer) -> JSON {
+        .object(
+            zone(offer.id) + [
+                ("calledHere", .string(offer.name)), ("default", .bool(offer.isDefault)),
+                ("shared", .bool(offer.isShared)),
+                ("rights", .string(offer.rights == .write ? "write" : "read")),
+                ("recordCount", .decimal(offer.recordCount)), ("fingerprint", .hex(offer.fingerprint)),
+            ])
+    }
+
+    private static func describe(_ summary: ZoneSummary) -> [(String, JSON)] {
+        [
+            ("current", .token(summary.current)), ("received", .optional(summary.received, JSON.token)),
+            ("recordCount", .decimal(summary.digest.count)), ("sum", .hex(summary.digest.sumBytes)),
+            ("refused", .number(summary.refused)),
+        ]
+    }
+}

@@ -1,0 +1,39 @@
+import NIOCore
+import SyncModel
+import SyncProtocol
+
+/// One file of `Protocol/vectors` that this package makes: the others hold values that others have published or that
+/// another program has computed, and are only held against.
+package struct VectorFile: Sendable {
+    /// Without the folder, with `.json`.
+    package let name: String
+    package let content: JSON
+
+    init(_ name: String, _ description: String, section: String, _ members: [(String, JSON)]) {
+        self.name = name
+        content = .object(
+            [
+                ("description", .string(description)),
+                ("source", "Made by this project's code (swift run make-vectors)"),
+                ("section", .string("protocol.md \(section)")),
+            ] + members)
+    }
+
+    /// All of them.
+    package static func all() throws -> [VectorFile] {
+        [
+            try handshake(), try pairing(), primitives, values, messages, try frames(), merge, try rules(),
+            digests, clock,
+            try reconciliation(), malformed,
+        ]
+    }
+}
+
+extension Message {
+    /// The whole message, its length in front.
+    package var encoded: ByteBuffer {
+        var buffer = ByteBuffer()
+        MessageCodec.encode(self, into: &buffer)
+        return buffer
+    }
+}
