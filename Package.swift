@@ -149,6 +149,9 @@ let package = Package(
 
 // Linked with libFuzzer, which only `swift build --sanitize=fuzzer` brings along: scripts/fuzz builds it.
 if Context.environment["SCOREBOOK_FUZZING"] != nil {
-    package.targets.append(
-        .executableTarget(name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/fuzz"))
+    package.targets += [
+        .target(name: "FuzzAllocations", path: "Tests/fuzz-allocations"),
+        .executableTarget(
+            name: "fuzz", dependencies: ["FuzzTargets", "FuzzAllocations"], path: "Tests/fuzz"),
+    ]
 }

@@ -26,6 +26,16 @@ package enum FuzzEntry: String, CaseIterable, Sendable {
         }
     }
 
+    /// How much memory an input of that length may take at a time, in bytes, all checks included: what is decoded takes no
+    /// more than a fixed multiple of its bytes, whatever lengths and counts it claims; and the models of a side that
+    /// holds something, some of their own.
+    package func memoryLimit(length: Int) -> Int {
+        switch self {
+        case .frames, .handshake, .messages, .records: 256 * length + (64 << 10)
+        case .negentropy, .session: 256 * length + (1 << 20)
+        }
+    }
+
     /// How many first bytes lead to different things.
     package var modes: Int {
         switch self {
@@ -61,6 +71,10 @@ package enum FuzzEntry: String, CaseIterable, Sendable {
 /// Something that must always hold, and did not.
 package struct BrokenInvariant: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) {
+        self.description = description
+    }
 }
 
 /// Throws ``BrokenInvariant`` unless a condition holds.
