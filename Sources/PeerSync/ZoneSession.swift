@@ -22,6 +22,8 @@ actor ZoneSession {
     private let hasStoreChanged = Atomic(false)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
+    /// Where this side begins to send.
+    private var start: ChangeToken?
     private var lastReported: (ZoneDigest, Int)?
     /// Whether everything is to be compared once the two are found equal.
     private var comparesEverything: Bool
@@ -73,6 +75,7 @@ actor ZoneSession {
             try await write { ledger, db in try ledger.retryRefused(db) }
         }
         let begin = try await read { ledger, db in try ledger.begin(db, heldByPeer: held) }
+        start = begin.start
         try outbox.send(
             exchange.begin(
                 at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid, recordCount: begin.recordCount))
@@ -131,7 +134,7 @@ actor ZoneSession {
 
     func received(_ begin: Message.Begin) async throws {
         // Not before: a caller that finds that it cannot keep to what was agreed does not begin.
-        try await write { ledger, db in try ledger.noteShared(db) }
+        try await write { [start] ledger, db in try ledger.noteBegun(db, at: start) }
         try await perform(try exchange.received(begin))
     }
 
@@ -148,6 +151,7 @@ actor ZoneSession {
 
     /// The peer does not take some records.
     func received(_ refuse: Message.Refuse) async throws {
+        try exchange.checkHasBegun()
         guard let reason = Refusal.Reason(rawValue: Int64(refuse.reason)), !refuse.names.isEmpty else {
             return
         }

@@ -169,8 +169,15 @@ package struct PeerLedger: Sendable {
         try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID, token.sequence)
     }
 
-    /// Keeps that another machine has the zone now.
-    package func noteShared(_ db: Database) throws { try Zones.noteShared(db, zoneID) }
+    /// Keeps that both sides have begun: another machine has the zone now, and holds what `token` covers, because it has
+    /// asked for what comes after it. The acknowledgement that said so may have been lost.
+    package func noteBegun(_ db: Database, at token: ChangeToken?) throws {
+        try Zones.noteShared(db, zoneID)
+        guard let token, token.sequence > 0,
+            try PeerTable.progress(db, peer: peer.id, zone: zoneID).acknowledgedSequence != token.sequence
+        else { return }
+        try acknowledge(db, token)
+    }
 
     /// Forgets what is held of the peer's changes, so that it sends a whole copy.
     package func voidReceived(_ db: Database) throws {

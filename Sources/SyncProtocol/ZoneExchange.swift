@@ -383,11 +383,20 @@ package struct ZoneExchange: Sendable {
     // MARK: Receiving
 
     package mutating func received(_ batch: ChangeBatch) throws(ProtocolError) -> [Action] {
-        guard outgoing.position != nil || reconciliation != nil, !batch.isLoose || mayGetLoose else {
+        try checkHasBegun()
+        guard !batch.isLoose || mayGetLoose else {
             throw ProtocolError(.unexpectedMessage, "the other side sent records out of turn")
         }
         isApplying += 1
         return [.apply(batch)]
+    }
+
+    /// Nothing is said of a zone before its begin.
+    package func checkHasBegun() throws(ProtocolError) {
+        guard outgoing.position != nil || reconciliation != nil else {
+            throw ProtocolError(
+                .unexpectedMessage, "the other side spoke of a zone before it said how it begins")
+        }
     }
 
     /// The two have found out what this side lacks, and it has not all come.
@@ -419,7 +428,8 @@ package struct ZoneExchange: Sendable {
         return [.acknowledged(durable.token), .wake]
     }
 
-    package mutating func received(_ summary: ZoneSummary) -> [Action] {
+    package mutating func received(_ summary: ZoneSummary) throws(ProtocolError) -> [Action] {
+        try checkHasBegun()
         heard = summary
         return [.compare(summary)]
     }

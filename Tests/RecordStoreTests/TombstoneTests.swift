@@ -120,6 +120,19 @@ struct TombstoneTests {
     }
 
     /// Whoever forgot a deletion, and has then taken the record over from a stranger, hears of it from who remembers.
+    @Test func whatThePeerSaysThatItHoldsIsAcknowledged() async throws {
+        let ledger = try await ledger(of: a, for: b)
+        let theirs = try await self.ledger(of: b, for: a)
+        let held = try #require(try await b.store.database.read { try theirs.summary($0).received })
+        // As when the machine was cut off after the other's commit.
+        try await a.store.database.write { try ledger.acknowledge($0, .start) }
+        #expect(try await a.store.peers().map(\.behind) != [0])
+        try await a.store.database.write { try ledger.noteBegun($0, at: held) }
+        #expect(try await a.store.peers().map(\.behind) == [0])
+        try await a.store.database.write { try ledger.noteBegun($0, at: .start) }
+        #expect(try await a.store.peers().map(\.behind) == [0])
+    }
+
     /// Two machines that sent deletions so would answer each other for ever.
     @Test func aDeletionThatComesWithItsFieldsIsNotAnswered() async throws {
         try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")

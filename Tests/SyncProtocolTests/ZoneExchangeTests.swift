@@ -121,7 +121,7 @@ struct ZoneExchangeTests {
 
     @Test func whatThePeerToldIsComparedAgainOnceThisSideIsAtRest() throws {
         var exchange = try idle()
-        #expect(exchange.received(summary(5, 10)) == [.compare(summary(5, 10))])
+        #expect(try exchange.received(summary(5, 10)) == [.compare(summary(5, 10))])
         #expect(exchange.compare(summary(10, 4), with: summary(5, 10)) == .notYet)
         #expect(
             exchange.summarized(summary(10, 5))
@@ -233,6 +233,8 @@ struct ZoneExchangeTests {
     @Test func recordsOutOfTurnAreRefused() throws {
         var unbegun = ZoneExchange(zone: 0, isCaller: true)
         #expect(throws: ProtocolError.self) { try unbegun.received(batch(5, isLast: true)) }
+        #expect(throws: ProtocolError.self) { try unbegun.received(summary(5, 10)) }
+        #expect(throws: ProtocolError.self) { try unbegun.checkHasBegun() }
         var exchange = try idle()
         let loose = ChangeBatch(records: [], token: token(5), isLast: true, isLoose: true)
         #expect(throws: ProtocolError.self) { try exchange.received(loose) }

@@ -26,6 +26,8 @@ struct SimulatedSession {
         let replica: SimulatedReplica
         let ledger: PeerLedger
         var exchange: ZoneExchange
+        /// Where it begins to send.
+        var start: ChangeToken?
 
         init(_ replica: SimulatedReplica, with other: SimulatedReplica, isCaller: Bool) throws {
             self.replica = replica
@@ -81,6 +83,7 @@ struct SimulatedSession {
             let held = try other.read { try other.ledger.summary($0).received }
             do {
                 let begin = try side.read { try side.ledger.begin($0, heldByPeer: held) }
+                side.start = begin.start
                 send(
                     side.exchange.begin(
                         at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid,
@@ -122,7 +125,10 @@ struct SimulatedSession {
     private mutating func receive(_ index: Int, _ outcome: inout Outcome) throws -> Bool {
         guard let message = try MessageCodec.decode(&lines[index], limit: 1 << 24) else { return false }
         switch message {
-        case .begin(let begin): try perform(sides[index].exchange.received(begin), index, &outcome)
+        case .begin(let begin):
+            let side = sides[index]
+            try side.replica.database.write { try side.ledger.noteBegun($0, at: side.start) }
+            try perform(side.exchange.received(begin), index, &outcome)
         case .batch(_, let batch):
             outcome.recordsMoved += batch.records.count
             try perform(sides[index].exchange.received(batch), index, &outcome)
