@@ -28,6 +28,8 @@ struct ModelZone {
 
     var store: ModelStore
     private var exchange: ZoneExchange
+    /// Where this side begins to send.
+    private var start = ChangeToken.start
     private var work: [[Work]] = [[], []]
     private var isAwake = false
     private var hasStoreChanged = false
@@ -54,6 +56,7 @@ struct ModelZone {
     /// Begins to send, to a peer that holds this token.
     mutating func begin(heldByPeer held: ChangeToken?) throws {
         let (start, isVoid, count) = store.begin(heldByPeer: held)
+        self.start = start
         try send(exchange.begin(at: start, isHeldTokenVoid: isVoid, recordCount: count))
     }
 
@@ -96,16 +99,22 @@ struct ModelZone {
         guard !inbox.isEmpty else { return [] }
         let actions: [ZoneExchange.Action] =
             switch inbox.removeFirst() {
-            case .begin(let begin): try exchange.received(begin)
+            case .begin(let begin): try begun(begin)
             case .batch(_, let batch): try exchange.received(batch)
             case .acknowledge(_, let token): try acknowledged(token)
-            case .digest(_, let summary): exchange.received(summary)
+            case .digest(_, let summary): try exchange.received(summary)
             case .reconcile(let step): try exchange.received(step)
             case .resync(_, let round): try resynced(round)
             default: []
             }
         try expect(actions.count <= 3, "\(actions.count) things to do because of one message")
         return actions.map { .act($0) }
+    }
+
+    private mutating func begun(_ begin: Message.Begin) throws -> [ZoneExchange.Action] {
+        // The peer asked for what comes after this, so it holds what is before.
+        if start.sequence > 0 { store.acknowledge(start) }
+        return try exchange.received(begin)
     }
 
     private mutating func resynced(_ round: Int) throws -> [ZoneExchange.Action] {
