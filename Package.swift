@@ -27,7 +27,9 @@ let package = Package(
         .target(name: "SecureChannel", dependencies: ["CSodium"]),
         .target(
             name: "SyncProtocol",
-            dependencies: ["SyncModel", .product(name: "NIOCore", package: "swift-nio")]
+            dependencies: [
+                "SyncModel", "SecureChannel", .product(name: "NIOCore", package: "swift-nio"),
+            ]
         ),
         .target(
             name: "RecordStore",
@@ -78,9 +80,21 @@ let package = Package(
             ],
             path: "Tests/simulate"
         ),
+        // What the fuzzer runs is a library, so that the tests run it too, over the vectors and what was found.
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/FuzzTargets",
+            // Read by their path, not bundled.
+            exclude: ["Found"]
+        ),
         // Speaks with the test harnesses of other implementations of Negentropy.
         .executableTarget(
             name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
+        .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "SeededRandom"]),
         // What stands in Protocol/vectors: a library, so that the tests hold the files against it and the command writes
         // them.
         .target(
@@ -132,3 +146,12 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Linked with libFuzzer, which only `swift build --sanitize=fuzzer` brings along: scripts/fuzz builds it.
+if Context.environment["SCOREBOOK_FUZZING"] != nil {
+    package.targets += [
+        .target(name: "FuzzAllocations", path: "Tests/fuzz-allocations"),
+        .executableTarget(
+            name: "fuzz", dependencies: ["FuzzTargets", "FuzzAllocations"], path: "Tests/fuzz"),
+    ]
+}

@@ -104,7 +104,7 @@ final class Outbox: Sendable {
 
     /// Writes until the outbox is finished and empty, or the connection breaks.
     func drain(
-        into outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>, writer: consuming MessageWriter,
+        into outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>, writer: consuming MessageEncoder,
         counting statistics: StatisticsCounter, watchdog: Watchdog
     ) async {
         for await _ in signals {

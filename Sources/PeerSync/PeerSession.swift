@@ -201,11 +201,12 @@ final class PeerSession: Sendable {
         _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
         _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) async throws -> SyncReport? {
-        var frames = FrameReader(inbound)
+        var reader = InboundBytes(inbound)
         let ciphers: TransportCiphers
+        let frames: FrameDecoder
         do {
-            ciphers = try await Handshake.run(
-                purpose.role, identity: engine.identity, reader: &frames, outbound: outbound)
+            (ciphers, frames) = try await Handshake.run(
+                purpose.role, identity: engine.identity, reader: &reader, outbound: outbound)
         } catch let error as SecureChannelError {
             throw PeerSyncError(.incompatible, "\(address) does not speak this protocol (\(error.message))")
         } catch is HandshakeCut {
@@ -221,7 +222,8 @@ final class PeerSession: Sendable {
         // The handshake's own frames: three, of fixed sizes but for what version the payload names.
         statistics.update { $0.bytesSent += purpose.role == .initiator ? 108 : 98 }
         watchdog.expect(within: Self.greetingDeadline)
-        return try await converse(MessageReader(frames, ciphers.receive), ciphers, outbound)
+        let messages = MessageReader(reader, MessageDecoder(frames, ciphers.receive))
+        return try await converse(messages, ciphers, outbound)
     }
 
     /// Everything after the handshake. Whatever ends the conversation, what waits to be sent is sent first.
@@ -231,7 +233,7 @@ final class PeerSession: Sendable {
     ) async throws -> SyncReport? {
         var reader = messages
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            let writer = MessageWriter(ciphers.send)
+            let writer = MessageEncoder(ciphers.send)
             group.addTask {
                 await self.outbox.drain(
                     into: outbound, writer: writer, counting: self.statistics, watchdog: self.watchdog)

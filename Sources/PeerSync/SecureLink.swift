@@ -39,133 +39,73 @@ enum SocketOptions {
     }
 }
 
-/// Reads frames from a connection.
-struct FrameReader {
+/// The other side closed the connection in the middle of the handshake, without a word.
+struct HandshakeCut: Error {}
+
+/// The bytes that a connection brings; ``LinkHandshake`` and ``MessageDecoder`` say what they mean.
+struct InboundBytes {
     private var bytes: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
-    var decoder = FrameDecoder(limit: ProtocolLimits.maximumHandshakeFrame)
     private(set) var byteCount = 0
 
     init(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
         bytes = inbound.makeAsyncIterator()
     }
 
-    /// The next frame; nil at the end of the stream.
+    /// What has come; nil at the end of the stream.
     mutating func next() async throws -> ByteBuffer? {
-        while true {
-            if let frame = try decoder.next() { return frame }
-            guard let more = try await bytes.next() else { return nil }
-            byteCount += more.readableBytes
-            decoder.append(more)
-        }
+        guard let more = try await bytes.next() else { return nil }
+        byteCount += more.readableBytes
+        return more
     }
 }
-
-/// The other side closed the connection in the middle of the handshake, without a word.
-struct HandshakeCut: Error {}
 
 /// The Noise handshake over a connection.
 enum Handshake {
     /// How long a stranger may take.
     static let deadline: Duration = .seconds(5)
 
-    /// - Returns: the ciphers.
+    /// - Returns: the ciphers, and what has come behind the handshake already.
     static func run(
-        _ role: NoiseHandshake.Role, identity: Identity, reader: inout FrameReader,
+        _ role: NoiseHandshake.Role, identity: Identity, reader: inout InboundBytes,
         outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-    ) async throws -> TransportCiphers {
-        var noise = NoiseHandshake(role: role, staticKey: identity.keyPair, prologue: Preamble.prologue)
-        switch role {
-        case .initiator:
-            try await outbound.write(frame(try noise.writeMessage(payload: Preamble.payload)))
-            let second = try await read(&reader)
-            if let version = Preamble.refusedVersion(second) { throw Preamble.unsupported(version) }
-            _ = try noise.readMessage(second)
-            try await outbound.write(frame(try noise.writeMessage()))
-        case .responder:
-            let payload = try noise.readMessage(try await read(&reader))
-            do {
-                try Preamble.check(payload)
-            } catch {
-                if error.code == .unsupportedVersion { try await outbound.write(frame(Preamble.refusal)) }
-                throw error
+    ) async throws -> (ciphers: TransportCiphers, frames: FrameDecoder) {
+        var handshake = LinkHandshake(role: role, staticKey: identity.keyPair)
+        if let opening = try handshake.start() { try await outbound.write(opening) }
+        while true {
+            while let step = try handshake.next() {
+                switch step {
+                case .send(let bytes): try await outbound.write(bytes)
+                case .refuse(let bytes, let error):
+                    try await outbound.write(bytes)
+                    throw error
+                case .done(let ciphers, let frames): return (ciphers, frames)
+                }
             }
-            try await outbound.write(frame(try noise.writeMessage()))
-            _ = try noise.readMessage(try await read(&reader))
+            guard let more = try await reader.next() else { throw HandshakeCut() }
+            handshake.append(more)
         }
-        reader.decoder.limit = ProtocolLimits.maximumFrame
-        return try noise.finish()
-    }
-
-    private static func read(_ reader: inout FrameReader) async throws -> [UInt8] {
-        guard let frame = try await reader.next() else {
-            throw HandshakeCut()
-        }
-        return Array(frame.readableBytesView)
-    }
-
-    private static func frame(_ message: [UInt8]) -> ByteBuffer {
-        var buffer = ByteBuffer()
-        buffer.writeInteger(UInt16(message.count))
-        buffer.writeBytes(message)
-        return buffer
     }
 }
 
-/// Turns messages into encrypted frames.
-struct MessageWriter {
-    private var cipher: SendingCipher
-    /// What is left of the message that is being written.
-    private var plain = ByteBuffer()
-
-    init(_ cipher: SendingCipher) {
-        self.cipher = cipher
-    }
-
-    /// Takes the next message up; all of the one before has to be written.
-    mutating func begin(_ message: Message) {
-        plain = ByteBuffer()
-        MessageCodec.encode(message, into: &plain)
-    }
-
-    /// The next frame of the message; nil at its end.
-    mutating func nextFrame() throws -> ByteBuffer? {
-        guard plain.readableBytes > 0 else {
-            plain = ByteBuffer()
-            return nil
-        }
-        let chunk = min(plain.readableBytes, NoiseLimits.maximumPlaintextLength)
-        let length = chunk + NoiseLimits.tagLength
-        var frame = ByteBufferAllocator().buffer(capacity: 2 + length)
-        frame.writeInteger(UInt16(length))
-        try plain.readWithUnsafeReadableBytes { source in
-            let part = UnsafeRawBufferPointer(rebasing: source.prefix(chunk))
-            try frame.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { target in
-                try cipher.seal(part, into: target)
-            }
-            return chunk
-        }
-        return frame
-    }
-}
-
-/// Turns encrypted frames into messages.
+/// Reads messages from a connection.
 struct MessageReader {
-    private var frames: FrameReader
-    private var cipher: ReceivingCipher
-    private var plain = ByteBuffer()
-    /// A buffer that a long message has made larger than this is not kept.
-    private static let keptCapacity = 1 << 20
-    /// Messages longer than this are refused.
-    var limit = ProtocolLimits.maximumUnpairedMessage
+    private var bytes: InboundBytes
+    private var decoder: MessageDecoder
 
-    var byteCount: Int { frames.byteCount }
+    /// Messages longer than this, in bytes, are refused.
+    var limit: Int {
+        get { decoder.limit }
+        set { decoder.limit = newValue }
+    }
 
     /// What is kept for messages that are not there whole, in bytes.
-    var capacity: Int { plain.capacity }
+    var capacity: Int { decoder.capacity }
 
-    init(_ frames: FrameReader, _ cipher: ReceivingCipher) {
-        self.frames = frames
-        self.cipher = cipher
+    var byteCount: Int { bytes.byteCount }
+
+    init(_ bytes: InboundBytes, _ decoder: MessageDecoder) {
+        self.bytes = bytes
+        self.decoder = decoder
     }
 
     /// The next message; nil at the end of the stream, which is abnormal unless a goodbye came before.
@@ -173,15 +113,12 @@ struct MessageReader {
     /// - Parameter onFrame: called for each frame that has come, of which a long message takes many.
     mutating func next(onFrame: @Sendable () -> Void = {}) async throws -> Message? {
         while true {
-            if let message = try MessageCodec.decode(&plain, limit: limit) {
-                if plain.capacity > Self.keptCapacity { plain.shrinkBufferCapacity(to: plain.readableBytes) }
-                return message
-            }
-            guard let frame = try await frames.next() else { return nil }
-            onFrame()
-            plain.discardReadBytes()
-            try plain.writeWithUnsafeMutableBytes(minimumWritableBytes: frame.readableBytes) { target in
-                try frame.withUnsafeReadableBytes { try cipher.open($0, into: target) }
+            switch try decoder.next() {
+            case .message(let message): return message
+            case .frame: onFrame()
+            case nil:
+                guard let more = try await bytes.next() else { return nil }
+                decoder.append(more)
             }
         }
     }

@@ -4,23 +4,23 @@ import SyncModel
 ///
 /// Values that stand in the record's own table are not repeated here; only those that the table has no place for
 /// are. Protocol/ "Store format" is the normative text of the encoding.
-struct RecordMetadata {
+package struct RecordMetadata {
     /// The names of the fields that were ever written, sorted.
-    var fieldNames: [String]
+    package var fieldNames: [String]
     /// One stamp for each of ``fieldNames``.
-    var stamps: [Stamp]
-    var deletion: Stamp?
-    var revival: Stamp?
+    package var stamps: [Stamp]
+    package var deletion: Stamp?
+    package var revival: Stamp?
     /// The hash of all values; empty when there are no fields.
-    var valueHash: [UInt8]
+    package var valueHash: [UInt8]
     /// The values that are not in the table, by field name: all of them when the record is not in its table.
-    var storedValues: [String: FieldValue]
+    package var storedValues: [String: FieldValue]
 
     private static let version: UInt8 = 1
     private static let hasDeletion: UInt8 = 1
     private static let hasRevival: UInt8 = 2
 
-    init(_ state: RecordState, storing isStored: (String) -> Bool) {
+    package init(_ state: RecordState, storing isStored: (String) -> Bool) {
         fieldNames = state.fields.map(\.name)
         stamps = state.fields.map(\.stamp)
         deletion = state.deletion
@@ -37,7 +37,7 @@ struct RecordMetadata {
         RecordID(name: name, stamps: Array(zip(fieldNames, stamps)), valueHash: valueHash)
     }
 
-    func encoded(shapeID: Int64) -> [UInt8] {
+    package func encoded(shapeID: Int64) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(64)
         output.append(Self.version)
@@ -69,9 +69,7 @@ struct RecordMetadata {
     /// - Throws: `corrupt` when it is not one of ours.
     init(_ blob: [UInt8], shapes: ShapeTable, name: String) throws {
         do {
-            var reader = ByteReader(blob)
-            try self.init(&reader, shapes: shapes)
-            guard reader.isAtEnd else { throw ByteReader.Malformed(what: "the end") }
+            try self.init(blob, fieldNames: shapes.fieldNames)
         } catch {
             throw RecordStoreError(
                 .corrupt,
@@ -80,10 +78,20 @@ struct RecordMetadata {
         }
     }
 
-    private init(_ reader: inout ByteReader, shapes: ShapeTable) throws {
+    /// Reads a BLOB.
+    ///
+    /// - Parameter fieldNames: the names that belong to a shape's number.
+    /// - Throws: an error of any kind when it is not one of ours.
+    package init(_ blob: [UInt8], fieldNames: (Int64) throws -> [String]) throws {
+        var reader = ByteReader(blob)
+        try self.init(&reader, fieldNames: fieldNames)
+        guard reader.isAtEnd else { throw ByteReader.Malformed(what: "the end") }
+    }
+
+    private init(_ reader: inout ByteReader, fieldNames namesOfShape: (Int64) throws -> [String]) throws {
         guard try reader.byte() == Self.version else { throw ByteReader.Malformed(what: "version 1") }
         let flags = try reader.byte()
-        fieldNames = try shapes.fieldNames(Int64(try reader.count()))
+        fieldNames = try namesOfShape(Int64(try reader.count()))
         stamps = []
         valueHash = []
         if !fieldNames.isEmpty {

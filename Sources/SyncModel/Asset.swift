@@ -113,6 +113,9 @@ public struct AssetHash: Hashable, Sendable, Comparable, CustomStringConvertible
         }
     }
 
+    /// All bytes at once: an array gives them to the hasher one by one.
+    public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+
     /// 64 hexadecimal digits in lower case.
     public var description: String { bytes.hexadecimal }
 
@@ -122,11 +125,14 @@ public struct AssetHash: Hashable, Sendable, Comparable, CustomStringConvertible
 }
 
 extension Asset {
+    private static let quote = UInt8(ascii: "\"")
+
     /// The form in which an asset stands in a column: what SQLite's `json_object('hash', …, 'name', …, 'size', …,
     /// 'type', …)` makes.
     public var json: String {
         // Of what JSON escapes, a name can only have the quotation mark.
-        let escaped = name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\"")
+        let escaped = String(
+            decoding: name.utf8.flatMap { $0 == Self.quote ? [0x5C, $0] : [$0] }, as: UTF8.self)
         return "{\"hash\":\"\(hash)\",\"name\":\"\(escaped)\",\"size\":\(size),\"type\":\"\(mediaType)\"}"
     }
 
@@ -135,26 +141,28 @@ extension Asset {
     /// - Returns: nil for any other text, also for other JSON that says the same.
     public init?(json text: String) {
         guard text.utf8.count <= 2048 else { return nil }
-        var rest = text[...]
+        // By bytes: to Swift, a quotation mark and an accent that a name begins with are one character.
+        var rest = Array(text.utf8)[...]
         func take(_ literal: String) -> Bool {
-            guard rest.hasPrefix(literal) else { return false }
-            rest.removeFirst(literal.count)
+            guard rest.starts(with: literal.utf8) else { return false }
+            rest = rest.dropFirst(literal.utf8.count)
             return true
         }
-        func take(upTo literal: String) -> Substring? {
-            guard let range = rest.firstRange(of: literal) else { return nil }
+        func take(upTo literal: String) -> String? {
+            guard let range = rest.firstRange(of: Array(literal.utf8)) else { return nil }
             defer { rest = rest[range.upperBound...] }
-            return rest[..<range.lowerBound]
+            return String(decoding: rest[..<range.lowerBound], as: UTF8.self)
         }
         // The name is the only part that might contain a delimiter, so what follows it is looked for from the end.
         guard take("{\"hash\":\""), let hash = take(upTo: "\",\"name\":\"").flatMap(AssetHash.init(hex:)),
-            let size = rest.ranges(of: "\",\"size\":").last
+            let size = rest.ranges(of: Array("\",\"size\":".utf8)).last
         else { return nil }
-        let name = rest[..<size.lowerBound].replacing("\\\"", with: "\"")
+        let name = rest[..<size.lowerBound].replacing([0x5C, Self.quote], with: [Self.quote])
         rest = rest[size.upperBound...]
         guard let number = take(upTo: ",\"type\":\"").flatMap({ Int64($0) }),
             let type = take(upTo: "\"}"), rest.isEmpty,
-            let asset = Asset(hash: hash, size: number, mediaType: String(type), name: String(name)),
+            let asset = Asset(
+                hash: hash, size: number, mediaType: type, name: String(decoding: name, as: UTF8.self)),
             asset.json.utf8.elementsEqual(text.utf8)
         else { return nil }
         self = asset

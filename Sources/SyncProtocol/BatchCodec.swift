@@ -3,7 +3,7 @@ import SyncModel
 
 /// The encoding of a batch of records. Names of types and fields, and replica ids, are written once per batch, in
 /// tables; records refer to them by number.
-enum BatchCodec {
+package enum BatchCodec {
     private static let isLast: UInt8 = 1
     private static let isLoose: UInt8 = 2
 
@@ -19,7 +19,7 @@ enum BatchCodec {
 
     // MARK: Encoding
 
-    static func encode(_ batch: ChangeBatch, into buffer: inout ByteBuffer) {
+    package static func encode(_ batch: ChangeBatch, into buffer: inout ByteBuffer) {
         var records = ByteBuffer()
         var tables = Tables()
         for state in batch.records {
@@ -124,7 +124,7 @@ enum BatchCodec {
 
     // MARK: Decoding
 
-    static func decode(_ buffer: inout ByteBuffer) throws(ProtocolError) -> ChangeBatch {
+    package static func decode(_ buffer: inout ByteBuffer) throws(ProtocolError) -> ChangeBatch {
         let token = try buffer.readToken()
         let flags = try buffer.readByte()
         let tables = try decodeTables(&buffer)

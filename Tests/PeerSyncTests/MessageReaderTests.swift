@@ -29,9 +29,9 @@ struct MessageReaderTests {
 
     private func reader() -> (MessageReader, NIOAsyncChannelInboundStream<ByteBuffer>.TestSource) {
         let (stream, source) = NIOAsyncChannelInboundStream<ByteBuffer>.makeTestingStream()
-        var frames = FrameReader(stream)
-        frames.decoder.limit = ProtocolLimits.maximumFrame
-        var reader = MessageReader(frames, ReceivingCipher(key: key))
+        let decoder = MessageDecoder(
+            FrameDecoder(limit: ProtocolLimits.maximumFrame), ReceivingCipher(key: key))
+        var reader = MessageReader(InboundBytes(stream), decoder)
         reader.limit = ProtocolLimits.maximumMessage
         return (reader, source)
     }
@@ -76,7 +76,7 @@ struct MessageReaderTests {
                 arrived.add(
                     Message.AssetChunk(
                         hash: hash, offset: UInt64(offset),
-                        bytes: ByteBuffer(bytes: [UInt8(truncatingIfNeeded: offset)])))
+                        bytes: ByteBuffer(bytes: [UInt8(truncatingIfNeeded: offset)])), to: nil)
             }
         }
         #expect(arrived.count == 2)
@@ -86,7 +86,7 @@ struct MessageReaderTests {
         #expect(Array(piece.bytes.readableBytesView) == (0..<10_000).map { UInt8(truncatingIfNeeded: $0) })
         // A transfer that begins anew somewhere else.
         let other = hashes.first { $0 != hash }!
-        arrived.add(Message.AssetChunk(hash: other, offset: 5, bytes: ByteBuffer(bytes: [9])))
+        arrived.add(Message.AssetChunk(hash: other, offset: 5, bytes: ByteBuffer(bytes: [9])), to: nil)
         let next = arrived.take()
         #expect(next?.piece.offset == 5 && next?.piece.bytes.readableBytes == 1)
         #expect(arrived.count == 0)

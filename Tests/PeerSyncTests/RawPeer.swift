@@ -16,7 +16,7 @@ struct RawPeer {
     /// One end of a connection after the handshake.
     struct Line {
         private var reader: MessageReader
-        private var writer: MessageWriter
+        private var writer: MessageEncoder
         private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
 
         fileprivate init(
@@ -24,12 +24,12 @@ struct RawPeer {
             _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
             _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
         ) async throws {
-            var frames = FrameReader(inbound)
-            let ciphers = try await Handshake.run(
-                role, identity: identity, reader: &frames, outbound: outbound)
-            reader = MessageReader(frames, ciphers.receive)
+            var bytes = InboundBytes(inbound)
+            let (ciphers, frames) = try await Handshake.run(
+                role, identity: identity, reader: &bytes, outbound: outbound)
+            reader = MessageReader(bytes, MessageDecoder(frames, ciphers.receive))
             reader.limit = ProtocolLimits.maximumMessage
-            writer = MessageWriter(ciphers.send)
+            writer = MessageEncoder(ciphers.send)
             self.outbound = outbound
         }
 

@@ -14,6 +14,8 @@ struct AssetTests {
     @Test(arguments: [
         "IMG_1234.jpg", "", "two words.png", "a \"quoted\" name", "\",\"size\":1,\"type\":\"", "日本語 ☕️.heic",
         "..jpg", "-rf", "a.b.c", "\"",
+        // To Swift, an accent is one character with what stands before it.
+        "\u{301}", "\u{301}.png", "\"\u{301}", "a\"\u{301}b",
     ])
     func theTextInAColumnIsReadBack(name: String) throws {
         let asset = try #require(Self.asset(name))

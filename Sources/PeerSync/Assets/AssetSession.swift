@@ -269,7 +269,7 @@ actor AssetSession {
         // The last of it may have kept the file from being asked for anew.
         case .drop: wake.yield()
         case .write:
-            arrived.add(chunk)
+            arrived.add(chunk, to: incoming[chunk.hash])
             arrival.yield()
         }
     }
@@ -281,7 +281,9 @@ actor AssetSession {
     }
 
     private func write(_ piece: ArrivedPieces.Piece, of hash: AssetHash) async {
-        guard let file = incoming[hash], file.count == Int64(piece.offset) else { return }
+        guard let file = piece.file, file === incoming[hash], file.count == Int64(piece.offset) else {
+            return
+        }
         do {
             try await blocking { try piece.bytes.withUnsafeReadableBytes { try file.append($0) } }
         } catch {
