@@ -36,7 +36,8 @@ final class Connections: Sendable {
                 $0.peer == peer && $0.instance == instance && $0.isPreferred != isPreferred
             }
             guard isPreferred || opposite.isEmpty else { return opposite }
-            guard entries.count(where: { $0.peer == peer }) < Self.limit else { return nil }
+            // Those that this one replaces are about to end.
+            guard entries.count(where: { $0.peer == peer }) - opposite.count < Self.limit else { return nil }
             entries.append(entry)
             return opposite
         }

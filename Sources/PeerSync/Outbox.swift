@@ -12,7 +12,7 @@ import Synchronization
 final class Outbox: Sendable {
     /// More messages than this are only waiting when the other side asks and does not read.
     static let limit = 1024
-    /// The same for their bytes, in memory and about, without batches.
+    /// More bytes than these, as they are in memory and about, without batches, wait for the same reason only.
     static let byteLimit = 32 << 20
     /// So many batches are read, waiting and being written, over all zones, so that the next one is there when the last one
     /// has gone. Whoever reads one takes a turn first; it ends when the batch is written.
@@ -40,18 +40,19 @@ final class Outbox: Sendable {
     }
 
     func send(_ message: Message) throws(ProtocolError) {
-        let isTooMuch = state.withLock { state in
-            if !state.isFinished {
-                state.messages.append(message)
-                state.byteCount += message.byteCountInMemory
-            }
-            return state.messages.count > Self.limit || state.byteCount > Self.byteLimit
-        }
         // The message that says so has to get out.
-        if case .error = message {
-        } else if isTooMuch {
-            throw ProtocolError(.timeout, "the other side asks for more than it reads")
+        let isLast = if case .error = message { true } else { false }
+        let isIn = state.withLock { state in
+            guard !state.isFinished else { return true }
+            let byteCount = state.byteCount + message.byteCountInMemory
+            guard isLast || (state.messages.count < Self.limit && byteCount <= Self.byteLimit) else {
+                return false
+            }
+            state.messages.append(message)
+            state.byteCount = byteCount
+            return true
         }
+        guard isIn else { throw ProtocolError(.timeout, "the other side asks for more than it reads") }
         signal.yield()
     }
 

@@ -35,7 +35,8 @@ struct PairingConversation {
     /// Pairs from the side that shows the code.
     func answer(_ share: [UInt8], _ outbox: Outbox, _ next: () async throws -> Message) async throws -> Peer {
         let network = NetworkAddress(address).description
-        // One address must not use up code after code.
+        // One address must not use up code after code, nor keep others from trying by being refused again and again.
+        try await engine.store.checkPairingAttempt(from: network)
         let attempt = try await engine.pairing.beginAttempt {
             try await engine.store.beginPairingAttempt(from: network)
         }

@@ -42,8 +42,8 @@ public actor PairingDesk {
 
     /// Begins an attempt, which counts from this moment on, whatever becomes of it.
     ///
-    /// - Parameter admit: asked before the attempt counts, and while no other can begin; what it throws refuses the
-    ///   attempt.
+    /// - Parameter admit: asked before the attempt counts, and while no other can begin, which is told that the code is
+    ///   busy; what it throws refuses the attempt.
     func beginAttempt(admitting admit: () async throws -> Void = {}) async throws -> Attempt {
         guard let current = shown, current.expires > clock.now, current.attemptsLeft > 0 else {
             shown = nil

@@ -299,8 +299,9 @@ final class PeerSession: Sendable {
                     + "`scorebook-peer connect HOST --code NNN-NNN`, with the code it shows, on the other")
         }
         onAuthenticated()
-        try await connection.channel.setOption(.recvAllocator, value: SocketOptions.peersBuffer).get()
         if didPair { engine.onEvent(.paired(name: peer.name)) }
+        // A connection that has just been closed takes no options; what the other side said before is still read.
+        try? await connection.channel.setOption(.recvAllocator, value: SocketOptions.peersBuffer).get()
         reader.limit = ProtocolLimits.maximumMessage
         return try await greet(peer, first, &reader, didPair: didPair)
     }

@@ -149,9 +149,10 @@ actor ZoneSession {
     // MARK: Receiving
 
     func received(_ begin: Message.Begin) async throws {
+        let actions = try exchange.received(begin)
         // Not before: a caller that finds that it cannot keep to what was agreed does not begin.
         try await write { [start] ledger, db in try ledger.noteBegun(db, at: start) }
-        try await perform(try exchange.received(begin))
+        try await perform(actions)
     }
 
     func received(_ batch: ChangeBatch) async throws {

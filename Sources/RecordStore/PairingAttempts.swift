@@ -14,20 +14,32 @@ enum PairingAttempts {
     /// How many all addresses have together.
     static let limitOfAll = 64
 
-    /// Counts an attempt.
+    /// Looks whether there may be another attempt.
     ///
-    /// - Throws: `tooManyAttempts` without counting it.
-    static func begin(_ db: Database, from address: String, now: Int64) throws {
-        // What lies in the future was counted by a clock that was wrong.
-        try db.execute(
-            sql: "DELETE FROM pairingAttempt WHERE time <= ? OR time > ?", arguments: [now - window, now])
+    /// - Parameter now: milliseconds since 1970.
+    /// - Throws: `tooManyAttempts`.
+    static func check(_ db: Database, from address: String, now: Int64) throws {
         for (mine, limit) in [(true, limit), (false, limitOfAll)] {
+            // What lies in the future was counted by a clock that was wrong.
             let times = try Int64.fetchAll(
-                db, sql: "SELECT time FROM pairingAttempt WHERE ? OR address = ? ORDER BY time DESC LIMIT ?",
-                arguments: [!mine, address, limit])
+                db,
+                sql: """
+                    SELECT time FROM pairingAttempt WHERE (? OR address = ?) AND time > ? AND time <= ?
+                    ORDER BY time DESC LIMIT ?
+                    """, arguments: [!mine, address, now - window, now, limit])
             guard times.count == limit, let first = times.last else { continue }
             throw refusal(mine ? address : nil, limit, wait: first + window - now)
         }
+    }
+
+    /// Counts an attempt.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    /// - Throws: `tooManyAttempts` without counting it.
+    static func begin(_ db: Database, from address: String, now: Int64) throws {
+        try check(db, from: address, now: now)
+        try db.execute(
+            sql: "DELETE FROM pairingAttempt WHERE time <= ? OR time > ?", arguments: [now - window, now])
         try db.execute(
             sql: "INSERT INTO pairingAttempt (address, time) VALUES (?, ?)", arguments: [address, now])
     }
@@ -42,12 +54,21 @@ enum PairingAttempts {
         let whose = address.map { "from \($0)" } ?? "from all addresses together"
         return RecordStoreError(
             .tooManyAttempts,
-            "too many attempts to pair \(whose) have failed (\(limit) within \(window / 60_000) minutes); the next "
+            "too many attempts to pair \(whose) did not succeed (\(limit) within \(window / 60_000) minutes); the next "
                 + "one may come in \(minutes) minute\(minutes == 1 ? "" : "s")")
     }
 }
 
 extension RecordStore {
+    /// Looks whether an address may try to pair with this machine. Writes nothing, so that whoever may not costs nothing.
+    ///
+    /// - Throws: `tooManyAttempts`.
+    package func checkPairingAttempt(from address: String) async throws {
+        try await database.read { [self] db in
+            try PairingAttempts.check(db, from: address, now: now())
+        }
+    }
+
     /// Counts an attempt to pair with this machine, until it succeeds or is ten minutes old.
     ///
     /// - Parameter address: where it comes from; what counts as one address is for the caller to say.

@@ -474,6 +474,7 @@ package struct ZoneExchange: Sendable {
 
     /// The peer wants everything to be compared.
     package mutating func receivedResync(round: Int) throws(ProtocolError) -> [Action] {
+        try checkHasBegun()
         // Both sides may find it at the same time; the round says that they mean the same.
         guard round > self.round else { return [] }
         guard outgoing.position != nil, reconciliation == nil, !awaitsLooseEnd, !outgoing.owesNamed,

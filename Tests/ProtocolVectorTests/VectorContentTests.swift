@@ -129,35 +129,79 @@ struct VectorContentTests {
         let secondFrame: [Frame]
     }
 
+    private struct Good: Decodable {
+        struct Frame: Decodable {
+            let from: String
+            let frame: Hex
+        }
+        let frames: [Frame]
+        let handshakeHash: Hex
+    }
+
+    private func link(_ role: NoiseHandshake.Role) -> LinkHandshake {
+        let isCaller = role == .initiator
+        return LinkHandshake(
+            role: role, staticKey: isCaller ? VectorKeys.caller : VectorKeys.listener,
+            ephemeral: isCaller ? VectorKeys.callerEphemeral : VectorKeys.listenerEphemeral)
+    }
+
+    /// The frames that a link sends until it has to wait, and the hash if it is done.
+    private func steps(_ link: inout LinkHandshake) throws -> (sent: [[UInt8]], hash: [UInt8]?) {
+        var sent: [[UInt8]] = []
+        while let step = try link.next() {
+            switch step {
+            case .send(let bytes): sent.append(Array(bytes.readableBytesView))
+            case .refuse(let bytes, let error):
+                throw Refusal(frame: Array(bytes.readableBytesView), code: error.code)
+            case .done(let ciphers, _): return (sent, ciphers.handshakeHash)
+            }
+        }
+        return (sent, nil)
+    }
+
+    private struct Refusal: Error {
+        let frame: [UInt8]
+        let code: ProtocolError.Code
+    }
+
+    @Test func linksShakeHandsAsTheFileSays() throws {
+        let file: Good = try VectorFolder.load("handshake.json")
+        let frames = file.frames.map(\.frame.bytes)
+        var (caller, listener) = (link(.initiator), link(.responder))
+        let opening = try #require(try caller.start())
+        #expect(Array(opening.readableBytesView) == frames[0])
+        listener.append(opening)
+        let second = try steps(&listener)
+        #expect(second.sent == [frames[1]] && second.hash == nil)
+        caller.append(ByteBuffer(bytes: frames[1]))
+        let third = try steps(&caller)
+        #expect(third.sent == [frames[2]] && third.hash == file.handshakeHash.bytes)
+        listener.append(ByteBuffer(bytes: frames[2]))
+        let end = try steps(&listener)
+        #expect(end.sent.isEmpty && end.hash == file.handshakeHash.bytes)
+    }
+
     @Test func badFirstFramesAreRefused() throws {
         let file: Handshake = try VectorFolder.load("handshake.json")
         for entry in file.refused {
-            let error = #expect(throws: (any Error).self, "\(entry.why)") {
-                var decoder = FrameDecoder(limit: ProtocolLimits.maximumHandshakeFrame)
-                decoder.append(ByteBuffer(bytes: entry.frame.bytes))
-                let frame = try #require(try decoder.next())
-                var listener = VectorHandshake.listener()
-                try Preamble.check(try listener.readMessage(Array(frame.readableBytesView)))
-                _ = try listener.writeMessage()
-            }
-            #expect(
-                ((error as? ProtocolError)?.code == .unsupportedVersion) == (entry.result != "closed"),
-                "\(entry.why)")
+            var listener = link(.responder)
+            listener.append(ByteBuffer(bytes: entry.frame.bytes))
+            let error = #expect(throws: (any Error).self, "\(entry.why)") { try steps(&listener) }
+            let refusal = error as? Refusal
+            #expect((refusal?.frame.hexadecimal ?? "closed") == entry.result, "\(entry.why)")
+            if let refusal { #expect(refusal.code == .unsupportedVersion) }
         }
     }
 
     @Test func badSecondFramesAreRefused() throws {
         let file: Handshake = try VectorFolder.load("handshake.json")
         for entry in file.secondFrame {
-            let frame = Array(entry.frame.bytes.dropFirst(2))
-            guard entry.result == "closed" else {
-                #expect(Preamble.refusedVersion(frame) == 2)
-                continue
-            }
-            var caller = VectorHandshake.caller()
-            _ = try caller.writeMessage(payload: Preamble.payload)
-            #expect(Preamble.refusedVersion(frame) == nil)
-            #expect(throws: SecureChannelError.self, "\(entry.why)") { try caller.readMessage(frame) }
+            var caller = link(.initiator)
+            _ = try caller.start()
+            caller.append(ByteBuffer(bytes: entry.frame.bytes))
+            let error = #expect(throws: (any Error).self, "\(entry.why)") { try steps(&caller) }
+            let isOfVersion = (error as? ProtocolError)?.code == .unsupportedVersion
+            #expect(isOfVersion == (entry.result != "closed"), "\(entry.why)")
         }
     }
 

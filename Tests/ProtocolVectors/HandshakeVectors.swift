@@ -3,11 +3,11 @@ import SecureChannel
 import SyncProtocol
 
 /// Keys that are random everywhere else.
-enum VectorKeys {
-    static let caller = pair(0x11)
-    static let callerEphemeral = pair(0x22)
-    static let listener = pair(0x33)
-    static let listenerEphemeral = pair(0x44)
+package enum VectorKeys {
+    package static let caller = pair(0x11)
+    package static let callerEphemeral = pair(0x22)
+    package static let listener = pair(0x33)
+    package static let listenerEphemeral = pair(0x44)
 
     /// The key of frames.json.
     static let frames = [UInt8](repeating: 0x55, count: 32)
@@ -22,18 +22,18 @@ enum VectorKeys {
 }
 
 /// A handshake with the keys of the vectors, and what each side has afterwards.
-package struct VectorHandshake {
+struct VectorHandshake {
     let messages: [[UInt8]]
     var caller: TransportCiphers
     var listener: TransportCiphers
 
-    package static func caller() -> NoiseHandshake {
+    private static func caller() -> NoiseHandshake {
         NoiseHandshake(
             role: .initiator, staticKey: VectorKeys.caller, prologue: Preamble.prologue,
             ephemeral: VectorKeys.callerEphemeral)
     }
 
-    package static func listener() -> NoiseHandshake {
+    private static func listener() -> NoiseHandshake {
         NoiseHandshake(
             role: .responder, staticKey: VectorKeys.listener, prologue: Preamble.prologue,
             ephemeral: VectorKeys.listenerEphemeral)

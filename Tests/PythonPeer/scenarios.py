@@ -10,6 +10,7 @@ import queue
 import random
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -1023,6 +1024,8 @@ def main() -> int:
     parser.add_argument("--directory", type=Path, help="where the stores go; a temporary one if it is left out")
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="all if none is named")
     arguments = parser.parse_args()
+    # Whoever has started this may have blocked signals, and what is started here would inherit that and never end.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     known = {run.__name__: run for run in SCENARIOS}
     if arguments.list:
         print("\n".join(known))
