@@ -30,7 +30,7 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let notPermitted = Code(description: "notPermitted")
         /// A backup could not be made.
         public static let backupFailed = Code(description: "backupFailed")
-        /// Too many attempts to pair have failed.
+        /// Too many attempts to pair did not succeed.
         public static let tooManyAttempts = Code(description: "tooManyAttempts")
         /// No peer of that name or key is known.
         public static let noSuchPeer = Code(description: "noSuchPeer")

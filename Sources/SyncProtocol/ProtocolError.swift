@@ -52,7 +52,7 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let switchedOff = Code(rawValue: 22)
         /// Another program holds the store; trying again helps.
         public static let storeBusy = Code(rawValue: 17)
-        /// Too many attempts to pair have failed; the next one may come later.
+        /// Too many attempts to pair did not succeed; the next one may come later.
         public static let tooManyAttempts = Code(rawValue: 23)
     }
 

@@ -139,7 +139,7 @@ import Testing
             let code = try #require(listener.code)
             let outcome = try await study.run("connect", listener.address, "--once", "--code", code)
             #expect(outcome.isSentence(77))
-            #expect(outcome.errors.contains("too many attempts to pair from 127.0.0.1 have failed"))
+            #expect(outcome.errors.contains("too many attempts to pair from 127.0.0.1 did not succeed"))
             let event = try await listener.process.event("refused")
             #expect(event.reason?.contains("too many attempts to pair from 127.0.0.1") == true)
             #expect(try listener.process.events("pairingFailed").isEmpty)

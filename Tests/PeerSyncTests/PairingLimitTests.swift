@@ -65,6 +65,14 @@ struct PairingLimitTests {
                 }
                 try await pair("study", port, from: "127.0.0.2", second)
 
+                // Nor does it find the code busy, as it would if its asking kept others from the code.
+                let third = await kitchen.engine.pairing.show()
+                let attempt = try await kitchen.engine.pairing.beginAttempt()
+                await expectFailure("too many attempts to pair from 127.0.0.1") {
+                    try await pair("stranger", port, third)
+                }
+                await kitchen.engine.pairing.endAttempt(attempt, succeeded: false)
+
                 clock.advance(by: 600_000)
                 try await pair("stranger", port, await kitchen.engine.pairing.show())
             }

@@ -25,7 +25,7 @@ struct PairingAttemptTests {
 
     @Test func theSixthAttemptOfAnAddressIsRefused() async throws {
         try await attempt(from: "192.0.2.1", 5)
-        await expectRefusal(of: "192.0.2.1", "from 192.0.2.1 have failed (5 within 10 minutes)")
+        await expectRefusal(of: "192.0.2.1", "from 192.0.2.1 did not succeed (5 within 10 minutes)")
         try await attempt(from: "192.0.2.2", 5)
     }
 
@@ -54,7 +54,7 @@ struct PairingAttemptTests {
     @Test func manyAddressesTogetherHaveALimitToo() async throws {
         try await attempt(from: "192.0.2.1", 5)
         for number in 0..<59 { try await attempt(from: "198.51.100.\(number)") }
-        await expectRefusal(of: "203.0.113.1", "from all addresses together have failed (64 within")
+        await expectRefusal(of: "203.0.113.1", "from all addresses together did not succeed (64 within")
         await expectRefusal(of: "192.0.2.1", "from 192.0.2.1")
         let rows = try await store.database.read { try $0.count("pairingAttempt") }
         #expect(rows == 64)
