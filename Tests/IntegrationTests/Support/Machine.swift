@@ -131,6 +131,8 @@ struct Machine {
         let listener = try await other.listen(pair: true)
         let code = try #require(listener.code)
         try await peer("connect", listener.address, "--code", code, "--once", "--name", name)
+        // The caller may be done before the other side has taken note of it.
+        try await listener.process.event("inSync")
         try await listener.stop()
     }
 }
