@@ -94,7 +94,7 @@ let package = Package(
         // Speaks with the test harnesses of other implementations of Negentropy.
         .executableTarget(
             name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
-        .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "SeededRandom"]),
+        .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "SeededRandom", "SyncModel"]),
         // What stands in Protocol/vectors: a library, so that the tests hold the files against it and the command writes
         // them.
         .target(

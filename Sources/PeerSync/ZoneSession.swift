@@ -22,8 +22,6 @@ actor ZoneSession {
     private let hasStoreChanged = Atomic(false)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
-    /// Where this side begins to send.
-    private var start: ChangeToken?
     private var lastReported: (ZoneDigest, Int)?
     /// Whether everything is to be compared once the two are found equal.
     private var comparesEverything: Bool
@@ -75,7 +73,6 @@ actor ZoneSession {
             try await write { ledger, db in try ledger.retryRefused(db) }
         }
         let begin = try await read { ledger, db in try ledger.begin(db, heldByPeer: held) }
-        start = begin.start
         try outbox.send(
             exchange.begin(
                 at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid, recordCount: begin.recordCount))
@@ -151,7 +148,7 @@ actor ZoneSession {
     func received(_ begin: Message.Begin) async throws {
         let actions = try exchange.received(begin)
         // Not before: a caller that finds that it cannot keep to what was agreed does not begin.
-        try await write { [start] ledger, db in try ledger.noteBegun(db, at: start) }
+        try await write { [start = exchange.start] ledger, db in try ledger.noteBegun(db, at: start) }
         try await perform(actions)
     }
 

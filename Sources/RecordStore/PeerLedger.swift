@@ -118,9 +118,11 @@ package struct PeerLedger: Sendable {
         while let row = try rows.next() {
             let name: String = row[0]
             let metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name)
-            guard let newest = metadata.stamps.max() ?? metadata.revival else { continue }
-            let id = NegentropyID(try metadata.reconciliationID(RecordName(name)))
-            try body(name, NegentropyItem(timestamp: UInt64(newest.time.milliseconds), id: id))
+            let recordName = try RecordName(name)
+            let item = NegentropyItem(
+                name: recordName, newestWrite: metadata.stamps.max(), revival: metadata.revival,
+                id: metadata.recordID(recordName))
+            if let item { try body(name, item) }
         }
     }
 
@@ -216,13 +218,5 @@ package struct PeerLedger: Sendable {
                     + "it has \(ours); set the clock that is wrong, and if it was the writer's, run "
                     + "`scorebook-peer clock repair` there (nothing was taken over)")
         }
-    }
-}
-
-extension RecordMetadata {
-    /// The id of a live record; that of a hollow one, which has no fields yet, goes by what revived it.
-    fileprivate func reconciliationID(_ name: RecordName) -> RecordID {
-        guard fieldNames.isEmpty, let revival else { return recordID(name) }
-        return RecordID(name: name, stamps: [(field: "", stamp: revival)], valueHash: [])
     }
 }

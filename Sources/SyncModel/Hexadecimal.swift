@@ -1,3 +1,18 @@
+extension [UInt8] {
+    /// The bytes of hexadecimal digits in pairs, in upper or lower case; nil for any other text.
+    package init?(hexadecimal text: some StringProtocol) {
+        let digits = text.map { $0.isASCII ? $0.hexDigitValue : nil }
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index], let low = digits[index + 1] else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        self = bytes
+    }
+}
+
 extension Sequence<UInt8> {
     /// Two hexadecimal digits for each byte, in lower case.
     package var hexadecimal: String {

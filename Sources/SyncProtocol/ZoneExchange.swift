@@ -165,6 +165,9 @@ package struct ZoneExchange: Sendable {
         return .begin(begin)
     }
 
+    /// Where this side begins to send; nil before it has said so.
+    package var start: ChangeToken? { begun?.start }
+
     /// The peer has said how it begins.
     package mutating func received(_ begin: Message.Begin) throws(ProtocolError) -> [Action] {
         guard outgoing.position == nil, reconciliation == nil, let (own, start) = begun else {

@@ -1,4 +1,5 @@
 import Foundation
+import SyncModel
 
 /// Inputs to begin with: what stands in the vectors, and what was found before.
 package enum FuzzSeeds {
@@ -13,7 +14,7 @@ package enum FuzzSeeds {
         }
         return try files(folder.appending(path: "Found")).map { file in
             let found = try JSONDecoder().decode(Found.self, from: Data(contentsOf: file))
-            guard let entry = FuzzEntry(rawValue: found.entry), let bytes = bytes(hexadecimal: found.input)
+            guard let entry = FuzzEntry(rawValue: found.entry), let bytes = [UInt8](hexadecimal: found.input)
             else { throw CocoaError(.fileReadCorruptFile) }
             return (file.lastPathComponent, entry, bytes)
         }
@@ -26,7 +27,7 @@ package enum FuzzSeeds {
         for file in try files(vectors) {
             collect(try JSONSerialization.jsonObject(with: Data(contentsOf: file)), &strings)
         }
-        return strings.sorted { ($0.count, $0.hexadecimalText) < ($1.count, $1.hexadecimalText) }
+        return strings.sorted { ($0.count, $0.hexadecimal) < ($1.count, $1.hexadecimal) }
     }
 
     /// The seeds of an entry: each byte string as input of each of its modes, and a few that no vector has.
@@ -90,26 +91,9 @@ package enum FuzzSeeds {
         switch value {
         case let object as [String: Any]: for value in object.values { collect(value, &strings) }
         case let array as [Any]: for value in array { collect(value, &strings) }
-        case let text as String: if let bytes = bytes(hexadecimal: text) { strings.insert(bytes) }
+        case let text as String:
+            if !text.isEmpty, let bytes = [UInt8](hexadecimal: text) { strings.insert(bytes) }
         default: break
         }
     }
-
-    /// The bytes of hexadecimal text; nil for any other text, and for none.
-    private static func bytes(hexadecimal text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
-        guard !digits.isEmpty, digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Character(Unicode.Scalar(digits[index])).hexDigitValue,
-                let low = Character(Unicode.Scalar(digits[index + 1])).hexDigitValue
-            else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        return bytes
-    }
-}
-
-extension [UInt8] {
-    fileprivate var hexadecimalText: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }

@@ -1,5 +1,6 @@
 import FuzzTargets
 import SeededRandom
+import SyncModel
 import Testing
 
 /// What the fuzzer checks holds for the vectors, for what it has found before, and for some thousands of variations of
@@ -40,8 +41,7 @@ struct FuzzTargetsTests {
         do {
             try entry.run(bytes)
         } catch {
-            let hexadecimal = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            Issue.record("\(entry.rawValue) with \(hexadecimal): \(error)")
+            Issue.record("\(entry.rawValue) with \(bytes.hexadecimal): \(error)")
         }
     }
 }

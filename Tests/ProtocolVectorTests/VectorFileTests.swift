@@ -1,5 +1,6 @@
 import Foundation
 import ProtocolVectors
+import SyncModel
 import Testing
 
 /// The folder `Protocol/vectors`, found from this source file, so that the tests run from any directory.
@@ -20,11 +21,10 @@ struct Hex: Decodable, Equatable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        let digits = try container.decode(String.self).map(\.hexDigitValue)
-        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else {
+        guard let bytes = [UInt8](hexadecimal: try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "not hexadecimal")
         }
-        bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0]! << 4 | digits[$0 + 1]!) }
+        self.bytes = bytes
     }
 }
 

@@ -43,16 +43,10 @@ extension VectorFile {
         return .object(members)
     }
 
-    /// As protocol.md 7.10 has it; a store makes it of what it has written down.
     private static func item(_ state: RecordState) -> NegentropyItem? {
         guard !state.isDeleted else { return nil }
-        if let newest = state.newestWrite {
-            return NegentropyItem(
-                timestamp: UInt64(newest.time.milliseconds), id: NegentropyID(RecordID(state)))
-        }
-        guard let revival = state.revival else { return nil }
-        let id = RecordID(name: state.name, stamps: [(field: "", stamp: revival)], valueHash: [])
-        return NegentropyItem(timestamp: UInt64(revival.time.milliseconds), id: NegentropyID(id))
+        return NegentropyItem(
+            name: state.name, newestWrite: state.newestWrite, revival: state.revival, id: RecordID(state))
     }
 
     /// Sums with carries, which the ids of a few records need not have.

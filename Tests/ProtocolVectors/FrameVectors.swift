@@ -6,7 +6,7 @@ import SyncProtocol
 extension VectorFile {
     /// Messages in frames of which neither keeps to the other's ends.
     static func frames() throws -> VectorFile {
-        let batch = Array(MessageSamples.batch.encoded.readableBytesView)
+        let batch = Array(Samples.batch.encoded.readableBytesView)
         let long = Array(longBatch.encoded.readableBytesView)
         return VectorFile(
             "frames.json",
@@ -23,9 +23,9 @@ extension VectorFile {
                             "several messages in one frame",
                             [Array(1...8), Array(2...9)].map(Message.ping) + [.goodbye], cuts: []),
                         try frames(
-                            "a batch over four frames", [MessageSamples.batch], cuts: [1, 2, batch.count / 2]),
+                            "a batch over four frames", [Samples.batch], cuts: [1, 2, batch.count / 2]),
                         try frames(
-                            "the end of one and the beginning of another", [MessageSamples.batch, .goodbye],
+                            "the end of one and the beginning of another", [Samples.batch, .goodbye],
                             cuts: [batch.count - 1, batch.count + 1]),
                         try frames("a frame that says nothing", [.goodbye], cuts: [0, 1]),
                     ]
@@ -38,7 +38,7 @@ extension VectorFile {
                         "stamp": .stamp(Samples.stamp(0)), "token": .token(Samples.token), "last": true,
                         "messageLength": .number(long.count),
                         "messageHash": .hex(BLAKE2b.hash(long, length: 32)),
-                        "frames": .array(try longFrames(long)),
+                        "frames": .array(try longFrames()),
                     ]
                 ),
                 (
@@ -86,14 +86,16 @@ extension VectorFile {
         ]
     }
 
-    /// As a writer fills them: each as full as it can be.
-    private static func longFrames(_ bytes: [UInt8]) throws -> [JSON] {
-        var cipher = cipher()
-        return try stride(from: 0, to: bytes.count, by: NoiseLimits.maximumPlaintextLength).map { start in
-            let end = min(start + NoiseLimits.maximumPlaintextLength, bytes.count)
-            let sealed = frame(try cipher.seal(Array(bytes[start..<end])))
-            return ["length": .number(sealed.count), "hash": .hex(BLAKE2b.hash(sealed, length: 32))]
+    /// As the writer fills them.
+    private static func longFrames() throws -> [JSON] {
+        var encoder = MessageEncoder(cipher())
+        encoder.begin(longBatch)
+        var frames: [JSON] = []
+        while let frame = try encoder.nextFrame() {
+            let hash = BLAKE2b.hash(Array(frame.readableBytesView), length: 32)
+            frames.append(["length": .number(frame.readableBytes), "hash": .hex(hash)])
         }
+        return frames
     }
 
     private static func changedFrame() throws -> [UInt8] {
@@ -102,10 +104,4 @@ extension VectorFile {
         sealed[0] ^= 1
         return sealed
     }
-}
-
-enum MessageSamples {
-    static let batch = Message.batch(
-        zone: 0,
-        ChangeBatch(records: [Samples.game, Samples.deletedGame], token: Samples.token, isLast: true))
 }

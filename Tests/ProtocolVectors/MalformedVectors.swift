@@ -312,7 +312,7 @@ extension VectorFile {
         ]
         return [
             ("hello", "a ping before the greeting", Message.ping(Array(1...8)).encoded, 2),
-            ("hello", "a batch before the greeting", MessageSamples.batch.encoded, 2),
+            ("hello", "a batch before the greeting", Samples.batch.encoded, 2),
             (
                 "open", "a begin before the open",
                 Message.begin(

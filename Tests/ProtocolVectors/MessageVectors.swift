@@ -63,10 +63,7 @@ extension VectorFile {
             .open(Message.Open(union: .none, zones: [])),
             .begin(Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: true, recordCount: 0)),
             .begin(Message.Begin(zone: 63, isHeldTokenVoid: true, isWholeCopy: false, recordCount: 70_000)),
-            .batch(
-                zone: 0,
-                ChangeBatch(records: [Samples.game, Samples.deletedGame], token: Samples.token, isLast: true)
-            ),
+            Samples.batch,
             .batch(zone: 1, ChangeBatch(records: Samples.records, token: long, isLast: false, isLoose: true)),
             .batch(zone: 0, ChangeBatch(records: [], token: .start, isLast: true)),
             .batch(

@@ -12,8 +12,9 @@ extension JSON {
 
     /// 64 bits in 16 hexadecimal digits.
     static func digits(_ value: UInt64) -> JSON {
-        let digits = String(value, radix: 16)
-        return .string(String(repeating: "0", count: 16 - digits.count) + digits)
+        var bytes: [UInt8] = []
+        bytes.append(bigEndian: value)
+        return .hex(bytes)
     }
 
     /// A whole number that may be greater than what every JSON reader keeps exactly.

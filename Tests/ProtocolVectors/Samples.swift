@@ -1,4 +1,5 @@
 import SyncModel
+import SyncProtocol
 
 /// The machines, records and tokens that the vectors speak of.
 package enum Samples {
@@ -84,6 +85,10 @@ package enum Samples {
 
     /// Deleted after all its fields, revived by another: it lives, and its fields are elsewhere.
     static let hollow = state("SBPerson|~|ada", deletion: stamp(1000), revival: stamp(2000))
+
+    /// The example of protocol.md 6.6.
+    static let batch = Message.batch(
+        zone: 0, ChangeBatch(records: [game, deletedGame], token: token, isLast: true))
 
     static let records = [game, deletedGame, match, picture, hollow]
 }

@@ -26,8 +26,6 @@ struct SimulatedSession {
         let replica: SimulatedReplica
         let ledger: PeerLedger
         var exchange: ZoneExchange
-        /// Where it begins to send.
-        var start: ChangeToken?
 
         init(_ replica: SimulatedReplica, with other: SimulatedReplica, isCaller: Bool) throws {
             self.replica = replica
@@ -83,7 +81,6 @@ struct SimulatedSession {
             let held = try other.read { try other.ledger.summary($0).received }
             do {
                 let begin = try side.read { try side.ledger.begin($0, heldByPeer: held) }
-                side.start = begin.start
                 send(
                     side.exchange.begin(
                         at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid,
@@ -127,7 +124,7 @@ struct SimulatedSession {
         switch message {
         case .begin(let begin):
             let side = sides[index]
-            try side.replica.database.write { try side.ledger.noteBegun($0, at: side.start) }
+            try side.replica.database.write { try side.ledger.noteBegun($0, at: side.exchange.start) }
             try perform(side.exchange.received(begin), index, &outcome)
         case .batch(_, let batch):
             outcome.recordsMoved += batch.records.count

@@ -100,7 +100,7 @@ struct NegentropyHarness {
         guard frameSizeLimit == 0 || message.count <= frameSizeLimit else {
             throw Failure("a message of \(message.count) bytes exceeds the frame size limit")
         }
-        write("msg,\(Self.hex(message))\n")
+        write("msg,\(message.hexadecimal)\n")
     }
 
     /// Unbuffered, because the other side waits for every line.
@@ -108,29 +108,10 @@ struct NegentropyHarness {
         FileHandle.standardOutput.write(Data(text.utf8))
     }
 
-    private static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-
     private static func bytes(_ hex: Substring) throws -> [UInt8] {
-        let digits = hex.utf8.map { UInt8(hexDigit: $0) }
-        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else {
+        guard let bytes = [UInt8](hexadecimal: hex) else {
             throw Failure("bytes are pairs of hexadecimal digits")
         }
-        return stride(from: 0, to: digits.count, by: 2).map { digits[$0]! << 4 | digits[$0 + 1]! }
-    }
-}
-
-extension UInt8 {
-    /// The value of a hexadecimal digit in ASCII.
-    fileprivate init?(hexDigit: UInt8) {
-        switch hexDigit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self = hexDigit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self = hexDigit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self = hexDigit - UInt8(ascii: "A") + 10
-        default: return nil
-        }
+        return bytes
     }
 }

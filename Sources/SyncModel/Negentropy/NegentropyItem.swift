@@ -80,6 +80,20 @@ package struct NegentropyItem: Hashable, Sendable {
         self.timestamp = timestamp
         self.id = id
     }
+
+    /// What a reconciliation has of a record that is not deleted: its newest stamp, and its id. A hollow one, which has no
+    /// fields yet, goes by what revived it.
+    ///
+    /// - Parameter id: of the record's fields; asked for if there are any.
+    /// - Returns: nil for a record of which nothing is known but deletions.
+    package init?(name: RecordName, newestWrite: Stamp?, revival: Stamp?, id: @autoclosure () -> RecordID) {
+        guard let newest = newestWrite ?? revival else { return nil }
+        let isHollow = newestWrite == nil
+        self.init(
+            timestamp: UInt64(newest.time.milliseconds),
+            id: NegentropyID(
+                isHollow ? RecordID(name: name, stamps: [(field: "", stamp: newest)], valueHash: []) : id()))
+    }
 }
 
 extension NegentropyItem: Comparable {
