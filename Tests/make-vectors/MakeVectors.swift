@@ -11,7 +11,14 @@ enum MakeVectors {
         }
         let folder = URL(fileURLWithPath: CommandLine.arguments[1])
         for file in try VectorFile.all() {
-            try Data(file.content.text.utf8).write(to: folder.appendingPathComponent(file.name))
+            do {
+                try Data(file.content.text.utf8).write(to: folder.appendingPathComponent(file.name))
+            } catch {
+                let sentence =
+                    "error: cannot write \(file.name) into \(folder.path); name the folder Protocol/vectors\n"
+                FileHandle.standardError.write(Data(sentence.utf8))
+                exit(EX_CANTCREAT)
+            }
             print(file.name)
         }
     }
