@@ -14,6 +14,8 @@ final class FileWatch: @unchecked Sendable {
     /// An element after each change; changes that nobody has waited for are one element.
     let changes: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
+    /// After a change, others are told of together, this much later.
+    private static let pause = DispatchTimeInterval.milliseconds(2)
     // Dispatch's sources may be used from any thread; on Linux they do not say so.
     private let sources: [any DispatchSourceProtocol]
 
@@ -36,10 +38,14 @@ final class FileWatch: @unchecked Sendable {
                 return nil
             }
             let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-            let source = DispatchSource.makeReadSource(
-                fileDescriptor: descriptor, queue: DispatchQueue(label: "scorebook-peer.file-watch"))
+            let queue = DispatchQueue(label: "scorebook-peer.file-watch")
+            nonisolated(unsafe) let source = DispatchSource.makeReadSource(
+                fileDescriptor: descriptor, queue: queue)
             source.setEventHandler {
                 if Self.drain(descriptor, name) { continuation.yield() }
+                // A large transaction writes page after page, and each is an event.
+                source.suspend()
+                queue.asyncAfter(deadline: .now() + Self.pause) { source.resume() }
             }
             source.setCancelHandler { close(descriptor) }
             source.activate()

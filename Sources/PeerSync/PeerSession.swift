@@ -41,6 +41,8 @@ final class PeerSession: Sendable {
     static let writeDeadline: Duration = .seconds(300)
     /// How long people may take to say what becomes of two scorebooks.
     static let decisionDeadline: Duration = .seconds(600)
+    /// So many batches that have come wait to be applied, over all zones.
+    private static let decodedBatches = 2
     /// How long the last messages may take to leave, and the other side to close.
     private static let farewellDeadline: Duration = .seconds(2)
 
@@ -352,11 +354,12 @@ final class PeerSession: Sendable {
         let common = try await agree(with: peer, offers, hello, startsOver: startsOver, &reader)
         let assets = AssetSession(
             engine, with: peer, zones: common.map(\.zone), outbox: outbox, statistics: statistics)
+        let room = Turns(Self.decodedBatches)
         let zones = common.enumerated().map { number, entry in
             ZoneSession(
                 engine, engine.ledger(entry.zone, peer), number: number, isCaller: purpose.role == .initiator,
                 comparesEverything: purpose.call?.comparesEverything ?? false, assets: assets,
-                outbox: outbox, statistics: statistics)
+                outbox: outbox, room: room, statistics: statistics)
         }
         // What is said of the session is said of the default zone, where it is part of it.
         let main = zones[common.firstIndex { $0.zone.isDefault } ?? 0]
@@ -426,6 +429,11 @@ final class PeerSession: Sendable {
                 group.addTask {
                     await self.endingIfFailed { try await zone.pump { await self.stopIfDone(zones, assets) } }
                 }
+                group.addTask {
+                    await self.endingIfFailed {
+                        try await zone.applyArrived { await self.stopIfDone(zones, assets) }
+                    }
+                }
             }
             group.addTask {
                 await self.endingIfFailed { try await assets.run { await self.stopIfDone(zones, assets) } }
@@ -474,12 +482,14 @@ final class PeerSession: Sendable {
                 if !self.isStopping.withLock({ $0 }) { self.watchdog.expect(within: Self.silenceLimit) }
             }
             guard let message else {
+                for zone in zones { await zone.settled() }
                 if isStopping.withLock({ $0 }) { return }
                 throw watchdog.hasFired
                     ? timeout : PeerSyncError(.interrupted, "the connection to \(address) was cut")
             }
             statistics.update { $0.bytesReceived = reader.byteCount }
             if case .goodbye = message {
+                for zone in zones { await zone.settled() }
                 stop()
                 return
             }
@@ -509,9 +519,10 @@ final class PeerSession: Sendable {
             }
             return zones[number]
         }
+        if case .batch(let number, let batch) = message { return try await zone(number).received(batch) }
+        if let number = message.zone { try await zone(number).settled() }
         switch message {
         case .begin(let begin): try await zone(begin.zone).received(begin)
-        case .batch(let number, let batch): try await zone(number).received(batch)
         case .refuse(let refuse): try await zone(refuse.zone).received(refuse)
         case .acknowledge(let number, let token): try await zone(number).receivedAcknowledgement(token)
         case .digest(let number, let summary): try await zone(number).received(summary)
@@ -522,9 +533,12 @@ final class PeerSession: Sendable {
         case .assetMissing(let hash): try await assets.isMissing(hash)
         case .assetsAvailable(let hashes): await assets.areAvailable(hashes)
         case .assetsWanted(let wanted): await assets.received(wanted)
-        case .ping(let bytes): try outbox.send(.pong(bytes))
+        case .ping(let bytes):
+            // An answer says that all went well that came before.
+            for zone in zones { await zone.settled() }
+            if !isStopping.withLock({ $0 }) { try outbox.send(.pong(bytes)) }
         case .error(let error): throw PeerSyncError(error)
-        case .pong, .unknown, .goodbye: break
+        case .batch, .pong, .unknown, .goodbye: break
         case .hello, .open, .pairingShare, .pairingTag:
             throw ProtocolError(.unexpectedMessage, "the other side greeted twice")
         }

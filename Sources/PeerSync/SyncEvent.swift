@@ -57,6 +57,8 @@ public struct SessionStatistics: Sendable, Equatable {
     /// Bytes on the connection, handshake and encryption included.
     public var bytesSent = 0
     public var bytesReceived = 0
+    /// How many times this side was answered, or asked, in comparing everything.
+    public var reconciliationRounds = 0
     /// Since the connection was made.
     public var seconds = 0.0
 

@@ -5,10 +5,26 @@ import SyncModel
 import SyncProtocol
 import Synchronization
 
+/// When a transaction that takes in what came is committed although more waits: others who write to the store wait for that
+/// long, and the write-ahead log grows by so much.
+private enum CommitLimit {
+    static let records = 32_768
+    static let duration: Duration = .milliseconds(500)
+}
+
+extension ChangeBatch {
+    /// What is left to say of a batch that is applied.
+    fileprivate var withoutRecords: ChangeBatch {
+        ChangeBatch(records: [], token: token, isLast: isLast, isLoose: isLoose)
+    }
+}
+
 /// Drives the exchange of one zone with one peer: does for ``ZoneExchange`` what it asks for.
 ///
 /// Messages come in through ``received``, called by the session's reader, which waits until they are dealt with:
-/// that is the back-pressure on the peer. Batches go out through ``pump``, a task of its own.
+/// that is the back-pressure on the peer. Batches wait until they are applied by a task of its own,
+/// ``applyArrived(onStep:)``; the reader waits when there are some, and with any other message until there are none.
+/// Batches go out through ``pump(onStep:)``, one more task.
 actor ZoneSession {
     private let ledger: PeerLedger
     private let number: Int
@@ -18,11 +34,16 @@ actor ZoneSession {
     private let onEvent: @Sendable (SyncEvent) -> Void
     private let assets: AssetSession
     private var exchange: ZoneExchange
+    /// Filled by the session's reader, emptied by ``applyArrived(onStep:)``.
+    private let arrived: ArrivedBatches
     /// The store has changed, and the exchange does not know yet.
     private let hasStoreChanged = Atomic(false)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
+    /// Where reading goes on.
+    private var place = ReadingPlace(.start)
     private var lastReported: (ZoneDigest, Int)?
+    private var reportsUnderWay = 0
     /// Whether everything is to be compared once the two are found equal.
     private var comparesEverything: Bool
     /// What reconciliations found, if that is asked for.
@@ -34,7 +55,7 @@ actor ZoneSession {
 
     init(
         _ engine: SyncEngine, _ ledger: PeerLedger, number: Int, isCaller: Bool, comparesEverything: Bool,
-        assets: AssetSession, outbox: Outbox, statistics: StatisticsCounter
+        assets: AssetSession, outbox: Outbox, room: Turns, statistics: StatisticsCounter
     ) {
         self.assets = assets
         self.ledger = ledger
@@ -45,14 +66,15 @@ actor ZoneSession {
         self.statistics = statistics
         metrics = engine.metrics
         onEvent = engine.onEvent
+        arrived = ArrivedBatches(room: room)
         exchange = ZoneExchange(zone: number, isCaller: isCaller)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     private var database: any DatabaseWriter { ledger.store.database }
 
-    /// Both sides know that they hold the same records.
-    var isConfirmed: Bool { exchange.isConfirmed }
+    /// Both sides know that they hold the same records, and that was noted here.
+    var isConfirmed: Bool { exchange.isConfirmed && reportsUnderWay == 0 }
 
     /// Reads from the store, with everything folded that was written to it.
     private func read<Value: Sendable>(_ body: @escaping @Sendable (PeerLedger, Database) throws -> Value)
@@ -107,9 +129,11 @@ actor ZoneSession {
         switch request {
         case .read(let token, let includingEcho):
             try await inTurn {
-                let batch = try await read { ledger, db in
-                    try ledger.nextBatch(db, after: token, includingEcho: includingEcho)
+                let place = place.token == token ? place : ReadingPlace(token)
+                let (batch, next) = try await read { ledger, db in
+                    try ledger.nextBatch(db, after: place, includingEcho: includingEcho)
                 }
+                self.place = next
                 return try send(exchange.batchRead(batch), of: batch.records.count)
             }
         case .readNamed(let names):
@@ -118,10 +142,15 @@ actor ZoneSession {
                 return try send(exchange.namedRead(records), of: records.count)
             }
         case .summarize:
-            // Whoever hears that all records are here knows then whether their files are.
-            try await assets.refresh()
-            try await perform(exchange.summarized(try await summary()))
+            // The other side may say goodbye as soon as it hears the digest. This side finds them equal all the same.
+            try await Task { try await summarize() }.value
         }
+    }
+
+    private func summarize() async throws {
+        // Whoever hears that all records are here knows then whether their files are.
+        try await assets.refresh()
+        try await perform(exchange.summarized(try await summary()))
     }
 
     /// Reads a batch when it is this zone's turn, so that the zones of a session together keep few of them in memory,
@@ -152,14 +181,85 @@ actor ZoneSession {
         try await perform(actions)
     }
 
+    /// Waits until all batches that have come are dealt with; every other message comes after them.
+    nonisolated func settled() async { await arrived.drained() }
+
     func received(_ batch: ChangeBatch) async throws {
         if batch.isLoose { differences?.received += batch.records.map(\.name) }
         statistics.update { $0.recordsReceived += batch.records.count }
-        try await perform(try exchange.received(batch))
+        // The only thing to do with a batch is to apply it.
+        _ = try exchange.received(batch)
+        try await arrived.put(ArrivedBatch(batch))
         reportProgress(batch.records.count)
     }
 
+    /// Applies what comes, until cancelled.
+    ///
+    /// What has come while a transaction is open becomes part of it, within limits: of the pages of an index that several
+    /// batches change, each is then written once.
+    ///
+    /// - Parameter onStep: called after each transaction.
+    func applyArrived(onStep: @Sendable () async -> Void) async throws {
+        defer { arrived.close() }
+        while let first = await arrived.first() {
+            let applied = try await apply(first)
+            for (batch, refusal) in applied.batches {
+                if let refusal { try tell(refusal) }
+                try await perform(exchange.applied(batch))
+            }
+            if let error = applied.failure { throw error }
+            arrived.settle(applied.batches.count)
+            await onStep()
+        }
+    }
+
+    private struct Applied {
+        /// Those that are durable, without their records.
+        var batches: [(ChangeBatch, Refusal?)] = []
+        /// Why the batch after these was not applied.
+        var failure: (any Error)?
+    }
+
+    /// Applies a batch and those that wait behind it, in one transaction, up to the first that cannot be applied.
+    private func apply(_ first: ArrivedBatch) async throws -> Applied {
+        let begin = ContinuousClock.now
+        let applied = try await database.write { [ledger, arrived] db in
+            let transaction = ApplyingTransaction()
+            var applied = Applied()
+            var records = 0
+            var next: ArrivedBatch? = first
+            while let current = next {
+                let apply = { try ledger.apply(db, current.batch, hashes: current.hashes, in: transaction) }
+                if applied.batches.isEmpty {
+                    applied.batches.append((current.batch.withoutRecords, try apply()))
+                } else {
+                    // What was applied before stays, whatever is wrong with this one.
+                    do {
+                        var refusal: Refusal?
+                        try db.inSavepoint {
+                            refusal = try apply()
+                            return .commit
+                        }
+                        applied.batches.append((current.batch.withoutRecords, refusal))
+                    } catch {
+                        applied.failure = error
+                        break
+                    }
+                }
+                records += current.batch.records.count
+                arrived.letGo(current)
+                let mayGoOn =
+                    records < CommitLimit.records && ContinuousClock.now - begin < CommitLimit.duration
+                next = mayGoOn ? arrived.next() : nil
+            }
+            return applied
+        }
+        metrics.applied(in: ContinuousClock.now - begin)
+        return applied
+    }
+
     func received(_ step: Message.Reconcile) async throws {
+        statistics.update { $0.reconciliationRounds += 1 }
         try await perform(exchange.received(step))
     }
 
@@ -192,12 +292,8 @@ actor ZoneSession {
             switch action {
             case .send(let message):
                 try outbox.send(message)
-            case .apply(let batch):
-                let begin = ContinuousClock.now
-                let refusal = try await database.write { [ledger] db in try ledger.apply(db, batch) }
-                metrics.applied(in: ContinuousClock.now - begin)
-                if let refusal { try tell(refusal) }
-                try await perform(exchange.applied(batch))
+            case .apply:
+                preconditionFailure("batches are applied in order of arrival, by a task of their own")
             case .acknowledged(let token):
                 try await write { ledger, db in try ledger.acknowledge(db, token) }
             case .voidReceived:
@@ -267,6 +363,8 @@ actor ZoneSession {
         let moved = current.recordsSent + current.recordsReceived
         if let last = lastReported, last == (digest, moved) { return }
         lastReported = (digest, moved)
+        reportsUnderWay += 1
+        defer { reportsUnderWay -= 1 }
         try await ledger.store.noteInSync(with: ledger.peer)
         let zone = ledger.zone
         onEvent(

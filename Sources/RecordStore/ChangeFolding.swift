@@ -31,6 +31,14 @@ struct ChangeFolding {
         var stampsByBit: [Int: Stamp] = [:]
         var allFields: Stamp?
         var last: Stamp
+
+        /// The stamp of the last change of a field, if it was changed.
+        func stamp(of field: String, _ capturedFields: [String]) -> Stamp? {
+            guard !stampsByBit.isEmpty, let bit = capturedFields.firstIndex(of: field) else {
+                return allFields
+            }
+            return stampsByBit[bit] ?? allFields
+        }
     }
 
     private func foldChunk(_ db: Database) throws -> StoreChanges? {
@@ -53,6 +61,8 @@ struct ChangeFolding {
         guard let lastID else { return nil }
 
         let set = try WorkingSet(db, tables)
+        var numbering = try ChangeNumbering(db)
+        let new = try NewRecords(db, tables, zone: zone, peer: nil)
         var captured: [String: [String]] = [:]
         var emptied: [EmptiedReference] = []
         for text in names {
@@ -63,12 +73,36 @@ struct ChangeFolding {
                     try SyncState.text(db, .captured(name.recordType))?.split(separator: " ").map(String.init)
                     ?? []
             }
-            try fold(entry, name, capturedFields: captured[name.recordType]!, into: set, &emptied)
+            let fields = captured[name.recordType]!
+            guard try !adopt(db, entry, name, capturedFields: fields, new, &numbering) else { continue }
+            try fold(entry, name, capturedFields: fields, into: set, &emptied)
         }
         for reference in emptied { try fold(reference, in: set) }
         try StoredClock.save(db, clock)
         try db.cachedStatement(sql: "DELETE FROM pendingChange WHERE id <= ?").execute(arguments: [lastID])
-        return try set.save(generation: generation)
+        var changes = StoreChanges()
+        changes.changed = numbering.count
+        changes += try set.save(&numbering)
+        try numbering.save(db, generation: generation)
+        return changes
+    }
+
+    /// Takes in a record that is simply new.
+    private func adopt(
+        _ db: Database, _ entry: Entry, _ name: RecordName, capturedFields: [String], _ new: NewRecords,
+        _ numbering: inout ChangeNumbering
+    ) throws -> Bool {
+        guard entry.allFields != nil, let table = tables[name.recordType],
+            let row = try table.row(db, name.description)
+        else { return false }
+        var fields: [RecordField] = []
+        fields.reserveCapacity(row.values.count)
+        for (field, value) in zip(table.fieldNames, row.values) {
+            let stamp = entry.stamp(of: field, capturedFields) ?? entry.last
+            fields.append(RecordField(name: field, value: value, stamp: stamp))
+        }
+        let state = RecordState(name: name, sortedFields: fields, deletion: nil, revival: nil)
+        return try new.adopt(state, modificationDate: row.modificationDate, &numbering)
     }
 
     private static func note(_ mask: Int64, _ stamp: Stamp, in entry: inout Entry) {
@@ -145,8 +179,7 @@ struct ChangeFolding {
         record.isRowPresent = true
         let isNew = record.original == nil || record.original?.status != .inTable
         for (field, value) in zip(table.type.fields, values) {
-            let bit = capturedFields.firstIndex(of: field.name)
-            let stamp = bit.flatMap { entry.stampsByBit[$0] } ?? entry.allFields ?? (isNew ? entry.last : nil)
+            let stamp = entry.stamp(of: field.name, capturedFields) ?? (isNew ? entry.last : nil)
             guard let stamp else { continue }
             let written = RecordField(name: field.name, value: try kept(value, field, set.db), stamp: stamp)
             if field.isNullified, value == .null, let before = record.state.field(field.name),

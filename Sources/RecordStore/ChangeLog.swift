@@ -15,7 +15,13 @@ package struct BatchLimit: Sendable {
     /// No batch holds more bytes, but for the record that passes the limit.
     package var groupBytes: Int
 
-    package init(records: Int, bytes: Int, groupRecords: Int, groupBytes: Int) {
+    /// A zone of more records is copied as a whole in order of name (``WholeCopy``), and groups are taken apart.
+    package var recordsCopiedInGroups: Int
+
+    package init(
+        records: Int, bytes: Int, groupRecords: Int, groupBytes: Int, recordsCopiedInGroups: Int = 10_000
+    ) {
+        self.recordsCopiedInGroups = recordsCopiedInGroups
         self.records = records
         self.bytes = bytes
         self.groupRecords = groupRecords
@@ -29,6 +35,20 @@ package struct BatchLimit: Sendable {
         records: 5_000, bytes: 1 << 20, groupRecords: 10_000, groupBytes: 6 << 20)
 }
 
+/// Where reading goes on: a token, and what it knows only about.
+package struct ReadingPlace: Sendable, Equatable {
+    package let token: ChangeToken
+    /// In a whole copy the last record that was read, if this process has read it.
+    let lastName: RecordName?
+
+    package init(_ token: ChangeToken) { self.init(token, lastName: nil) }
+
+    init(_ token: ChangeToken, lastName: RecordName?) {
+        self.token = token
+        self.lastName = lastName
+    }
+}
+
 struct ChangeLog {
     let tables: RecordTables
 
@@ -39,15 +59,35 @@ struct ChangeLog {
     }
 
     /// Whether a token that a peer holds is one that this store gave out.
-    static func isValid(_ db: Database, _ token: ChangeToken) throws -> Bool {
+    func isValid(_ db: Database, zone: Int64, _ token: ChangeToken) throws -> Bool {
         // Nothing is a prefix of every store.
         guard token.sequence > 0 else { return true }
         guard token.sequence <= (try SyncState.integer(db, .lastSequence) ?? 0) else { return false }
-        return try Generations.covering(db, token.sequence) == token.generation
+        let copy = CopyPosition(token)
+        guard try Generations.covering(db, token.sequence) == (copy?.end ?? token).generation else {
+            return false
+        }
+        guard let copy else { return true }
+        return try WholeCopy(db, tables, zone: zone, excluding: nil, limit: .standard).canGoOn(from: copy)
     }
 
-    /// The next batch of what came after `token`, without what `peer` itself sent if one is given.
-    func changes(
+    /// The next batch of what came after a place, without what `peer` itself sent if one is given.
+    func batch(
+        _ db: Database, zone: Int64, after place: ReadingPlace, excluding peer: Int64?, limit: BatchLimit
+    ) throws -> (ChangeBatch, ReadingPlace) {
+        let copy = WholeCopy(db, tables, zone: zone, excluding: peer, limit: limit)
+        if let position = CopyPosition(place.token) {
+            return try copy.batch(from: position, after: place.lastName)
+        }
+        if place.token.sequence == 0, try WholeCopy.isDue(db, zone: zone, above: limit.recordsCopiedInGroups)
+        {
+            return try copy.batch(from: CopyPosition(beginningAt: Self.current(db)), after: nil)
+        }
+        let batch = try changes(db, zone: zone, after: place.token, excluding: peer, limit: limit)
+        return (batch, ReadingPlace(batch.token))
+    }
+
+    private func changes(
         _ db: Database, zone: Int64, after token: ChangeToken, excluding peer: Int64?, limit: BatchLimit
     ) throws -> ChangeBatch {
         let statement = try db.cachedStatement(
@@ -140,7 +180,7 @@ private struct FillingBatch {
 extension RecordState {
     /// The most bytes that the state may take when it travels: names that nothing else in the batch shares, and
     /// a stamp of its own for each field.
-    fileprivate var greatestSize: Int {
+    var greatestSize: Int {
         fields.reduce(400) { $0 + $1.value.greatestSize + $1.name.utf8.count + 24 }
     }
 }

@@ -71,6 +71,12 @@ enum MetadataTables {
         );
         """
 
+    /// Also made in stores of before the first release, where it lacks sourcePeer.
+    private static let createChangeIndex = """
+        -- With sourcePeer, so that what a peer has sent itself is passed over without a look at the records.
+        CREATE INDEX remoteRecordChange ON remoteRecord (zone, changeSequence, sourcePeer);
+        """
+
     /// Names nobody else uses, so that the tables can live beside an app's own.
     static let createVersion1 = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
@@ -108,7 +114,7 @@ enum MetadataTables {
             sourcePeer INTEGER,
             remoteRecord BLOB NOT NULL
         ) WITHOUT ROWID;
-        CREATE INDEX remoteRecordChange ON remoteRecord (zone, changeSequence);
+        \(createChangeIndex)
         CREATE INDEX remoteRecordOffTable ON remoteRecord (zone, status) WHERE status <> 0;
 
         -- The references of records that are held: what each waits for, or would go with.
@@ -220,6 +226,9 @@ enum MetadataTables {
         if try !db.tableExists("assetReference") {
             try db.execute(sql: createAssets)
         }
+        if try !db.indexes(on: "remoteRecord").contains(where: { $0.columns.contains("sourcePeer") }) {
+            try db.execute(sql: "DROP INDEX IF EXISTS remoteRecordChange; \(createChangeIndex)")
+        }
         if try !db.tableExists("refusedRecord") {
             try db.execute(
                 sql: """
@@ -292,6 +301,6 @@ struct SyncState {
 extension Row {
     /// A BLOB column as bytes; empty when the column holds something else.
     func bytes(_ column: String) -> [UInt8] {
-        (self[column] as Data?).map(Array.init) ?? []
+        (try? withUnsafeData(named: column) { $0.map { Array($0) } }) ?? []
     }
 }

@@ -7,7 +7,7 @@ package struct PeerLedger: Sendable {
     /// nil for the default zone.
     package let zone: Zone?
     /// The row of the zone.
-    private let zoneID: Int64
+    fileprivate let zoneID: Int64
     package let peer: Peer
     /// How far the peer's stamps may lie in the future, in milliseconds.
     private let allowedSkew: Int64
@@ -49,7 +49,8 @@ package struct PeerLedger: Sendable {
     /// - Throws: `changeTokenExpired` for a peer that may hold records whose deletion this store has forgotten.
     package func begin(_ db: Database, heldByPeer held: ChangeToken?) throws -> Beginning {
         try check(db, .read)
-        let isGivenOut = try held.map { try ChangeLog.isValid(db, $0) } ?? false
+        let isGivenOut =
+            try held.map { try ChangeLog(tables: store.tables).isValid(db, zone: zoneID, $0) } ?? false
         let purged = try Zones.purgedSequence(db, zoneID)
         try checkToken(db, held, isGivenOut: isGivenOut, purged: purged, zoneID: zoneID)
         let start =
@@ -76,15 +77,15 @@ package struct PeerLedger: Sendable {
                 + "what was written on it since the last sync")
     }
 
-    /// The next batch after `token`. The batch's token is the one to go on from. Fold first.
+    /// The next batch after a place, and the place to go on from. Fold first.
     ///
     /// - Parameter isEcho: also what the peer itself sent; for a peer that may have lost it.
     package func nextBatch(
-        _ db: Database, after token: ChangeToken, includingEcho isEcho: Bool, limit: BatchLimit = .standard
-    ) throws -> ChangeBatch {
+        _ db: Database, after place: ReadingPlace, includingEcho isEcho: Bool, limit: BatchLimit = .standard
+    ) throws -> (batch: ChangeBatch, place: ReadingPlace) {
         try check(db, .read)
-        return try ChangeLog(tables: store.tables).changes(
-            db, zone: zoneID, after: token, excluding: isEcho ? nil : peer.id, limit: limit)
+        return try ChangeLog(tables: store.tables).batch(
+            db, zone: zoneID, after: place, excluding: isEcho ? nil : peer.id, limit: limit)
     }
 
     // MARK: Reconciling
@@ -137,17 +138,23 @@ package struct PeerLedger: Sendable {
 
     /// Merges a batch of the peer's and keeps its token. Once the transaction is committed, the batch is durable.
     ///
+    /// - Parameters:
+    ///   - hashes: those of the records, in the same order, if somebody has computed them.
+    ///   - transaction: what the batches of one transaction have in common.
     /// - Returns: the records that were left out, because the peer may not write them.
-    package func apply(_ db: Database, _ batch: ChangeBatch) throws -> Refusal? {
+    package func apply(
+        _ db: Database, _ batch: ChangeBatch, hashes: [RecordHashes]? = nil,
+        in transaction: ApplyingTransaction = ApplyingTransaction()
+    ) throws -> Refusal? {
         let rights = try check(db, .read)
         try checkClock(batch)
-        _ = try store.fold(db)
+        let writer = try transaction.begin(self, db)
         var refused: [RecordName] = []
         let mayWrite = rights == .write
         // A stream that ends is settled also when nothing of it was taken.
         _ = try store.merge(
-            db, mayWrite ? batch.records : [], zoneID: zoneID, from: peer.id,
-            isLast: batch.isLast && !batch.isLoose, isLoose: batch.isLoose, refused: &refused)
+            db, mayWrite ? batch.records : [], hashes: mayWrite ? hashes : nil, zoneID: zoneID, from: peer.id,
+            isLast: batch.isLast && !batch.isLoose, isLoose: batch.isLoose, refused: &refused, with: writer)
         if !mayWrite { refused = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
         if mayWrite { try store.endRefusals(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }
@@ -167,7 +174,10 @@ package struct PeerLedger: Sendable {
     }
 
     /// Keeps that the peer has made everything up to `token` durable.
+    ///
+    /// Of a whole copy in order of name that is not done, there is no number up to which the peer has all.
     package func acknowledge(_ db: Database, _ token: ChangeToken) throws {
+        guard CopyPosition(token) == nil else { return }
         try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID, token.sequence)
     }
 
@@ -218,5 +228,23 @@ package struct PeerLedger: Sendable {
                     + "it has \(ours); set the clock that is wrong, and if it was the writer's, run "
                     + "`scorebook-peer clock repair` there (nothing was taken over)")
         }
+    }
+}
+
+/// What the batches that are applied in one transaction have in common. For one transaction only.
+package final class ApplyingTransaction {
+    private var writer: NewRecords?
+
+    package init() {}
+
+    /// Takes in what was written before, at the beginning: nobody else writes until the end.
+    fileprivate func begin(_ ledger: PeerLedger, _ db: Database) throws -> NewRecords {
+        if let writer { return writer }
+        _ = try ledger.store.fold(db)
+        // The observers of this process then know, and need not be asked about each of many statements.
+        try Zones.touch(db, ledger.zoneID)
+        let writer = try NewRecords(db, ledger.store.tables, zone: ledger.zoneID, peer: ledger.peer.id)
+        self.writer = writer
+        return writer
     }
 }

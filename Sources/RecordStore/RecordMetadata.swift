@@ -40,8 +40,48 @@ package struct RecordMetadata {
     package func encoded(shapeID: Int64) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(64)
-        output.append(Self.version)
-        output.append((deletion == nil ? 0 : Self.hasDeletion) | (revival == nil ? 0 : Self.hasRevival))
+        Self.append(
+            stamps, shapeID: shapeID, valueHash: valueHash, deletion: deletion, revival: revival, to: &output)
+        let stored = fieldNames.indices.filter { storedValues[fieldNames[$0]] != nil }
+        VariableLengthInteger.append(UInt64(stored.count), to: &output)
+        for index in stored {
+            VariableLengthInteger.append(UInt64(index), to: &output)
+            storedValues[fieldNames[index]]!.appendCanonical(to: &output)
+        }
+        return output
+    }
+
+    /// Appends the encoding of a record that is in its table, with all its values.
+    ///
+    /// - Precondition: the record was never deleted or revived.
+    static func append(
+        new state: RecordState, shapeID: Int64, valueHash: ValueHash, to output: inout [UInt8]
+    ) {
+        guard let stamp = state.soleStamp else {
+            append(
+                state.fields.map(\.stamp), shapeID: shapeID, valueHash: valueHash.bytes, deletion: nil,
+                revival: nil,
+                to: &output)
+            return VariableLengthInteger.append(0, to: &output)
+        }
+        output.append(version)
+        output.append(0)
+        VariableLengthInteger.append(UInt64(shapeID), to: &output)
+        output.append(stamp)
+        // No field has another stamp.
+        output.append(0)
+        valueHash.append(to: &output)
+        // No value is stored here.
+        output.append(0)
+    }
+
+    /// Appends everything before the stored values.
+    private static func append(
+        _ stamps: [Stamp], shapeID: Int64, valueHash: [UInt8], deletion: Stamp?,
+        revival: Stamp?, to output: inout [UInt8]
+    ) {
+        output.append(version)
+        output.append((deletion == nil ? 0 : hasDeletion) | (revival == nil ? 0 : hasRevival))
         VariableLengthInteger.append(UInt64(shapeID), to: &output)
         if let base = StampRun.mostFrequent(stamps) {
             output.append(base)
@@ -55,14 +95,10 @@ package struct RecordMetadata {
         }
         if let deletion { output.append(deletion) }
         if let revival { output.append(revival) }
-        let stored = fieldNames.indices.filter { storedValues[fieldNames[$0]] != nil }
-        VariableLengthInteger.append(UInt64(stored.count), to: &output)
-        for index in stored {
-            VariableLengthInteger.append(UInt64(index), to: &output)
-            storedValues[fieldNames[index]]!.appendCanonical(to: &output)
-        }
-        return output
     }
+
+    /// SQL for whether the record of a row of `remoteRecord` was never deleted, as its BLOB says.
+    static let wasNeverDeleted = "substr(remoteRecord, 2, 1) IN (x'00', x'02')"
 
     /// Reads a BLOB.
     ///

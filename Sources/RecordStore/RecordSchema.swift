@@ -119,6 +119,9 @@ public struct RecordSchema: Sendable {
     /// Every reference, in priority order: the order in which the types and their fields were listed. A deletion
     /// is propagated along those listed first before it is propagated along the others.
     public let relationships: [Relationship]
+    /// The names of the types, those that others refer to before these. Of types that refer to each other in a circle, the
+    /// one that was listed first.
+    let namesInOrderOfReference: [String]
     private let typesByName: [String: RecordType]
     private let relationshipsByTarget: [String: [Relationship]]
 
@@ -131,7 +134,22 @@ public struct RecordSchema: Sendable {
         }
         typesByName = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         relationshipsByTarget = Dictionary(grouping: relationships, by: \.target)
+        namesInOrderOfReference = Self.inOrderOfReference(types)
         try validate()
+    }
+
+    private static func inOrderOfReference(_ types: [RecordType]) -> [String] {
+        var ordered: [String] = []
+        var left = types
+        while !left.isEmpty {
+            let names = Set(left.map(\.name))
+            let isFree = { (type: RecordType) in
+                type.references.allSatisfy { $0.target == type.name || !names.contains($0.target) }
+            }
+            let next = left.remove(at: left.firstIndex(where: isFree) ?? 0)
+            ordered.append(next.name)
+        }
+        return ordered
     }
 
     /// The type of that name, unless this schema does not know it.

@@ -218,15 +218,32 @@ public final class RecordStore: Sendable {
     ///   - isLoose: a reconciliation has found that we lack these states, so the peer lacks ours.
     ///   - refused: gets the records that are left out because they are in another zone here: whoever may write in one zone
     ///     has no say in another.
+    ///   - hashes: those of the states, in the same order, if somebody has computed them.
+    ///   - writer: of simply new records, if there is one in this transaction.
     func merge(
-        _ db: Database, _ states: [RecordState], zoneID: Int64, from peer: Int64?, isLast: Bool,
-        isLoose: Bool = false, refused: inout [RecordName]
+        _ db: Database, _ states: [RecordState], hashes: [RecordHashes]? = nil, zoneID: Int64,
+        from peer: Int64?, isLast: Bool, isLoose: Bool = false, refused: inout [RecordName],
+        with writer: NewRecords? = nil
     ) throws -> StoreChanges {
-        let set = try WorkingSet(db, tables)
         var clock = try StoredClock.load(db)
+        var numbering = try ChangeNumbering(db)
+        var changes = StoreChanges()
+        let new = try writer ?? NewRecords(db, tables, zone: zoneID, peer: peer)
+        var others: [RecordState] = []
+        try CaptureTriggers.paused(db) {
+            for (index, state) in states.enumerated() {
+                if try new.insert(state, hashes: hashes?[index], &numbering) {
+                    if let newest = state.newestWrite { clock.observe(newest.time) }
+                } else {
+                    others.append(state)
+                }
+            }
+        }
+        changes.changed = numbering.count
+        let set = try WorkingSet(db, tables)
         let acknowledged =
             try peer.map { try PeerTable.progress(db, peer: $0, zone: zoneID).acknowledgedSequence } ?? 0
-        for state in states {
+        for state in others {
             let record = try set.record(state.name, newIn: zoneID)
             guard record.zone == zoneID else {
                 refused.append(state.name)
@@ -250,7 +267,12 @@ public final class RecordStore: Sendable {
         }
         try StoredClock.save(db, clock)
         if let peer, isLast { try Unsettled.take(db, from: peer, in: zoneID, into: set) }
-        return try set.save(generation: generation, unfinishedPeer: isLast ? nil : peer)
+        if !set.order.isEmpty {
+            changes += try set.save(&numbering, unfinishedPeer: isLast ? nil : peer)
+            new.forget()
+        }
+        try numbering.save(db, generation: generation)
+        return changes
     }
 
     /// Deletes a record, and what goes with it by the delete rules. Part of the transaction that is open.
@@ -289,9 +311,9 @@ public final class RecordStore: Sendable {
     /// Calls `onChange` after each transaction of this process that changed a record, or wrote to a synced table, until
     /// what is returned is cancelled. What other processes write is not seen.
     package func observeWrites(_ onChange: @escaping @Sendable () -> Void) -> AnyDatabaseCancellable {
-        // Whatever numbers a record writes the zone's digest anew.
-        DatabaseRegionObservation(tracking: Table("pendingChange"), Table("recordZone"))
-            .start(in: database, onError: { _ in }, onChange: { _ in onChange() })
+        let observer = WriteObserver(onChange)
+        database.add(transactionObserver: observer, extent: .observerLifetime)
+        return AnyDatabaseCancellable { [database] in database.remove(transactionObserver: observer) }
     }
 
     /// Everything that the store knows of a record, deleted or held ones included; nil if it knows nothing.

@@ -6,6 +6,8 @@ import SyncModel
 /// Reads and writes the rows of one record type.
 struct RecordTable {
     let type: RecordType
+    /// Those of ``type``, sorted.
+    let fieldNames: [String]
     private let kinds: [String: FieldDefinition.Kind]
     private let selectSQL: String
     private let existsSQL: String
@@ -19,26 +21,48 @@ struct RecordTable {
                 ($0.name, ColumnAffinity(declaredType: $0.type))
             })
         self.type = type
+        fieldNames = type.fieldNames
         kinds = Dictionary(uniqueKeysWithValues: type.fields.map { ($0.name, $0.kind) })
         let columns = type.fieldNames.joined(separator: ", ")
-        selectSQL = "SELECT \(columns) FROM \(type.name) WHERE recordName = ?"
+        selectSQL = "SELECT \(columns), modificationDate FROM \(type.name) WHERE recordName = ?"
         existsSQL = "SELECT 1 FROM \(type.name) WHERE recordName = ?"
         deleteSQL = "DELETE FROM \(type.name) WHERE recordName = ?"
     }
 
     func hasColumn(_ field: String) -> Bool { kinds[field] != nil }
 
+    /// How the column of a field is understood, and what it makes of values; nil for a field without a column.
+    func column(_ field: String) -> (kind: FieldDefinition.Kind, affinity: ColumnAffinity)? {
+        guard let kind = kinds[field], let affinity = affinities[field] else { return nil }
+        return (kind, affinity)
+    }
+
     /// The values of a record's row in order of ``RecordType/fields``, or nil when there is no row.
-    func values(_ db: Database, _ name: String) throws -> [FieldValue]? {
+    func values(_ db: Database, _ name: String) throws -> [FieldValue]? { try row(db, name)?.values }
+
+    /// The values of a record's row in order of ``RecordType/fields``, and its `modificationDate`; nil when there is no row.
+    func row(_ db: Database, _ name: String) throws -> (values: [FieldValue], modificationDate: String?)? {
         let statement = try db.cachedStatement(sql: selectSQL)
         statement.arguments = [name]
         let rows = try Row.fetchCursor(statement)
-        guard try rows.next() != nil else { return nil }
-        let values = type.fields.enumerated().map { index, field in
-            Self.value(statement.sqliteStatement, Int32(index), field.kind)
-        }
+        guard let row = try rows.next() else { return nil }
+        let values = self.values(statement.sqliteStatement, from: 0)
+        // Other programs may have written anything there.
+        let modificationDate = String.fromDatabaseValue(row[type.fields.count])
         // Step to the end, so that the statement does not hold the transaction open.
         while try rows.next() != nil {}
+        return (values, modificationDate)
+    }
+
+    /// The values of a row in order of ``RecordType/fields``, which stand in the columns of a statement from `first` on.
+    func values(_ row: SQLiteStatement, from first: Int32) -> [FieldValue] {
+        var values: [FieldValue] = []
+        values.reserveCapacity(type.fields.count)
+        var index = first
+        for field in type.fields {
+            values.append(Self.value(row, index, field.kind))
+            index += 1
+        }
         return values
     }
 

@@ -29,7 +29,7 @@ extension RecordStore {
                 db,
                 sql: """
                     SELECT remoteRecordID, changeSequence, remoteRecord FROM remoteRecord
-                    WHERE zone = ? AND status = 1 AND status <> 0 AND changeSequence <= ?
+                    WHERE zone = ? AND status = 1 AND status <> 0 AND +changeSequence <= ?
                     """, arguments: [zone, acknowledged])
             var last: Int64 = 0
             for row in rows {

@@ -26,8 +26,17 @@ extension WorkingSet {
     /// Rows are written before rows are removed, so that a foreign key action of SQLite, which would act on a
     /// record still referring to a removed one, finds nothing to act on.
     ///
+    func save(generation: [UInt8]) throws -> StoreChanges {
+        var numbering = try ChangeNumbering(db)
+        let changes = try save(&numbering)
+        try numbering.save(db, generation: generation)
+        return changes
+    }
+
+    /// Does the same as a part of a step, whose numbers are then written down by the caller.
+    ///
     /// - Parameter unfinishedPeer: the peer whose stream this is a part of, unless it is the last part.
-    func save(generation: [UInt8], unfinishedPeer: Int64? = nil) throws -> StoreChanges {
+    func save(_ numbering: inout ChangeNumbering, unfinishedPeer: Int64? = nil) throws -> StoreChanges {
         var settlement = try Settlement(self, unfinishedPeer: unfinishedPeer)
         try settlement.run()
         var placement = try Placement(self)
@@ -43,7 +52,7 @@ extension WorkingSet {
             }
             try removeRows()
         }
-        return try saveMetadata(generation: generation)
+        return try saveMetadata(&numbering)
     }
 
     /// Writes the row of a record that belongs into its table.
@@ -105,45 +114,35 @@ extension WorkingSet {
             })
     }
 
-    private func saveMetadata(generation: [UInt8]) throws -> StoreChanges {
+    private func saveMetadata(_ numbering: inout ChangeNumbering) throws -> StoreChanges {
         var changes = StoreChanges()
-        var sequence = try SyncState.integer(db, .lastSequence) ?? 0
-        var digests: [Int64: ZoneDigest] = [:]
-        let firstSequence = sequence + 1
         for record in order {
             guard let placement = record.placement else { continue }
             guard record.isNumbered || placement != record.original?.status || record.isRelearnt else {
                 continue
             }
-            if record.isNumbered { sequence += 1 }
             if record.isStateChanged {
                 changes.changed += 1
                 if placement == .deleted, record.original?.status != .deleted { changes.deleted += 1 }
             }
             if placement == .held, record.original?.status != .held { changes.held += 1 }
-            try save(record, placement, sequence: sequence, group: firstSequence, &digests)
+            try save(record, placement, &numbering)
         }
-        guard sequence >= firstSequence || !digests.isEmpty else { return changes }
-        for (zone, digest) in digests { try Zones.setDigest(db, zone, digest) }
-        guard sequence >= firstSequence else { return changes }
-        try SyncState.set(db, .lastSequence, sequence)
-        try Generations.record(db, generation, firstSequence: firstSequence)
         return changes
     }
 
     private func save(
-        _ record: WorkingRecord, _ placement: RecordStatus, sequence: Int64, group: Int64,
-        _ digests: inout [Int64: ZoneDigest]
+        _ record: WorkingRecord, _ placement: RecordStatus, _ numbering: inout ChangeNumbering
     ) throws {
         let table = tables[record.name.recordType]
         let metadata = RecordMetadata(record.state) { field in
             placement != .inTable || table?.hasColumn(field) != true || record.alteredFields.contains(field)
         }
-        var digest = try digests[record.zone] ?? Zones.digest(db, record.zone)
-        if let id = record.original?.countedID { digest.remove(id) }
-        if record.state.isLive { digest.insert(metadata.recordID(record.name)) }
-        digests[record.zone] = digest
-
+        try numbering.change(record.zone, db) { digest in
+            if let id = record.original?.countedID { digest.remove(id) }
+            if record.state.isLive { digest.insert(metadata.recordID(record.name)) }
+        }
+        let sequence = record.isNumbered ? numbering.next() : numbering.last
         let blob = metadata.encoded(shapeID: try shapes.id(metadata.fieldNames))
         try db.cachedStatement(
             sql: """
@@ -158,7 +157,7 @@ extension WorkingSet {
         ).execute(arguments: [
             record.name.description, record.zone, placement.rawValue,
             record.isNumbered ? sequence : record.original?.changeSequence ?? sequence,
-            record.isNumbered ? group : record.original?.changeGroup ?? group,
+            record.isNumbered ? numbering.group : record.original?.changeGroup ?? numbering.group,
             source(of: record), Data(blob),
         ])
         try saveHeldReferences(record, placement)

@@ -203,27 +203,55 @@ struct StoredRecord {
     ///
     /// - Parameter row: has the columns `status` and `remoteRecord`.
     init(_ name: RecordName, _ row: Row, db: Database, tables: RecordTables, shapes: ShapeTable) throws {
+        let table = tables[name.recordType]
+        try self.init(
+            name, row, values: table?.values(db, name.description), table: table, shapes: shapes)
+    }
+
+    /// Puts a record together whose row was read already.
+    ///
+    /// - Parameters:
+    ///   - row: has the columns `status` and `remoteRecord`.
+    ///   - values: those of the record's row in order of ``RecordType/fields``; nil when there is no row.
+    init(
+        _ name: RecordName, _ row: Row, values: [FieldValue]?, table: RecordTable?, shapes: ShapeTable
+    ) throws {
         guard let status = RecordStatus(rawValue: row["status"]) else {
             throw RecordStoreError(.corrupt, "the status of \(name) is none that exists")
         }
         self.status = status
         metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name.description)
-        let table = tables[name.recordType]
-        let values = try table?.values(db, name.description)
         isRowPresent = values != nil
+        state = RecordState(
+            name: name, sortedFields: Self.fields(metadata, values ?? [], table), deletion: metadata.deletion,
+            revival: metadata.revival)
+    }
+
+    private static func fields(
+        _ metadata: RecordMetadata, _ values: [FieldValue], _ table: RecordTable?
+    ) -> [RecordField] {
+        var fields: [RecordField] = []
+        fields.reserveCapacity(metadata.fieldNames.count)
+        let names = metadata.fieldNames
+        // Mostly the record has the fields of its table, and the table has all values.
+        if metadata.storedValues.isEmpty, let table, values.count == names.count, table.fieldNames == names {
+            for index in names.indices {
+                fields.append(
+                    RecordField(name: names[index], value: values[index], stamp: metadata.stamps[index]))
+            }
+            return fields
+        }
         var valuesByField = metadata.storedValues
-        if let table, let values {
-            for (field, value) in zip(table.type.fields, values) where valuesByField[field.name] == nil {
-                valuesByField[field.name] = value
+        if let table {
+            for (field, value) in zip(table.fieldNames, values) where valuesByField[field] == nil {
+                valuesByField[field] = value
             }
         }
-        var fields: [RecordField] = []
         // A row that vanished behind the triggers' back leaves stamps without values: those fields are not known.
-        for (field, stamp) in zip(metadata.fieldNames, metadata.stamps) {
+        for (field, stamp) in zip(names, metadata.stamps) {
             guard let value = valuesByField[field] else { continue }
             fields.append(RecordField(name: field, value: value, stamp: stamp))
         }
-        state = RecordState(
-            name: name, sortedFields: fields, deletion: metadata.deletion, revival: metadata.revival)
+        return fields
     }
 }

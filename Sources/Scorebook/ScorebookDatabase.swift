@@ -4,6 +4,10 @@ import RecordStore
 
 /// Opens the database file of a scorebook.
 public enum ScorebookDatabase {
+    /// What the connection that writes may keep of the database in memory: room for the pages of the indexes that a large
+    /// transaction touches all over, which otherwise are written and read many times. It fills only when it is used.
+    private static let writerCacheKibibytes = 16_384
+
     /// How connections to a scorebook are set up: write-ahead log, foreign keys on, up to 5 seconds of
     /// waiting for another program's transaction.
     ///
@@ -17,6 +21,8 @@ public enum ScorebookDatabase {
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
+            guard !db.configuration.readonly else { return }
+            try db.execute(sql: "PRAGMA cache_size = -\(writerCacheKibibytes)")
         }
         return configuration
     }

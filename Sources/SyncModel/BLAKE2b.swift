@@ -7,9 +7,15 @@ package enum BLAKE2b {
     /// - Parameter length: bytes of the hash, 16...64.
     package static func hash(_ bytes: [UInt8], length: Int) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: length)
-        let status = crypto_generichash(&output, length, bytes, UInt64(bytes.count), nil, 0)
-        precondition(status == 0, "BLAKE2b takes output lengths of 16...64 bytes")
+        output.withUnsafeMutableBytes { hash(bytes, into: $0) }
         return output
+    }
+
+    /// Writes the hash of `bytes` to memory of 16...64 bytes, which it fills.
+    package static func hash(_ bytes: [UInt8], into output: UnsafeMutableRawBufferPointer) {
+        let status = crypto_generichash(
+            output.bindMemory(to: UInt8.self).baseAddress!, output.count, bytes, UInt64(bytes.count), nil, 0)
+        precondition(status == 0, "BLAKE2b takes output lengths of 16...64 bytes")
     }
 }
 

@@ -31,12 +31,17 @@ package struct ByteReader {
     }
 
     package mutating func bigEndian() throws -> UInt64 {
-        try read(8).reduce(0) { $0 << 8 | UInt64($1) }
+        guard bytes.count - position >= 8 else { throw Malformed(what: "8 bytes") }
+        defer { position += 8 }
+        return bytes.withUnsafeBytes {
+            UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+        }
     }
 
     /// A QUIC variable-length integer.
     package mutating func variableLengthInteger() throws -> UInt64 {
         let first = try byte()
+        if first < 0x40 { return UInt64(first) }
         let rest = (1 << Int(first >> 6)) - 1
         return try read(rest).reduce(UInt64(first & 0x3F)) { $0 << 8 | UInt64($1) }
     }

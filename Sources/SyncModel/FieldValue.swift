@@ -13,8 +13,8 @@ public enum FieldValue: Hashable, Sendable {
     case date(Int64)
     /// The record this field refers to.
     case reference(RecordName)
-    /// A file that belongs to the record.
-    case asset(Asset)
+    /// A file that belongs to the record. Indirect, so that all other values are small.
+    indirect case asset(Asset)
 
     /// Values are equal when their canonical encodings are: texts byte for byte, not as Unicode would have it, and
     /// 0.0 is not -0.0.

@@ -4,45 +4,102 @@
 /// 16-byte hash of the values. Protocol/ section "Digest" is the normative text. The values are hashed apart,
 /// so that a store that keeps that hash can take a record out of its digest after the values have changed.
 package struct RecordID: Hashable, Sendable {
-    package let bytes: [UInt8]
+    /// The hash, as Negentropy takes it.
+    let id: NegentropyID
+
+    package var bytes: [UInt8] { id.bytes }
+
+    fileprivate init(_ id: NegentropyID) { self.id = id }
 
     /// The id of the record with that name, those field stamps (sorted by field name) and that hash of values.
     package init(name: RecordName, stamps: [(field: String, stamp: Stamp)], valueHash: [UInt8]) {
-        var input: [UInt8] = []
-        input.reserveCapacity(64 + stamps.count * 32)
-        Self.append(name.description, to: &input)
-        VariableLengthInteger.append(UInt64(stamps.count), to: &input)
-        for (field, stamp) in stamps {
-            Self.append(field, to: &input)
-            input.append(bigEndian: stamp.time.rawValue)
-            input.append(bigEndian: stamp.replica.rawValue)
-        }
-        input.append(contentsOf: valueHash)
-        bytes = BLAKE2b.hash(input, length: 32)
+        var hasher = RecordHasher()
+        self = hasher.id(name, stamps, valueHash: valueHash)
     }
 
     /// The id of a state's fields; whether the state is live is for the caller to know.
     package init(_ state: RecordState) {
-        self.init(
-            name: state.name, stamps: state.fields.map { ($0.name, $0.stamp) },
-            valueHash: Self.valueHash(of: state.fields))
+        var hasher = RecordHasher()
+        self = hasher.hashes(of: state).id
     }
 
     /// BLAKE2b-128 over the canonical encodings of the values, in the order of the fields' names.
     package static func valueHash(of fields: [RecordField]) -> [UInt8] {
-        var input: [UInt8] = []
-        for field in fields {
-            field.value.appendCanonical(to: &input)
-        }
-        return BLAKE2b.hash(input, length: valueHashLength)
+        var hasher = RecordHasher()
+        return hasher.valueHash(of: fields).bytes
     }
 
     /// Bytes of the hash of a record's values.
     package static let valueHashLength = 16
+}
 
-    private static func append(_ text: String, to output: inout [UInt8]) {
-        VariableLengthInteger.append(UInt64(text.utf8.count), to: &output)
-        output.append(contentsOf: text.utf8)
+/// The hashes of a state's fields.
+package struct RecordHashes: Sendable, Equatable {
+    package let id: RecordID
+    package let valueHash: ValueHash
+}
+
+/// BLAKE2b-128 over the canonical encodings of a record's values.
+package struct ValueHash: Sendable, Equatable {
+    private var bits: UInt128 = 0
+
+    fileprivate init(of input: [UInt8]) {
+        withUnsafeMutableBytes(of: &bits) { BLAKE2b.hash(input, into: $0) }
+    }
+
+    package var bytes: [UInt8] { withUnsafeBytes(of: bits) { Array($0) } }
+
+    package func append(to output: inout [UInt8]) {
+        withUnsafeBytes(of: bits) { output.append(contentsOf: $0) }
+    }
+}
+
+/// Computes the hashes of records one after the other, in a buffer that is used again.
+package struct RecordHasher {
+    private var input: [UInt8] = []
+
+    package init() {}
+
+    /// The hashes of a state's fields.
+    package mutating func hashes(of state: RecordState) -> RecordHashes {
+        let valueHash = valueHash(of: state.fields)
+        begin(state.name, fieldCount: state.fields.count)
+        for field in state.fields { append(field.name, field.stamp) }
+        valueHash.append(to: &input)
+        return RecordHashes(id: finish(), valueHash: valueHash)
+    }
+
+    fileprivate mutating func valueHash(of fields: [RecordField]) -> ValueHash {
+        input.removeAll(keepingCapacity: true)
+        for field in fields { field.value.appendCanonical(to: &input) }
+        return ValueHash(of: input)
+    }
+
+    fileprivate mutating func id(
+        _ name: RecordName, _ stamps: [(field: String, stamp: Stamp)], valueHash: [UInt8]
+    ) -> RecordID {
+        begin(name, fieldCount: stamps.count)
+        for (field, stamp) in stamps { append(field, stamp) }
+        input.append(contentsOf: valueHash)
+        return finish()
+    }
+
+    private mutating func begin(_ name: RecordName, fieldCount: Int) {
+        input.removeAll(keepingCapacity: true)
+        append(name.description)
+        VariableLengthInteger.append(UInt64(fieldCount), to: &input)
+    }
+
+    private mutating func append(_ field: String, _ stamp: Stamp) {
+        append(field)
+        input.append(stamp)
+    }
+
+    private func finish() -> RecordID { RecordID(NegentropyID { BLAKE2b.hash(input, into: $0) }) }
+
+    private mutating func append(_ text: String) {
+        VariableLengthInteger.append(UInt64(text.utf8.count), to: &input)
+        input.append(contentsOf: text.utf8)
     }
 }
 
@@ -74,13 +131,13 @@ public struct ZoneDigest: Hashable, Sendable {
 
     /// Takes a live record in.
     package mutating func insert(_ id: RecordID) {
-        sum += NegentropyID(id)
+        sum += id.id
         count &+= 1
     }
 
     /// Takes a record out that was taken in before.
     package mutating func remove(_ id: RecordID) {
-        sum -= NegentropyID(id)
+        sum -= id.id
         count &-= 1
     }
 

@@ -21,6 +21,11 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// The record type: what stands before the separator.
     public var recordType: String { String(description.utf8.prefix(Int(typeLength)))! }
 
+    /// Whether the record is of that type.
+    package func isOfType(_ type: String) -> Bool {
+        type.utf8.count == Int(typeLength) && description.utf8.starts(with: type.utf8)
+    }
+
     /// What stands after the separator.
     public var suffix: Substring {
         description[description.utf8.index(description.startIndex, offsetBy: Int(typeLength) + 3)...]
@@ -33,7 +38,7 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
         let bytes = text.utf8
         guard !bytes.isEmpty else { throw .empty }
         guard bytes.count <= Self.maximumLength else { throw .tooLong(bytes.count) }
-        guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .notPrintableASCII }
+        for byte in bytes where byte < 0x20 || byte > 0x7E { throw .notPrintableASCII }
         guard let separator = Self.separatorOffset(in: bytes) else { throw .noType(text) }
         guard separator <= Self.maximumTypeLength, Self.isIdentifier(bytes.prefix(separator)) else {
             throw .noType(text)
@@ -46,6 +51,26 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// Builds the name of a record of `recordType` from a suffix.
     public init(recordType: String, suffix: some StringProtocol) throws(RecordNameError) {
         try self.init(recordType + Self.separator + suffix)
+    }
+
+    /// Builds the name of a record of a type whose suffix is the text of a UUID.
+    ///
+    /// - Parameters:
+    ///   - uuid: ``HexUUID/byteCount`` bytes.
+    ///   - isUppercase: whether the digits above 9 are capitals.
+    /// - Precondition: `type` is a record type: an identifier of at most ``maximumTypeLength`` bytes.
+    package init(recordType type: String, uuid: UnsafeRawBufferPointer, isUppercase: Bool) {
+        let typeLength = type.utf8.count
+        let length = typeLength + 3 + HexUUID.length
+        description = String(unsafeUninitializedCapacity: length) { output in
+            _ = output.update(fromContentsOf: type.utf8)
+            _ = output[typeLength...].update(fromContentsOf: Self.separator.utf8)
+            HexUUID.write(
+                uuid, uppercase: isUppercase,
+                to: UnsafeMutableBufferPointer(rebasing: output[(typeLength + 3)...]))
+            return length
+        }
+        self.typeLength = UInt8(typeLength)
     }
 
     private static func separatorOffset(in bytes: String.UTF8View) -> Int? {

@@ -61,6 +61,13 @@ public struct RecordState: Hashable, Sendable {
         fields.lazy.map(\.stamp).max()
     }
 
+    /// The stamp of all fields, when they have the same, as those of a record that was written once do.
+    package var soleStamp: Stamp? {
+        guard let first = fields.first?.stamp else { return nil }
+        for index in fields.indices where fields[index].stamp != first { return nil }
+        return first
+    }
+
     /// The newest stamp that speaks for the record's being there: a write of its own, or a revival.
     package var life: Stamp? {
         latest(newestWrite, revival)

@@ -5,6 +5,7 @@ package enum VariableLengthInteger {
 
     /// Appends `value` in the fewest bytes.
     package static func append(_ value: UInt64, to output: inout [UInt8]) {
+        if value < 1 << 6 { return output.append(UInt8(truncatingIfNeeded: value)) }
         precondition(value <= maximum, "a variable-length integer holds 62 bits")
         let length = byteCount(value)
         let prefix = UInt64(length.trailingZeroBitCount) << UInt64(8 * length - 2)

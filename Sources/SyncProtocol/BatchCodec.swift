@@ -20,11 +20,9 @@ package enum BatchCodec {
     // MARK: Encoding
 
     package static func encode(_ batch: ChangeBatch, into buffer: inout ByteBuffer) {
-        var records = ByteBuffer()
+        var records: [UInt8] = []
         var tables = Tables()
-        for state in batch.records {
-            encode(state, &records, &tables)
-        }
+        for state in batch.records { encode(state, &records, &tables) }
         buffer.writeToken(batch.token)
         buffer.writeInteger((batch.isLast ? isLast : 0) | (batch.isLoose ? isLoose : 0))
         buffer.writeCount(tables.replicas.list.count)
@@ -38,7 +36,7 @@ package enum BatchCodec {
             for field in shape.fields { buffer.writeText(field) }
         }
         buffer.writeCount(batch.records.count)
-        buffer.writeBuffer(&records)
+        buffer.writeBytes(records)
     }
 
     /// Numbers things in the order in which they are first asked for.
@@ -63,63 +61,83 @@ package enum BatchCodec {
         var replicas = Numbering<ReplicaID>()
         var types = Numbering<String>()
         var shapes = Numbering<Shape>()
+        private var lastShape: Int?
+        private var lastReplica: (id: ReplicaID, number: Int)?
+
+        /// Mostly that of the record before.
+        mutating func number(ofShape state: RecordState) -> Int {
+            if let lastShape, isShape(shapes.list[lastShape], of: state) { return lastShape }
+            let type = types.number(state.name.recordType)
+            let number = shapes.number(Shape(type: type, fields: state.fields.map(\.name)))
+            lastShape = number
+            return number
+        }
+
+        private func isShape(_ shape: Shape, of state: RecordState) -> Bool {
+            shape.fields.count == state.fields.count && state.name.isOfType(types.list[shape.type])
+                && shape.fields.indices.allSatisfy { shape.fields[$0] == state.fields[$0].name }
+        }
+
+        /// Mostly that of the stamp before.
+        mutating func number(of replica: ReplicaID) -> Int {
+            if let lastReplica, lastReplica.id == replica { return lastReplica.number }
+            let number = replicas.number(replica)
+            lastReplica = (replica, number)
+            return number
+        }
+
+        /// The types that references lead to are few.
+        mutating func number(ofType name: RecordName) -> Int {
+            types.list.firstIndex { name.isOfType($0) } ?? types.number(name.recordType)
+        }
     }
 
-    private static func encode(_ state: RecordState, _ buffer: inout ByteBuffer, _ tables: inout Tables) {
-        let type = tables.types.number(state.name.recordType)
-        buffer.writeCount(tables.shapes.number(Shape(type: type, fields: state.fields.map(\.name))))
-        encodeSuffix(state.name.suffix, &buffer)
-        let stamps = state.fields.map(\.stamp)
-        let base = StampRun.mostFrequent(stamps)
+    private static func encode(_ state: RecordState, _ output: inout [UInt8], _ tables: inout Tables) {
+        VariableLengthInteger.append(UInt64(tables.number(ofShape: state)), to: &output)
+        encodeSuffix(state.name, &output)
+        let stamps = state.soleStamp == nil ? state.fields.map(\.stamp) : []
+        let base = state.soleStamp ?? StampRun.mostFrequent(stamps)
         let exceptions = stamps.indices.filter { stamps[$0] != base }
         var flags: UInt8 = 0
         if state.deletion != nil { flags |= hasDeletion }
         if state.revival != nil { flags |= hasRevival }
         if !exceptions.isEmpty { flags |= hasExceptions }
-        buffer.writeInteger(flags)
-        if let deletion = state.deletion { encode(deletion, &buffer, &tables) }
-        if let revival = state.revival { encode(revival, &buffer, &tables) }
-        if let base { encode(base, &buffer, &tables) }
+        output.append(flags)
+        if let deletion = state.deletion { encode(deletion, &output, &tables) }
+        if let revival = state.revival { encode(revival, &output, &tables) }
+        if let base { encode(base, &output, &tables) }
         if !exceptions.isEmpty {
-            buffer.writeCount(exceptions.count)
+            VariableLengthInteger.append(UInt64(exceptions.count), to: &output)
             for index in exceptions {
-                buffer.writeCount(index)
-                encode(stamps[index], &buffer, &tables)
+                VariableLengthInteger.append(UInt64(index), to: &output)
+                encode(stamps[index], &output, &tables)
             }
         }
-        for field in state.fields {
-            encode(field.value, &buffer, &tables)
-        }
+        for field in state.fields { encode(field.value, &output, &tables) }
     }
 
-    private static func encode(_ stamp: Stamp, _ buffer: inout ByteBuffer, _ tables: inout Tables) {
-        buffer.writeInteger(stamp.time.rawValue)
-        buffer.writeCount(tables.replicas.number(stamp.replica))
+    private static func encode(_ stamp: Stamp, _ output: inout [UInt8], _ tables: inout Tables) {
+        output.append(bigEndian: stamp.time.rawValue)
+        VariableLengthInteger.append(UInt64(tables.number(of: stamp.replica)), to: &output)
     }
 
     /// As in the canonical encoding, but a reference's name is its type's number and its suffix.
-    private static func encode(_ value: FieldValue, _ buffer: inout ByteBuffer, _ tables: inout Tables) {
-        guard case .reference(let name) = value else {
-            buffer.writeBytes(value.canonicalBytes)
-            return
-        }
-        buffer.writeInteger(ValueTag.reference)
-        buffer.writeCount(tables.types.number(name.recordType))
-        encodeSuffix(name.suffix, &buffer)
+    private static func encode(_ value: FieldValue, _ output: inout [UInt8], _ tables: inout Tables) {
+        guard case .reference(let name) = value else { return value.appendCanonical(to: &output) }
+        output.append(ValueTag.reference)
+        VariableLengthInteger.append(UInt64(tables.number(ofType: name)), to: &output)
+        encodeSuffix(name, &output)
     }
 
-    private static func encodeSuffix(_ suffix: Substring, _ buffer: inout ByteBuffer) {
-        if let bytes = HexUUID.bytes(suffix, uppercase: false) {
-            buffer.writeInteger(SuffixForm.lowercaseUUID)
-            buffer.writeBytes(bytes)
-        } else if let bytes = HexUUID.bytes(suffix, uppercase: true) {
-            buffer.writeInteger(SuffixForm.uppercaseUUID)
-            buffer.writeBytes(bytes)
-        } else {
-            buffer.writeInteger(SuffixForm.text)
-            buffer.writeCount(suffix.utf8.count)
-            buffer.writeSubstring(suffix)
-        }
+    private static func encodeSuffix(_ name: RecordName, _ output: inout [UInt8]) {
+        let suffix = name.suffix.utf8
+        output.append(SuffixForm.lowercaseUUID)
+        if HexUUID.append(suffix, uppercase: false, to: &output) { return }
+        output[output.count - 1] = SuffixForm.uppercaseUUID
+        if HexUUID.append(suffix, uppercase: true, to: &output) { return }
+        output[output.count - 1] = SuffixForm.text
+        VariableLengthInteger.append(UInt64(suffix.count), to: &output)
+        output.append(contentsOf: suffix)
     }
 
     // MARK: Decoding
@@ -217,22 +235,30 @@ package enum BatchCodec {
     private static func decodeName(_ buffer: inout ByteBuffer, type: String) throws(ProtocolError)
         -> RecordName
     {
-        let suffix: String
         switch try buffer.readByte() {
         case SuffixForm.text:
-            suffix = try buffer.readText(limit: RecordName.maximumLength, of: "a record name")
-        case SuffixForm.lowercaseUUID:
-            suffix = HexUUID.text(try buffer.readFixed(16), uppercase: false)
-        case SuffixForm.uppercaseUUID:
-            suffix = HexUUID.text(try buffer.readFixed(16), uppercase: true)
-        default:
-            throw .malformed("an unknown form of record name")
+            let suffix = try buffer.readText(limit: RecordName.maximumLength, of: "a record name")
+            do {
+                return try RecordName(recordType: type, suffix: suffix)
+            } catch {
+                throw .malformed("a record name that is none (\(error))")
+            }
+        case SuffixForm.lowercaseUUID: return try decodeUUIDName(&buffer, type: type, isUppercase: false)
+        case SuffixForm.uppercaseUUID: return try decodeUUIDName(&buffer, type: type, isUppercase: true)
+        default: throw .malformed("an unknown form of record name")
         }
-        do {
-            return try RecordName(recordType: type, suffix: suffix)
-        } catch {
-            throw .malformed("a record name that is none (\(error))")
+    }
+
+    /// - Parameter type: an identifier, as ``decodeTables(_:)`` has found.
+    private static func decodeUUIDName(_ buffer: inout ByteBuffer, type: String, isUppercase: Bool)
+        throws(ProtocolError) -> RecordName
+    {
+        guard buffer.readableBytes >= HexUUID.byteCount else { throw .malformed("a message that ends early") }
+        let name = buffer.withUnsafeReadableBytes {
+            RecordName(recordType: type, uuid: $0, isUppercase: isUppercase)
         }
+        buffer.moveReaderIndex(forwardBy: HexUUID.byteCount)
+        return name
     }
 
     private static func decodeStamp(_ buffer: inout ByteBuffer, _ tables: DecodedTables) throws(ProtocolError)
@@ -282,9 +308,12 @@ package enum BatchCodec {
     /// one encoding.
     private static func decodeMinimal(_ buffer: inout ByteBuffer, _ count: Int) throws(ProtocolError) -> Int64
     {
-        let bytes = try buffer.readFixed(count)
-        let sign: UInt64 = (bytes.first ?? 0) & 0x80 != 0 ? .max : 0
-        let value = Int64(bitPattern: bytes.reduce(sign) { $0 << 8 | UInt64($1) })
+        guard buffer.readableBytes >= count else { throw .malformed("a message that ends early") }
+        let value = buffer.withUnsafeReadableBytes { bytes in
+            let sign: UInt64 = count > 0 && bytes[0] & 0x80 != 0 ? .max : 0
+            return Int64(bitPattern: bytes.prefix(count).reduce(sign) { $0 << 8 | UInt64($1) })
+        }
+        buffer.moveReaderIndex(forwardBy: count)
         guard FieldValue.minimalByteCount(value) == count else {
             throw .malformed("an integer in too many bytes")
         }

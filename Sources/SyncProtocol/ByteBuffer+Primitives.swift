@@ -29,9 +29,14 @@ extension ByteBuffer {
     /// The same, or nil, with the reader index where it was, when bytes are missing.
     package mutating func readVarintIfPresent() -> UInt64? {
         guard let first = getInteger(at: readerIndex, as: UInt8.self) else { return nil }
-        let length = 1 << Int(first >> 6)
-        guard let bytes = readBytes(length: length) else { return nil }
-        return bytes.dropFirst().reduce(UInt64(first & 0x3F)) { $0 << 8 | UInt64($1) }
+        switch first >> 6 {
+        case 0:
+            moveReaderIndex(forwardBy: 1)
+            return UInt64(first)
+        case 1: return readInteger(as: UInt16.self).map { UInt64($0 & 0x3FFF) }
+        case 2: return readInteger(as: UInt32.self).map { UInt64($0 & 0x3FFF_FFFF) }
+        default: return readInteger(as: UInt64.self).map { $0 & VariableLengthInteger.maximum }
+        }
     }
 
     /// A count or index below `limit`.
@@ -57,9 +62,13 @@ extension ByteBuffer {
     }
 
     mutating func writeVarint(_ value: UInt64) {
-        var bytes: [UInt8] = []
-        VariableLengthInteger.append(value, to: &bytes)
-        writeBytes(bytes)
+        precondition(value <= VariableLengthInteger.maximum, "a variable-length integer holds 62 bits")
+        switch VariableLengthInteger.byteCount(value) {
+        case 1: writeInteger(UInt8(value))
+        case 2: writeInteger(UInt16(value) | 0x4000)
+        case 4: writeInteger(UInt32(value) | 0x8000_0000)
+        default: writeInteger(value | 0xC000_0000_0000_0000)
+        }
     }
 
     mutating func writeCount(_ value: Int) {

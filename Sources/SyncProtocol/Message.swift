@@ -29,6 +29,19 @@ package enum Message: Sendable, Equatable {
     /// A message of a newer minor version, to be skipped.
     case unknown(type: UInt64)
 
+    /// The number of the zone whose exchange the message is a part of; nil for what concerns the session as a whole.
+    package var zone: Int? {
+        switch self {
+        case .begin(let begin): begin.zone
+        case .batch(let zone, _), .acknowledge(let zone, _), .digest(let zone, _), .resync(let zone, _): zone
+        case .refuse(let refuse): refuse.zone
+        case .reconcile(let step): step.zone
+        case .hello, .pairingShare, .pairingTag, .open, .assetRequest, .assetChunk, .assetMissing,
+            .assetsAvailable, .assetsWanted, .ping, .pong, .error, .goodbye, .unknown:
+            nil
+        }
+    }
+
     /// What each side says of itself first.
     package struct Hello: Sendable, Equatable {
         package var minorVersion: UInt64

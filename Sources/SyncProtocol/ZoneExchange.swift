@@ -127,6 +127,8 @@ package struct ZoneExchange: Sendable {
     /// What a reconciliation found this side to lack has not all been applied yet. Until then the stream does not go on:
     /// the answers to it belong before the token that ends the stream.
     private var awaitsLooseEnd = false
+    /// The last of these has come, whether it was applied or not.
+    private var hasLooseEndCome = false
 
     /// - Parameters:
     ///   - zone: the zone's number in this session.
@@ -198,6 +200,7 @@ package struct ZoneExchange: Sendable {
     private mutating func reconcile() -> [Action] {
         reconciliation = isCaller ? .takingInventory(nil) : .toBeAsked
         awaitsLooseEnd = true
+        hasLooseEndCome = false
         return isCaller ? [.takeInventory] : []
     }
 
@@ -390,6 +393,7 @@ package struct ZoneExchange: Sendable {
         guard !batch.isLoose || mayGetLoose else {
             throw ProtocolError(.unexpectedMessage, "the other side sent records out of turn")
         }
+        if batch.isLoose, batch.isLast { hasLooseEndCome = true }
         isApplying += 1
         return [.apply(batch)]
     }
@@ -404,7 +408,7 @@ package struct ZoneExchange: Sendable {
 
     /// The two have found out what this side lacks, and it has not all come.
     private var mayGetLoose: Bool {
-        guard awaitsLooseEnd else { return false }
+        guard awaitsLooseEnd, !hasLooseEndCome else { return false }
         return switch reconciliation {
         case .resolving, nil: true
         case .checking, .takingInventory, .toBeAsked, .asking, .answering: false
@@ -496,6 +500,7 @@ package struct ZoneExchange: Sendable {
         isDigestDue = true
         reconciliation = .checking(nil)
         awaitsLooseEnd = true
+        hasLooseEndCome = false
         return [.checkRecords]
     }
 }

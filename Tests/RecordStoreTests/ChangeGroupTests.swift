@@ -26,16 +26,15 @@ struct ChangeGroupTests {
 
     /// The sizes of all batches, until the last.
     private func sizes(_ limit: BatchLimit) async throws -> [Int] {
-        var token = ChangeToken.start
+        var place = ReadingPlace(.start)
         var sizes: [Int] = []
         while true {
-            let start = token
-            let batch = try await machine.store.database.read { [ledger] in
-                try ledger.nextBatch($0, after: start, includingEcho: false, limit: limit)
+            let (batch, next) = try await machine.store.database.read { [ledger, place] in
+                try ledger.nextBatch($0, after: place, includingEcho: false, limit: limit)
             }
             sizes.append(batch.records.count)
             if batch.isLast { return sizes }
-            token = batch.token
+            place = next
         }
     }
 
@@ -71,8 +70,9 @@ struct ChangeGroupTests {
         let ledger = PeerLedger(store: other.store, peer: third)
         let batch = try await other.store.database.read {
             try ledger.nextBatch(
-                $0, after: .start, includingEcho: false,
-                limit: BatchLimit(records: 1, bytes: 1, groupRecords: 10, groupBytes: .max))
+                $0, after: ReadingPlace(.start), includingEcho: false,
+                limit: BatchLimit(records: 1, bytes: 1, groupRecords: 10, groupBytes: .max)
+            ).batch
         }
         #expect(batch.records.count == 10)
         #expect(batch.isLast)

@@ -119,7 +119,7 @@ final class Machine: Sendable {
             store: other.store, peer: try await other.store.addPeer(key: key, name: name))
         try await store.foldPendingChanges()
         let held = try await other.store.database.read { try theirs.summary($0).received }
-        var token = try await store.database.read { try ours.begin($0, heldByPeer: held).start }
+        var place = ReadingPlace(try await store.database.read { try ours.begin($0, heldByPeer: held).start })
         // Who does not know the token that we hold of it any more may have lost what we had from it.
         let heldHere = try await store.database.read { try ours.summary($0).received }
         let isVoid = try await other.store.database.read { db in
@@ -127,14 +127,13 @@ final class Machine: Sendable {
         }
         var count = 0
         while true {
-            let start = token
-            let batch = try await store.database.read {
-                try ours.nextBatch($0, after: start, includingEcho: isVoid)
+            let (batch, next) = try await store.database.read { [place] in
+                try ours.nextBatch($0, after: place, includingEcho: isVoid)
             }
             count += batch.records.count
             _ = try await other.store.database.write { try theirs.apply($0, batch) }
             try await store.database.write { try ours.acknowledge($0, batch.token) }
-            token = batch.token
+            place = next
             if batch.isLast { return count }
         }
     }

@@ -15,7 +15,8 @@ struct QueryPlanTests {
         let lookups = plan.filter { $0.contains("remoteRecord") }
         #expect(!lookups.isEmpty)
         for lookup in lookups {
-            #expect(lookup.hasPrefix("SEARCH remoteRecord USING INDEX remoteRecordChange"), "\(plan)")
+            #expect(
+                lookup.hasPrefix("SEARCH remoteRecord USING COVERING INDEX remoteRecordChange"), "\(plan)")
         }
     }
 }

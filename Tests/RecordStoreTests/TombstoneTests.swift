@@ -145,7 +145,7 @@ struct TombstoneTests {
             records: [whole], token: try #require(before.received), isLast: true, isLoose: true)
         _ = try await a.store.database.write { try ledger.apply($0, batch) }
         let answer = try await a.store.database.read {
-            try ledger.nextBatch($0, after: before.current, includingEcho: false)
+            try ledger.nextBatch($0, after: ReadingPlace(before.current), includingEcho: false).batch
         }
         #expect(answer.records.isEmpty)
     }

@@ -79,7 +79,9 @@ struct ZoneExchangeTests {
         #expect(exchange.nextRequest() == nil)
         let actions = try exchange.receivedAcknowledgement(token(11))
         #expect(actions == [.acknowledged(token(11)), .wake])
-        #expect(exchange.nextRequest() == .read(after: token(14), includingEcho: false))
+        #expect(
+            exchange.nextRequest()
+                == .read(after: token(10 + Int64(ProtocolLimits.window)), includingEcho: false))
     }
 
     @Test func onlyWhatWasSentCanBeAcknowledged() throws {

@@ -11,7 +11,8 @@ import SyncProtocol
 /// Which side works next is drawn from the seed, so that reading, applying and acknowledging interleave in all
 /// ways that two programs on a network can bring about.
 struct SimulatedSession {
-    private static let batchLimit = BatchLimit(records: 3, bytes: 4096, groupRecords: 6, groupBytes: 8192)
+    private static let batchLimit = BatchLimit(
+        records: 3, bytes: 4096, groupRecords: 6, groupBytes: 8192, recordsCopiedInGroups: 8)
 
     private let sides: [Side]
     private var lines: [ByteBuffer] = [ByteBuffer(), ByteBuffer()]
@@ -26,6 +27,7 @@ struct SimulatedSession {
         let replica: SimulatedReplica
         let ledger: PeerLedger
         var exchange: ZoneExchange
+        var place = ReadingPlace(.start)
 
         init(_ replica: SimulatedReplica, with other: SimulatedReplica, isCaller: Bool) throws {
             self.replica = replica
@@ -149,10 +151,12 @@ struct SimulatedSession {
         switch request {
         case .read(let token, let includingEcho):
             // Small batches, so that cuts and interleavings fall between them.
-            let batch = try side.read {
+            let place = side.place.token == token ? side.place : ReadingPlace(token)
+            let (batch, next) = try side.read {
                 try side.ledger.nextBatch(
-                    $0, after: token, includingEcho: includingEcho, limit: Self.batchLimit)
+                    $0, after: place, includingEcho: includingEcho, limit: Self.batchLimit)
             }
+            side.place = next
             if let message = side.exchange.batchRead(batch) { send(message, from: index) }
         case .readNamed(let names):
             let records = try side.read { try side.ledger.states($0, named: names) }

@@ -130,6 +130,12 @@ enum Zones {
             arguments: [sequence, id, sequence])
     }
 
+    /// Writes a zone's row as it is.
+    static func touch(_ db: Database, _ id: Int64) throws {
+        try db.cachedStatement(sql: "UPDATE recordZone SET recordCount = recordCount WHERE id = ?")
+            .execute(arguments: [id])
+    }
+
     static func setDigest(_ db: Database, _ id: Int64, _ digest: ZoneDigest) throws {
         try db.cachedStatement(sql: "UPDATE recordZone SET recordCount = ?, digestSum = ? WHERE id = ?")
             .execute(arguments: [Int64(bitPattern: digest.count), Data(digest.sumBytes), id])

@@ -15,7 +15,14 @@ package struct NegentropyID: Hashable, Sendable {
 
     /// The id that stands for one state of a record.
     package init(_ record: RecordID) {
-        self.init(zeroPadding: record.bytes[...])
+        self = record.id
+    }
+
+    /// The id whose 32 bytes are written by `body`.
+    init(writing body: (UnsafeMutableRawBufferPointer) -> Void) {
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &words, body)
+        self.init(littleEndian: words)
     }
 
     /// The id that begins with `prefix`, at most 32 bytes, and goes on with zeros.
@@ -23,6 +30,10 @@ package struct NegentropyID: Hashable, Sendable {
         precondition(prefix.count <= Self.byteCount, "an id has 32 bytes")
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: prefix) }
+        self.init(littleEndian: words)
+    }
+
+    private init(littleEndian words: (UInt64, UInt64, UInt64, UInt64)) {
         word0 = UInt64(littleEndian: words.0)
         word1 = UInt64(littleEndian: words.1)
         word2 = UInt64(littleEndian: words.2)

@@ -1,0 +1,112 @@
+import GRDBSQLite
+import SyncModel
+
+/// The arguments of a statement that is executed many times, in a buffer that is used again.
+///
+/// GRDB's arguments are boxed one by one, and SQLite by itself makes a copy of each text and blob. Here they are put one
+/// behind the other into one buffer, and SQLite reads them there.
+///
+/// What is bound holds until the next ``begin()``, so a statement must have been executed by then.
+struct Bindings: ~Copyable {
+    private enum Argument {
+        case null
+        case integer(Int64)
+        case real(Double)
+        case text(offset: Int, count: Int)
+        case blob(offset: Int, count: Int)
+    }
+
+    private var arguments: [Argument] = []
+    private var buffer: UnsafeMutableRawBufferPointer
+    private var used = 0
+
+    init() {
+        buffer = .allocate(byteCount: 1024, alignment: 1)
+    }
+
+    deinit { buffer.deallocate() }
+
+    /// Begins with the first argument.
+    mutating func begin() {
+        arguments.removeAll(keepingCapacity: true)
+        used = 0
+    }
+
+    mutating func appendNull() { arguments.append(.null) }
+
+    mutating func append(_ value: Int64) { arguments.append(.integer(value)) }
+
+    /// By its length, so that a text may contain NUL.
+    mutating func append(_ text: String) {
+        let count = text.utf8.count
+        reserve(count)
+        var copy = text
+        copy.withUTF8 { memory(count)?.copyMemory(from: UnsafeRawBufferPointer($0)) }
+        arguments.append(.text(offset: used, count: count))
+        used += count
+    }
+
+    mutating func append(blob bytes: [UInt8]) {
+        reserve(bytes.count)
+        memory(bytes.count)?.copyBytes(from: bytes)
+        arguments.append(.blob(offset: used, count: bytes.count))
+        used += bytes.count
+    }
+
+    /// As ``RecordTable`` writes it to the column of a field.
+    mutating func append(_ value: FieldValue) {
+        switch value {
+        case .null: appendNull()
+        case .integer(let value): append(value)
+        case .real(let value): arguments.append(.real(value))
+        case .text(let text): append(text)
+        case .blob(let bytes): append(blob: bytes)
+        case .date(let milliseconds):
+            append(ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? String(milliseconds))
+        case .reference(let name): append(name.description)
+        case .asset(let asset): append(asset.json)
+        }
+    }
+
+    private mutating func reserve(_ count: Int) {
+        guard buffer.count - used < count else { return }
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: (used + count) * 2, alignment: 1)
+        larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<used]))
+        buffer.deallocate()
+        buffer = larger
+    }
+
+    private func memory(_ count: Int) -> UnsafeMutableRawBufferPointer? {
+        count == 0 ? nil : UnsafeMutableRawBufferPointer(rebasing: buffer[used..<used + count])
+    }
+
+    // MARK: Binding
+
+    /// Resets a statement, and binds everything to it.
+    borrowing func bind(to statement: OpaquePointer) {
+        sqlite3_reset(statement)
+        var index: Int32 = 0
+        for argument in arguments {
+            index += 1
+            // Without a destructor SQLite neither copies nor frees what it is given.
+            switch argument {
+            case .null: sqlite3_bind_null(statement, index)
+            case .integer(let value): sqlite3_bind_int64(statement, index, value)
+            case .real(let value): sqlite3_bind_double(statement, index, value)
+            case .text(let offset, let count):
+                let text = buffer.baseAddress!.advanced(by: offset).assumingMemoryBound(to: CChar.self)
+                sqlite3_bind_text(statement, index, text, Int32(count), nil)
+            case .blob(let offset, let count):
+                sqlite3_bind_blob(
+                    statement, index, buffer.baseAddress!.advanced(by: offset), Int32(count), nil)
+            }
+        }
+    }
+
+    /// Whether a query finds anything with these arguments.
+    borrowing func findsRow(_ statement: OpaquePointer) -> Bool {
+        bind(to: statement)
+        defer { sqlite3_reset(statement) }
+        return sqlite3_step(statement) == SQLITE_ROW
+    }
+}

@@ -1,0 +1,295 @@
+import GRDB
+import GRDBSQLite
+import SyncModel
+
+/// Writes records that are simply new: the store knows nothing of them, and nothing that it knows bears on them.
+///
+/// A record is simply new when sync does not know its name, its table has no row of it and takes all its fields, it was
+/// never deleted, what it refers to is in its table and was never deleted, and no held record waits for it. The merge rules
+/// then have nothing to decide: the state that came is the state that is kept. Such a record is written as it comes,
+/// without being loaded into a ``WorkingSet``, by statements that are used again. A first sync is made of these.
+/// The same holds for what was written here and is taken in: then the row is there already.
+///
+/// Whatever is not simply new is left to the working set. The result is the same in either way, and in any order: it is as
+/// if the new records had come in a batch before.
+///
+/// Used within one transaction, with the capture triggers paused. What it remembers holds until something else is written:
+/// then ``forget()``.
+final class NewRecords {
+    /// More are not kept in memory.
+    private static let rememberedTargets = 16_384
+
+    private let db: Database
+    private let tables: RecordTables
+    private let shapes: ShapeTable
+    private let zone: Int64
+    private let peer: Int64?
+    /// By type, the ways to write its rows: one for each list of fields that has come.
+    private var layouts: [String: [RowLayout]] = [:]
+    /// The one that was used last.
+    private var last: RowLayout?
+    private let insertMetadata: Statement
+    private let deleteMetadata: Statement
+    private let findWaiting: Statement
+    private var areAnyWaiting: Bool?
+    /// By type, how to look whether a record may be referred to.
+    private var findSound: [String: Statement] = [:]
+    /// Records that may be referred to without a look.
+    private var soundTargets: Set<RecordName> = []
+    private var hasher = RecordHasher()
+    private var blob: [UInt8] = []
+    private var bindings = Bindings()
+    private var modificationDate = ModificationDate()
+
+    /// - Parameters:
+    ///   - zone: where the records go.
+    ///   - peer: who sent them; nil for an import.
+    init(_ db: Database, _ tables: RecordTables, zone: Int64, peer: Int64?) throws {
+        self.db = db
+        self.tables = tables
+        self.zone = zone
+        self.peer = peer
+        shapes = ShapeTable(db)
+        insertMetadata = try db.cachedStatement(
+            sql: """
+                INSERT OR IGNORE INTO remoteRecord (
+                    zone, status, sourcePeer, changeGroup, changeSequence, remoteRecordID, remoteRecord)
+                VALUES (?, 0, ?, ?, ?, ?, ?)
+                """)
+        insertMetadata.setUncheckedArguments(StatementArguments())
+        deleteMetadata = try db.cachedStatement(sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?")
+        findWaiting = try db.cachedStatement(sql: "SELECT 1 FROM heldReference WHERE target = ?")
+        findWaiting.setUncheckedArguments(StatementArguments())
+    }
+
+    /// Something else was written in this transaction.
+    func forget() {
+        soundTargets.removeAll(keepingCapacity: true)
+        areAnyWaiting = nil
+    }
+
+    /// Writes a record if it is simply new, under the next number.
+    ///
+    /// - Parameter hashes: those of the state, if somebody has computed them.
+    /// - Returns: false when it is not, and then nothing was written.
+    func insert(
+        _ state: RecordState, hashes: RecordHashes?, _ numbering: inout ChangeNumbering
+    ) throws -> Bool {
+        guard let layout = try layout(ofSound: state), layout.takes(state) else { return false }
+        let hashes = hashes ?? hasher.hashes(of: state)
+        guard try insertMetadata(state, layout, hashes, numbering) else { return false }
+        guard try layout.insert(state, modificationDate.text(of: state)) else {
+            try deleteMetadata.execute(arguments: [state.name.description])
+            // A statement that has failed is not used again.
+            layouts[layout.type.name] = nil
+            last = nil
+            return false
+        }
+        try number(state, layout, hashes, &numbering)
+        return true
+    }
+
+    /// Takes a record in, under the next number, whose row somebody has written, if it is simply new otherwise.
+    ///
+    /// - Parameters:
+    ///   - state: with the values of the row.
+    ///   - written: the row's `modificationDate`.
+    /// - Returns: false when it is not, and then nothing was written.
+    func adopt(
+        _ state: RecordState, modificationDate written: String?, _ numbering: inout ChangeNumbering
+    ) throws -> Bool {
+        guard let layout = try layout(ofSound: state), !layout.hasUnstoredAssets(state) else { return false }
+        let hashes = hasher.hashes(of: state)
+        guard try insertMetadata(state, layout, hashes, numbering) else { return false }
+        let date = modificationDate.text(of: state)
+        if date != written {
+            // The column is not synced, so no trigger notices.
+            try db.cachedStatement(
+                sql: "UPDATE \(layout.type.name) SET modificationDate = ? WHERE recordName = ?"
+            ).execute(arguments: [date, state.name.description])
+        }
+        try number(state, layout, hashes, &numbering)
+        return true
+    }
+
+    /// How a record is written; nil if what is known of others bears on it.
+    private func layout(ofSound state: RecordState) throws -> RowLayout? {
+        guard state.deletion == nil, state.revival == nil, !state.fields.isEmpty,
+            let layout = try layout(of: state), try areTargetsSound(state, layout), try !isAwaited(state.name)
+        else { return nil }
+        return layout
+    }
+
+    private func number(
+        _ state: RecordState, _ layout: RowLayout, _ hashes: RecordHashes, _ numbering: inout ChangeNumbering
+    ) throws {
+        try numbering.take(hashes.id, in: zone, db)
+        guard layout.mayHaveAssets else { return }
+        try AssetTable.note(db, state, zone: zone, sequence: numbering.last, hadAny: false)
+    }
+
+    /// - Returns: false when sync knows the name.
+    private func insertMetadata(
+        _ state: RecordState, _ layout: RowLayout, _ hashes: RecordHashes, _ numbering: ChangeNumbering
+    ) throws -> Bool {
+        blob.removeAll(keepingCapacity: true)
+        RecordMetadata.append(new: state, shapeID: layout.shapeID, valueHash: hashes.valueHash, to: &blob)
+        bindings.begin()
+        bindings.append(zone)
+        if let peer { bindings.append(peer) } else { bindings.appendNull() }
+        bindings.append(numbering.group)
+        bindings.append(numbering.last + 1)
+        bindings.append(state.name.description)
+        bindings.append(blob: blob)
+        bindings.bind(to: insertMetadata.sqliteStatement)
+        try insertMetadata.execute()
+        return db.changesCount > 0
+    }
+
+    private func layout(of state: RecordState) throws -> RowLayout? {
+        if let last, last.isLayout(of: state) { return last }
+        let type = state.name.recordType
+        if let layout = layouts[type]?.first(where: { $0.isLayout(of: state) }) {
+            last = layout
+            return layout
+        }
+        guard let table = tables[type], state.fields.allSatisfy({ table.hasColumn($0.name) }) else {
+            return nil
+        }
+        let names = state.fields.map(\.name)
+        let layout = try RowLayout(
+            db, table, fieldNames: names, shapeID: shapes.id(names))
+        layouts[type, default: []].append(layout)
+        return layout
+    }
+
+    /// Whether a held record waits for one of that name.
+    private func isAwaited(_ name: RecordName) throws -> Bool {
+        if areAnyWaiting == nil {
+            areAnyWaiting = try Bool.fetchOne(
+                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM heldReference)"))
+        }
+        guard areAnyWaiting == true else { return false }
+        bindings.begin()
+        bindings.append(name.description)
+        return bindings.findsRow(findWaiting.sqliteStatement)
+    }
+
+    /// Whether everything that a record refers to is there, in the same zone, and was never deleted.
+    private func areTargetsSound(_ state: RecordState, _ layout: RowLayout) throws -> Bool {
+        for reference in layout.references {
+            guard let index = reference.index else {
+                guard !reference.relationship.isRequired else { return false }
+                continue
+            }
+            switch state.fields[index].value {
+            case .null where !reference.relationship.isRequired: continue
+            case .reference(let target) where try isSound(target, reference.relationship.target): continue
+            default: return false
+            }
+        }
+        return true
+    }
+
+    private func isSound(_ target: RecordName, _ type: String) throws -> Bool {
+        if soundTargets.contains(target) { return true }
+        guard target.isOfType(type) else { return false }
+        let statement = try statementToFindSound(type)
+        bindings.begin()
+        bindings.append(target.description)
+        bindings.append(zone)
+        guard bindings.findsRow(statement.sqliteStatement) else { return false }
+        if soundTargets.count >= Self.rememberedTargets { soundTargets.removeAll(keepingCapacity: true) }
+        soundTargets.insert(target)
+        return true
+    }
+
+    private func statementToFindSound(_ type: String) throws -> Statement {
+        if let statement = findSound[type] { return statement }
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT 1 FROM remoteRecord JOIN \(type) ON recordName = remoteRecordID
+                WHERE remoteRecordID = ? AND zone = ? AND status = 0 AND \(RecordMetadata.wasNeverDeleted)
+                """)
+        statement.setUncheckedArguments(StatementArguments())
+        findSound[type] = statement
+        return statement
+    }
+}
+
+/// How records of one type with one list of fields are written to their table.
+private final class RowLayout {
+    let type: RecordType
+    let shapeID: Int64
+    let mayHaveAssets: Bool
+    /// The references of the type; `index` is that of the field among those that came.
+    let references: [(relationship: Relationship, index: Int?)]
+    private let fieldNames: [String]
+    private let columns: [(kind: FieldDefinition.Kind, affinity: ColumnAffinity)]
+    private let statement: Statement
+    private var bindings = Bindings()
+
+    init(
+        _ db: Database, _ table: RecordTable, fieldNames: [String], shapeID: Int64
+    ) throws {
+        type = table.type
+        self.fieldNames = fieldNames
+        self.shapeID = shapeID
+        columns = fieldNames.map { table.column($0)! }
+        mayHaveAssets = columns.contains { $0.kind == .asset }
+        references = table.type.references.map { ($0, fieldNames.firstIndex(of: $0.field)) }
+        let names = ["recordName"] + fieldNames + ["modificationDate"]
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        statement = try db.cachedStatement(
+            sql: "INSERT INTO \(type.name) (\(names.joined(separator: ", "))) VALUES (\(marks))")
+        // What is bound below is all that there is.
+        statement.setUncheckedArguments(StatementArguments())
+    }
+
+    func isLayout(of state: RecordState) -> Bool {
+        state.fields.count == fieldNames.count && state.name.isOfType(type.name)
+            && zip(state.fields, fieldNames).allSatisfy { $0.name == $1 }
+    }
+
+    /// Whether every value comes back from its column as it was written.
+    func takes(_ state: RecordState) -> Bool {
+        zip(state.fields, columns).allSatisfy { $1.affinity.surelyKeeps($0.value, $1.kind) }
+    }
+
+    /// Whether a program has written the bytes of a picture where the record says which one it is.
+    func hasUnstoredAssets(_ state: RecordState) -> Bool {
+        mayHaveAssets
+            && zip(state.fields, columns).contains { field, column in
+                if case .blob = field.value { column.kind == .asset } else { false }
+            }
+    }
+
+    /// - Returns: false when a constraint of the table refuses the row, or it has one of that name.
+    func insert(_ state: RecordState, _ modificationDate: String?) throws -> Bool {
+        bindings.begin()
+        bindings.append(state.name.description)
+        for field in state.fields { bindings.append(field.value) }
+        if let modificationDate { bindings.append(modificationDate) } else { bindings.appendNull() }
+        bindings.bind(to: statement.sqliteStatement)
+        do {
+            try statement.execute()
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return false
+        }
+    }
+}
+
+/// The text of `modificationDate`; records that come together mostly have the same.
+private struct ModificationDate {
+    private var milliseconds: Int64?
+    private var last: String?
+
+    mutating func text(of state: RecordState) -> String? {
+        guard let newest = state.newestWrite?.time.milliseconds else { return nil }
+        guard newest != milliseconds else { return last }
+        milliseconds = newest
+        last = ISO8601.text(milliseconds: newest, fraction: .always)
+        return last
+    }
+}

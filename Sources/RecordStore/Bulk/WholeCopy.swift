@@ -1,0 +1,187 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import SyncModel
+
+/// Reads a whole zone in order of record type and name: those that others refer to first, each type by name.
+///
+/// The order of changes would do as well, but names that are not in it, as those of an import, lie all over the tables and
+/// indexes of both sides: reading and writing them then takes a page for each record. In order of name a page takes
+/// many. Groups of records that were changed together do not stay together, so this is for copies that are larger than
+/// any group that does.
+///
+/// Between two batches others write. What they change gets a number above that at which the copy began, and comes after
+/// it, so it does not matter whether the copy has seen it. So a copy goes on from the token of its last batch, which says
+/// at which number it began and how far it has come: ``CopyPosition``.
+struct WholeCopy {
+    private let db: Database
+    private let tables: RecordTables
+    private let zone: Int64
+    private let peer: Int64?
+    private let limit: BatchLimit
+    private let shapes: ShapeTable
+
+    /// - Parameter peer: whose own records are left out, if any.
+    init(_ db: Database, _ tables: RecordTables, zone: Int64, excluding peer: Int64?, limit: BatchLimit) {
+        self.db = db
+        self.tables = tables
+        self.zone = zone
+        self.peer = peer
+        self.limit = limit
+        shapes = ShapeTable(db)
+    }
+
+    /// Whether a copy of the zone from its beginning is one in order of name.
+    static func isDue(_ db: Database, zone: Int64, above threshold: Int) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: "SELECT COUNT(*) FROM (SELECT 1 FROM remoteRecord WHERE zone = ? LIMIT ?)")
+        return try Int.fetchOne(statement, arguments: [zone, threshold + 1]) ?? 0 > threshold
+    }
+
+    /// The next batch.
+    ///
+    /// - Parameter last: the last record that was read, exactly, if that is still known; a token may know it only about.
+    func batch(from position: CopyPosition, after last: RecordName?) throws -> (ChangeBatch, ReadingPlace) {
+        let types = try typesInOrder()
+        let start = last.map { ($0.recordType, $0.description) } ?? position.start(in: types, tables.schema)
+        var records: [RecordState] = []
+        var bytes = 0
+        for type in types[(start.flatMap { types.firstIndex(of: $0.0) } ?? 0)...] {
+            let lower = start.flatMap { $0.0 == type ? $0.1 : nil } ?? type + RecordName.separator
+            let isFull = try read(type, after: lower) { state in
+                try ChangeLog.checkSize(state)
+                records.append(state)
+                bytes += state.greatestSize
+                return records.count < limit.records && bytes < limit.bytes
+            }
+            guard isFull, let last = records.last?.name else { continue }
+            let token = position.token(at: last, tables.schema)
+            return (
+                ChangeBatch(records: records, token: token, isLast: false),
+                ReadingPlace(token, lastName: last)
+            )
+        }
+        // What was changed since the copy began comes next.
+        return (
+            ChangeBatch(records: records, token: position.end, isLast: false), ReadingPlace(position.end)
+        )
+    }
+
+    /// Whether a copy that has come so far can go on: the order of types must be the one that it was begun with.
+    func canGoOn(from position: CopyPosition) throws -> Bool {
+        try position.start(in: typesInOrder(), tables.schema) != nil
+    }
+
+    /// The types of the schema, those that others refer to before these; then those that only other machines know.
+    private func typesInOrder() throws -> [String] {
+        tables.schema.namesInOrderOfReference + (try unknownTypes())
+    }
+
+    private func unknownTypes() throws -> [String] {
+        var types: [String] = []
+        var bound = ""
+        let statement = try db.cachedStatement(
+            sql:
+                "SELECT remoteRecordID FROM remoteRecord WHERE remoteRecordID > ? ORDER BY remoteRecordID LIMIT 1"
+        )
+        while let text = try String.fetchOne(statement, arguments: [bound]) {
+            let type = try RecordName(text).recordType
+            if tables[type] == nil { types.append(type) }
+            bound = Self.end(of: type)
+        }
+        return types
+    }
+
+    /// The least text above all names of a type: the character after the separator's last one.
+    private static func end(of type: String) -> String { type + "|~}" }
+
+    /// Reads the records of a type whose names are above `lower`, for as long as `body` wants more.
+    ///
+    /// - Returns: whether it did not.
+    private func read(_ type: String, after lower: String, _ body: (RecordState) throws -> Bool) throws
+        -> Bool
+    {
+        let table = tables[type]
+        let columns = (table?.type.fieldNames ?? []).map { ", row.\($0)" }.joined()
+        // The plus keeps SQLite from reading by the index of changes, and sorting all that it finds.
+        let join = table == nil ? "" : "LEFT JOIN \(type) AS row ON row.recordName = remoteRecordID"
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT remoteRecordID, status, remoteRecord\(table == nil ? "" : ", row.recordName IS NOT NULL")\(columns)
+                FROM remoteRecord \(join)
+                WHERE remoteRecordID > ? AND remoteRecordID < ? AND +zone = ?
+                    AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
+                ORDER BY remoteRecordID
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [lower, Self.end(of: type), zone, peer])
+        while let row = try rows.next() {
+            let name = try RecordName(row[0] as String)
+            let values: [FieldValue]? =
+                if let table, row[3] as Bool { table.values(statement.sqliteStatement, from: 4) } else { nil }
+            let state = try StoredRecord(name, row, values: values, table: table, shapes: shapes).state
+                .transferred
+            // A row that vanished behind the triggers' back has nothing to say.
+            guard !state.fields.isEmpty || state.deletion != nil || state.revival != nil else { continue }
+            guard try body(state) else { return true }
+        }
+        return false
+    }
+}
+
+/// How far a ``WholeCopy`` has come, as its tokens say it. Only this store understands them.
+///
+/// The sequence is that at which the copy began. What other tokens have as the generation is here, in order: the
+/// generation of that number; 4 bytes of a hash over the order of the types and the type of the last record; and the
+/// first bytes of its suffix, 20 at most. Names that have more in common are sent again when the copy goes on in another
+/// session.
+struct CopyPosition {
+    private static let hashLength = 4
+    private static let suffixLength = 20
+
+    /// The token of the moment when the copy began.
+    private let base: ChangeToken
+    private let hash: [UInt8]
+    private let suffix: [UInt8]
+
+    /// The beginning of a copy.
+    init(beginningAt base: ChangeToken) {
+        self.base = base
+        hash = []
+        suffix = []
+    }
+
+    /// - Returns: nil for a token of another kind.
+    init?(_ token: ChangeToken) {
+        let length = ChangeToken.generationLength
+        guard token.sequence > 0, token.generation.count >= length + Self.hashLength else { return nil }
+        base = ChangeToken(generation: Array(token.generation.prefix(length)), sequence: token.sequence)
+        hash = Array(token.generation.dropFirst(length).prefix(Self.hashLength))
+        suffix = Array(token.generation.dropFirst(length + Self.hashLength))
+    }
+
+    /// The token of the batch that ends the copy: everything up to its beginning is covered.
+    var end: ChangeToken { base }
+
+    /// The token of a batch that ends with a record.
+    func token(at last: RecordName, _ schema: RecordSchema) -> ChangeToken {
+        ChangeToken(
+            generation: base.generation + Self.hash(last.recordType, schema)
+                + Array(last.suffix.utf8.prefix(Self.suffixLength)),
+            sequence: base.sequence)
+    }
+
+    /// The type of the last record, and a name at or below its.
+    ///
+    /// - Returns: nil at the beginning, and for an order of types that is not the one of the copy.
+    func start(in types: [String], _ schema: RecordSchema) -> (type: String, lower: String)? {
+        guard !hash.isEmpty, let type = types.first(where: { Self.hash($0, schema) == hash }) else {
+            return nil
+        }
+        return (type, type + RecordName.separator + String(decoding: suffix, as: UTF8.self))
+    }
+
+    private static func hash(_ type: String, _ schema: RecordSchema) -> [UInt8] {
+        let order = schema.namesInOrderOfReference.joined(separator: " ") + "/" + type
+        return Array(BLAKE2b.hash(Array(order.utf8), length: 16).prefix(hashLength))
+    }
+}

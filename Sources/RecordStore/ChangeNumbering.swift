@@ -1,0 +1,47 @@
+import GRDB
+import SyncModel
+
+/// The numbers that one step gives to the records that it changes, and what becomes of the zones' digests by that.
+///
+/// Everything that one step changes is one group, however it is written.
+struct ChangeNumbering {
+    /// The number that was given last, in this step or before.
+    private(set) var last: Int64
+    /// The first number of this step.
+    let group: Int64
+    private var digests: [Int64: ZoneDigest] = [:]
+
+    init(_ db: Database) throws {
+        last = try SyncState.integer(db, .lastSequence) ?? 0
+        group = last + 1
+    }
+
+    /// How many numbers were given.
+    var count: Int { Int(last - group + 1) }
+
+    /// Gives a number out.
+    mutating func next() -> Int64 {
+        last += 1
+        return last
+    }
+
+    /// Gives the next number to a new record, and takes it into the digest of its zone.
+    mutating func take(_ id: RecordID, in zone: Int64, _ db: Database) throws {
+        last += 1
+        try change(zone, db) { $0.insert(id) }
+    }
+
+    /// Changes the digest of a zone.
+    mutating func change(_ zone: Int64, _ db: Database, _ body: (inout ZoneDigest) -> Void) throws {
+        if digests[zone] == nil { digests[zone] = try Zones.digest(db, zone) }
+        body(&digests[zone]!)
+    }
+
+    /// Writes down what was given out, and the digests.
+    func save(_ db: Database, generation: [UInt8]) throws {
+        for (zone, digest) in digests { try Zones.setDigest(db, zone, digest) }
+        guard count > 0 else { return }
+        try SyncState.set(db, .lastSequence, last)
+        try Generations.record(db, generation, firstSequence: group)
+    }
+}

@@ -1,0 +1,31 @@
+import GRDB
+import Synchronization
+
+/// Tells of transactions of this process that changed a record, or wrote to a synced table.
+///
+/// GRDB asks it about every statement before that is executed, so it says as soon as it can that it has seen enough.
+final class WriteObserver: TransactionObserver, Sendable {
+    private let onChange: @Sendable () -> Void
+    private let hasSeenChange = Atomic(false)
+
+    init(_ onChange: @escaping @Sendable () -> Void) {
+        self.onChange = onChange
+    }
+
+    /// Whatever numbers a record writes the zone's digest anew.
+    func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
+        let table = kind.tableName
+        return table == "recordZone" || table == "pendingChange"
+    }
+
+    func databaseDidChange(with _: DatabaseEvent) {
+        hasSeenChange.store(true, ordering: .relaxed)
+        stopObservingDatabaseChangesUntilNextTransaction()
+    }
+
+    func databaseDidCommit(_: Database) {
+        if hasSeenChange.exchange(false, ordering: .relaxed) { onChange() }
+    }
+
+    func databaseDidRollback(_: Database) { hasSeenChange.store(false, ordering: .relaxed) }
+}

@@ -1,0 +1,215 @@
+import GRDB
+import SyncModel
+import Testing
+
+@testable import RecordStore
+
+/// Records that are simply new are written as they come. What is stored must be what the working set would have stored.
+struct NewRecordsTests {
+    private let stamp = Stamp(
+        time: HybridTime(milliseconds: 1_700_000_000_000), replica: ReplicaID(rawValue: 7))
+
+    private func later(_ milliseconds: Int64) -> Stamp {
+        Stamp(
+            time: HybridTime(milliseconds: 1_700_000_000_000 + milliseconds), replica: ReplicaID(rawValue: 7))
+    }
+
+    private func record(
+        _ name: String, _ fields: KeyValuePairs<String, FieldValue>, at stamp: Stamp? = nil,
+        deletion: Stamp? = nil
+    ) throws -> RecordState {
+        try RecordState(
+            name: RecordName(name),
+            fields: fields.map { RecordField(name: $0, value: $1, stamp: stamp ?? self.stamp) },
+            deletion: deletion)
+    }
+
+    private func author(_ number: Int) throws -> RecordState {
+        try record(
+            "Author|~|\(number)", ["name": .text("Author \(number)"), "born": .date(1_000 * Int64(number))])
+    }
+
+    private func book(_ number: Int, by author: String, shelf: String? = nil) throws -> RecordState {
+        try record(
+            "Book|~|\(number)",
+            [
+                "author": .reference(RecordName(author)), "title": .text("Book \(number)"),
+                "pages": .integer(Int64(number)),
+                "shelf": shelf.map { .reference(try RecordName($0)) } ?? .null,
+            ])
+    }
+
+    /// Merges states as a peer's batch, one transaction for each list.
+    private func apply(_ batches: [[RecordState]], to machine: Machine) async throws {
+        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 3, count: 32), name: "peer")
+        let ledger = PeerLedger(store: machine.store, peer: peer)
+        for (index, records) in batches.enumerated() {
+            let batch = ChangeBatch(records: records, token: .start, isLast: index == batches.count - 1)
+            _ = try await machine.store.database.write { try ledger.apply($0, batch) }
+        }
+    }
+
+    /// Everything that the store keeps of the records, but for their numbers.
+    private func contents(_ machine: Machine) throws -> [String] {
+        let tables = ["Author", "Shelf", "Book", "Loan"].map { "SELECT * FROM \($0) ORDER BY recordName" }
+        return try
+            (tables + [
+                """
+                SELECT remoteRecordID, zone, status, sourcePeer, hex(remoteRecord), fieldNames FROM remoteRecord
+                LEFT JOIN recordShape ON id = unicode(substr(remoteRecord, 3, 1)) ORDER BY remoteRecordID
+                """, "SELECT recordCount, hex(digestSum) FROM recordZone",
+                "SELECT * FROM heldReference ORDER BY recordName, target",
+                "SELECT value FROM syncState WHERE name = 'clock'",
+            ]).flatMap(machine.rows)
+    }
+
+    /// A child that comes before its parent is not simply new; so the same records, the other way round, are written by the
+    /// working set.
+    private func expectSameInBothOrders(_ records: [RecordState], _ comment: Comment? = nil) async throws {
+        let (new, loaded) = (try Machine("a", number: 1), try Machine("b", number: 2))
+        try await apply([records], to: new)
+        // One by one the last ones wait for the first ones, so nothing is simply new when it comes.
+        try await apply(records.reversed().map { [$0] }, to: loaded)
+        #expect(try contentsWithoutShapes(new) == contentsWithoutShapes(loaded), comment)
+        for machine in [new, loaded] {
+            let check = try await machine.store.database.read { [store = machine.store] in try store.check($0)
+            }
+            #expect(check.isSound, comment)
+        }
+    }
+
+    /// The numbers of shapes depend on the order in which they came.
+    private func contentsWithoutShapes(_ machine: Machine) throws -> [String] {
+        let names = try machine.rows("SELECT remoteRecordID, status, sourcePeer FROM remoteRecord ORDER BY 1")
+        return try contents(machine).filter { !$0.contains("|1|0|1|") } + names
+    }
+
+    @Test func aFamilyIsStoredAlikeInEveryOrder() async throws {
+        try await expectSameInBothOrders([
+            author(1), author(2), record("Shelf|~|1", ["label": .text("top")]), book(1, by: "Author|~|1"),
+            book(2, by: "Author|~|2", shelf: "Shelf|~|1"),
+            record("Loan|~|1", ["book": .reference(RecordName("Book|~|2")), "borrower": .text("Anne")]),
+        ])
+    }
+
+    @Test func numbersFollowTheOrderOfArrivalAndAreOneGroup() async throws {
+        let machine = try Machine("a", number: 1)
+        // The second needs the working set: it waits.
+        try await apply([[author(1), book(1, by: "Author|~|9"), author(2)]], to: machine)
+        let numbers = try machine.rows("SELECT changeSequence FROM remoteRecord ORDER BY changeSequence")
+        #expect(numbers == ["1", "2", "3"])
+        #expect(try machine.rows("SELECT DISTINCT changeGroup FROM remoteRecord") == ["1"])
+        #expect(try machine.rows("SELECT value FROM syncState WHERE name = 'lastSequence'") == ["3"])
+    }
+
+    @Test func valuesComeBackAsTheyWere() async throws {
+        let machine = try Machine("a", number: 1)
+        let values: [FieldValue] = [
+            .text(""), .text("a\0b"), .text("ä€😀"), .blob([]), .blob([0, 1, 255]), .null, .integer(.min),
+            .real(0.5),
+            .real(-0.0), .text(String(repeating: "x", count: 100_000)),
+        ]
+        var records: [RecordState] = []
+        for (number, value) in values.enumerated() {
+            records.append(try record("Shelf|~|\(number)", ["label": value]))
+        }
+        try await apply([records], to: machine)
+        for record in records {
+            #expect(try await machine.state("\(record.name)") == record)
+        }
+    }
+
+    @Test func whatTheTableHasNoPlaceForIsKeptBesideIt() async throws {
+        let machine = try Machine("a", number: 1)
+        let unknownField = try record("Author|~|1", ["name": .text("A"), "nickname": .text("B")])
+        let unknownType = try record("Magazine|~|1", ["title": .text("C")])
+        // A column of integers makes an integer of it.
+        let altered = try record(
+            "Book|~|1", ["author": .reference(RecordName("Author|~|1")), "pages": .text("12")])
+        try await apply([[unknownField, unknownType, altered]], to: machine)
+        for record in [unknownField, unknownType, altered] {
+            #expect(try await machine.state("\(record.name)") == record)
+        }
+    }
+
+    @Test func aRowThatTheTableRefusesIsHeldAndTheOthersAreNot() async throws {
+        let sql = Library.sql.replacing("title TEXT,", with: "title TEXT CHECK (title <> 'Bad'),")
+        let machine = try Machine("a", number: 1, sql: sql)
+        let bad = try record(
+            "Book|~|2", ["author": .reference(RecordName("Author|~|1")), "title": .text("Bad")])
+        try await apply(
+            [[author(1), book(1, by: "Author|~|1"), bad, book(3, by: "Author|~|1")]], to: machine)
+        #expect(try machine.rows("SELECT recordName FROM Book ORDER BY 1") == ["Book|~|1", "Book|~|3"])
+        #expect(try machine.rows("SELECT remoteRecordID FROM remoteRecord WHERE status = 2") == ["Book|~|2"])
+        #expect(try await machine.state("Book|~|2") == bad)
+    }
+
+    @Test func theSameRecordTwiceInOneBatchIsMerged() async throws {
+        let machine = try Machine("a", number: 1)
+        let first = try record("Shelf|~|1", ["label": .text("old")])
+        let second = try record("Shelf|~|1", ["label": .text("new")], at: later(5))
+        try await apply([[first, second]], to: machine)
+        #expect(try await machine.state("Shelf|~|1") == second)
+        #expect(try machine.rows("SELECT recordCount FROM recordZone") == ["1"])
+    }
+
+    @Test func aChildOfARecordThatWasDeletedOnceIsUnderItsDeletion() async throws {
+        let machine = try Machine("a", number: 1)
+        // The author was deleted, and lives because of a later write.
+        let author = try record("Author|~|1", ["name": .text("A")], at: later(20), deletion: later(10))
+        try await apply([[author], [book(1, by: "Author|~|1")]], to: machine)
+        #expect(try await machine.state("Book|~|1")?.isDeleted == true)
+        #expect(try machine.rows("SELECT recordName FROM Book") == [])
+    }
+
+    @Test func whatAHeldRecordWaitsForShowsIt() async throws {
+        let machine = try Machine("a", number: 1)
+        try await apply([[book(1, by: "Author|~|1")], [author(2)], [author(1)]], to: machine)
+        #expect(try machine.rows("SELECT recordName FROM Book") == ["Book|~|1"])
+        #expect(try machine.rows("SELECT recordName FROM heldReference") == [])
+    }
+
+    @Test func aParentThatVanishedBehindTheTriggersIsNotReliedOn() async throws {
+        let machine = try Machine("a", number: 1)
+        try await apply([[author(1)]], to: machine)
+        try machine.shell(
+            """
+            INSERT INTO capturePause (id) VALUES (1); DELETE FROM Author; DELETE FROM capturePause
+            """)
+        try await apply([[book(1, by: "Author|~|1")]], to: machine)
+        #expect(
+            try machine.rows("SELECT status FROM remoteRecord WHERE remoteRecordID = 'Book|~|1'") == ["2"])
+    }
+
+    @Test func aDeletionInTheSameBatchTakesTheNewChildAlong() async throws {
+        let machine = try Machine("a", number: 1)
+        try await apply([[author(1)]], to: machine)
+        var deleted = try author(1)
+        deleted.deletion = later(10)
+        try await apply([[book(1, by: "Author|~|1"), deleted.transferred]], to: machine)
+        #expect(try machine.rows("SELECT recordName FROM Author UNION SELECT recordName FROM Book") == [])
+        #expect(try await machine.state("Book|~|1")?.isDeleted == true)
+    }
+
+    @Test func whatWasWrittenHereIsTakenInWithTheTimeOfItsWrite() async throws {
+        let clock = SetClock(1_700_000_000_123)
+        let machine = try Machine("a", number: 1, clock: clock)
+        try machine.shell(
+            """
+            INSERT INTO Author (recordName, name, modificationDate) VALUES ('Author|~|1', 'A', 'nonsense');
+            INSERT INTO Author (recordName, name, modificationDate) VALUES ('Author|~|2', 'B', X'00');
+            INSERT INTO Book (recordName, title, author) VALUES ('Book|~|1', 'C', 'Author|~|1');
+            UPDATE Book SET title = 'D'
+            """)
+        let changes = try await machine.store.foldPendingChanges()
+        #expect(changes.changed == 3)
+        let dates = try machine.rows(
+            "SELECT modificationDate FROM Author UNION ALL SELECT modificationDate FROM Book")
+        #expect(dates == [String](repeating: "2023-11-14T22:13:20.123Z", count: 3))
+        let book = try #require(try await machine.state("Book|~|1"))
+        #expect(book.field("title")?.value == .text("D"))
+        // The title was written once more, so its stamp is the newest.
+        #expect(book.field("title")?.stamp == book.newestWrite)
+        #expect(book.field("author")?.stamp != book.newestWrite)
+    }
+}

@@ -1,0 +1,172 @@
+import GRDB
+import SyncModel
+import Testing
+
+@testable import RecordStore
+
+/// A copy of a large zone goes in order of name, and can be cut off anywhere.
+struct WholeCopyTests {
+    private let machine: Machine
+    private let ledger: PeerLedger
+    private static let limit = BatchLimit(
+        records: 4, bytes: .max, groupRecords: 4, groupBytes: .max, recordsCopiedInGroups: 10)
+
+    init() async throws {
+        machine = try Machine("a", number: 1)
+        ledger = PeerLedger(
+            store: machine.store,
+            peer: try await machine.store.addPeer(key: [UInt8](repeating: 1, count: 32), name: "b"))
+        try machine.shell(
+            """
+            WITH RECURSIVE number (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM number WHERE n < 8)
+            INSERT INTO Author (recordName, name) SELECT 'Author|~|' || (7 * n % 9), 'Author' FROM number;
+            INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'top');
+            WITH RECURSIVE number (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM number WHERE n < 8)
+            INSERT INTO Book (recordName, title, author) SELECT 'Book|~|' || (5 * n % 9), 'Book', 'Author|~|' || n FROM number;
+            """)
+        try await machine.store.foldPendingChanges()
+    }
+
+    private func batch(after place: ReadingPlace) async throws -> (batch: ChangeBatch, place: ReadingPlace) {
+        try await machine.store.foldPendingChanges()
+        return try await machine.store.database.read { [ledger] in
+            try ledger.nextBatch($0, after: place, includingEcho: false, limit: Self.limit)
+        }
+    }
+
+    /// The names of everything that comes after a place, in order.
+    private func names(after place: ReadingPlace) async throws -> [String] {
+        var (place, names) = (place, [String]())
+        while true {
+            let (batch, next) = try await batch(after: place)
+            names += batch.records.map(\.name.description)
+            if batch.isLast { return names }
+            place = next
+        }
+    }
+
+    private var all: [String] {
+        get throws {
+            try machine.rows("SELECT remoteRecordID FROM remoteRecord").sorted { left, right in
+                // Book refers to the others, and Author was listed first.
+                let order = ["Author", "Shelf", "Book", "Loan", "Magazine"]
+                let types = [left, right].map { name in order.firstIndex { name.hasPrefix($0) }! }
+                return types[0] == types[1] ? left < right : types[0] < types[1]
+            }
+        }
+    }
+
+    @Test func whatOthersReferToComesFirstAndEachTypeInOrderOfName() async throws {
+        #expect(try await names(after: ReadingPlace(.start)) == all)
+    }
+
+    @Test func aSmallZoneIsCopiedInTheOrderOfItsChanges() async throws {
+        let limit = BatchLimit(
+            records: 4, bytes: .max, groupRecords: 4, groupBytes: .max, recordsCopiedInGroups: 19)
+        let first = try await machine.store.database.read { [ledger] in
+            try ledger.nextBatch($0, after: ReadingPlace(.start), includingEcho: false, limit: limit).batch
+        }
+        #expect(first.records.map(\.name.description) == (0..<4).map { "Author|~|\(7 * $0 % 9)" })
+        #expect(CopyPosition(first.token) == nil)
+    }
+
+    @Test func deletionsAndUnknownTypesAreAmongThem() async throws {
+        try machine.shell("DELETE FROM Book WHERE recordName = 'Book|~|3'")
+        let stamp = Stamp(time: HybridTime(milliseconds: 1_000), replica: ReplicaID(rawValue: 3))
+        let magazine = try RecordState(
+            name: RecordName("Magazine|~|1"),
+            fields: [RecordField(name: "title", value: .text("M"), stamp: stamp)])
+        _ = try await machine.store.database.write { [store = machine.store] in
+            try store.merge($0, [magazine])
+        }
+        let names = try await names(after: ReadingPlace(.start))
+        #expect(names.contains("Book|~|3") && names.last == "Magazine|~|1")
+        #expect(try names == all)
+    }
+
+    /// Another session knows the token alone.
+    @Test func aCopyThatWasCutOffGoesOnBehindEveryBatch() async throws {
+        var place = ReadingPlace(.start)
+        var seen: [String] = []
+        while true {
+            let (batch, next) = try await batch(after: place)
+            seen += batch.records.map(\.name.description)
+            let rest = try await names(after: ReadingPlace(batch.token))
+            #expect(try seen + rest == all)
+            if batch.isLast { return }
+            place = next
+        }
+    }
+
+    @Test func namesThatAreAlikeForLongAreAllCopied() async throws {
+        let long = String(repeating: "x", count: 30)
+        try machine.shell(
+            """
+            WITH RECURSIVE number (n) AS (VALUES (10) UNION ALL SELECT n + 1 FROM number WHERE n < 30)
+            INSERT INTO Shelf (recordName, label) SELECT 'Shelf|~|\(long)' || n, 'x' FROM number
+            """)
+        try await machine.store.foldPendingChanges()
+        #expect(try await names(after: ReadingPlace(.start)) == all)
+        // In another session some come twice, and none is missing.
+        var place = ReadingPlace(.start)
+        for _ in 0..<5 { place = try await batch(after: place).place }
+        let rest = try await names(after: ReadingPlace(place.token))
+        #expect(Set(rest).isSuperset(of: try all.suffix(all.count - 20)))
+        #expect(rest.count == Set(rest).count)
+    }
+
+    @Test func whatChangesMeanwhileComesBehind() async throws {
+        let (first, place) = try await batch(after: ReadingPlace(.start))
+        try machine.shell(
+            """
+            UPDATE Author SET name = 'Changed' WHERE recordName = '\(first.records[0].name)';
+            DELETE FROM Book WHERE recordName = 'Book|~|0';
+            INSERT INTO Author (recordName, name) VALUES ('Author|~|0a', 'New')
+            """)
+        let names = try await names(after: place)
+        #expect(names.contains(first.records[0].name.description))
+        #expect(names.filter { $0 == "Author|~|0a" }.count >= 1)
+        let gone = try #require(try await machine.state("Book|~|0"))
+        #expect(gone.isDeleted && names.contains("Book|~|0"))
+    }
+
+    @Test func theOtherStoreEndsUpTheSame() async throws {
+        let other = try Machine("b", number: 2)
+        try await machine.sync(with: other)
+        #expect(try await machine.digest() == other.digest())
+    }
+
+    @Test func anUnfinishedCopyIsNotAcknowledged() async throws {
+        var place = ReadingPlace(.start)
+        var acknowledged: [Int64] = []
+        while true {
+            let (batch, next) = try await batch(after: place)
+            let progress = try await machine.store.database.write { [ledger] db in
+                try ledger.acknowledge(db, batch.token)
+                return try PeerTable.progress(db, peer: ledger.peer.id, zone: 1).acknowledgedSequence
+            }
+            acknowledged.append(progress)
+            if batch.isLast { break }
+            place = next
+        }
+        #expect(acknowledged.dropLast(2).allSatisfy { $0 == 0 })
+        #expect(acknowledged.last == 19)
+    }
+
+    @Test func aTokenOfACopyIsGivenOutUntilTheSchemaIsAnother() async throws {
+        let token = try await batch(after: ReadingPlace(.start)).batch.token
+        func isVoid(_ store: RecordStore, _ token: ChangeToken) async throws -> Bool {
+            try await machine.store.database.read { [peer = ledger.peer] db in
+                try PeerLedger(store: store, peer: peer).begin(db, heldByPeer: token).isHeldTokenVoid
+            }
+        }
+        #expect(try await !isVoid(machine.store, token))
+        var forged = token
+        forged.generation[0] ^= 1
+        #expect(try await isVoid(machine.store, forged))
+        let types = try Library.schema().types
+        let other = try RecordStore(
+            machine.store.database, schema: RecordSchema(types.reversed()), replica: machine.store.replica)
+        #expect(try await isVoid(other, token))
+    }
+}
