@@ -5,30 +5,34 @@ import Foundation
 struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measures what sync costs, against the same work without it, run beside it.",
-        subcommands: [Run.self, ServeHub.self], defaultSubcommand: Run.self)
+        subcommands: [Run.self, Fill.self, DrawGrowth.self, Machine.self, WriteFloor.self],
+        defaultSubcommand: Run.self)
 }
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run benchmarks, and print their figures as Markdown.",
-        discussion: "Each figure is the median of several rounds, with the least and the greatest behind it."
+        abstract: "Run benchmarks, and print their figures as one table in Markdown.",
+        discussion: """
+            Each figure is the median of several rounds, with the least and the greatest behind it. What stands beside it \
+            was run in the same round.
+            """
     )
 
     enum Benchmark: String, ExpressibleByArgument, CaseIterable {
         case localWrites = "local-writes"
-        case firstSync = "first-sync"
+        case stores
         case liveLatency = "live-latency"
         case pictures
-        case largeStores = "large-stores"
         case hub
     }
 
-    @Argument(
-        help: ArgumentHelp("Which to run (default: all but large-stores and hub).", valueName: "benchmark"))
+    @Argument(help: ArgumentHelp("Which to run (default: all).", valueName: "benchmark"))
     var benchmarks: [Benchmark] = []
 
-    @Option(help: "How many records the first sync moves.")
-    var records = 20_000
+    @Option(
+        parsing: .upToNextOption,
+        help: "How many records the scorebooks of `stores` have, in ascending order.")
+    var sizes = [10_000, 100_000, 1_000_000]
 
     @Option(help: "How many rows are written, changed and deleted with 10,000 a transaction.")
     var rows = 50_000
@@ -39,11 +43,11 @@ struct Run: AsyncParsableCommand {
     @Option(help: "How many times each of these figures is measured.")
     var rounds = 5
 
+    @Option(help: "How many times, in scorebooks of a million records or more.")
+    var largeRounds = 3
+
     @Option(help: "How many commits live-latency follows.")
     var commits = 1_000
-
-    @Option(help: "How many records the scorebooks of large-stores have.")
-    var storeSize = 1_000_000
 
     @Option(help: "How many megabytes of pictures are moved.")
     var megabytes = 200
@@ -51,60 +55,47 @@ struct Run: AsyncParsableCommand {
     @Option(help: "How many machines are connected to the hub.")
     var machines = 500
 
+    @Option(help: "Also write all figures of all rounds to this file, as JSON.")
+    var json: String?
+
     @Flag(help: "Only see whether everything runs, all of it; the figures mean nothing.")
     var tiny = false
 
     func validate() throws {
-        guard [records, rows, singles, rounds, commits, storeSize, megabytes].allSatisfy({ $0 > 0 }),
-            machines > 1
-        else {
+        let counts = sizes + [rows, singles, rounds, largeRounds, commits, megabytes]
+        guard counts.allSatisfy({ $0 > 0 }), machines > 1 else {
             throw ValidationError("all sizes are 1 or more, and a hub has 2 machines or more")
         }
-    }
-
-    func run() async throws {
-        let chosen =
-            benchmarks.isEmpty
-            ? (tiny ? Benchmark.allCases : [.localWrites, .firstSync, .liveLatency, .pictures]) : benchmarks
-        let rounds = tiny ? 2 : rounds
-        for benchmark in chosen {
-            switch benchmark {
-            case .localWrites:
-                let writes = LocalWrites(rows: tiny ? 200 : rows, singles: tiny ? 50 : singles)
-                try await writes.run(rounds: rounds).print()
-            case .firstSync:
-                try await FirstSync(records: tiny ? 500 : records).run(rounds: rounds).print()
-            case .liveLatency:
-                try await LiveLatency(commits: tiny ? 20 : commits).run().print()
-            case .pictures:
-                let pictures = Pictures(megabytes: tiny ? 2 : megabytes)
-                try await pictures.run(rounds: rounds).print()
-                try await pictures.runLatency(commits: tiny ? 20 : 200).print()
-            case .largeStores:
-                let size = tiny ? 500 : storeSize
-                try await LargeStores(records: size).run().print(records: size)
-            case .hub:
-                try await Hub(machines: tiny ? 3 : machines, changes: tiny ? 2 : 10).run().print()
-            }
+        guard sizes == sizes.sorted(), (sizes.first ?? 100) >= 100 else {
+            throw ValidationError("--sizes are 100 or more, the smallest first")
         }
     }
-}
-
-/// The listener of the benchmark `hub`.
-struct ServeHub: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "serve-hub", shouldDisplay: false)
-
-    @Argument var directory: String
 
     func run() async throws {
-        let household = try Household(in: URL(fileURLWithPath: directory), "hub")
-        let listening = try await ListeningHousehold(household, name: "hub")
-        write("\(listening.port)")
-        while readLine() != nil { write(await listening.code().formatted) }
+        var report = Report()
+        for benchmark in benchmarks.isEmpty ? Benchmark.allCases : benchmarks {
+            report.add(try await measure(benchmark))
+        }
+        report.print()
+        if let json { try JSONEncoder().encode(report).write(to: URL(fileURLWithPath: json)) }
     }
 
-    /// Writes a line, at once: the other side waits for it.
-    private func write(_ line: String) {
-        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+    private func measure(_ benchmark: Benchmark) async throws -> [Figure] {
+        let rounds = tiny ? 2 : rounds
+        switch benchmark {
+        case .localWrites:
+            let writes = LocalWrites(rows: tiny ? 200 : rows, singles: tiny ? 50 : singles)
+            return try await writes.run(rounds: rounds)
+        case .stores:
+            let stores = Stores(sizes: tiny ? [200, 1_200] : sizes)
+            return try await stores.run(rounds: rounds, largeRounds: tiny ? 2 : largeRounds)
+        case .liveLatency:
+            return try await LiveLatency(commits: tiny ? 20 : commits).run()
+        case .pictures:
+            let pictures = Pictures(megabytes: tiny ? 2 : megabytes)
+            return try await pictures.run(rounds: rounds) + pictures.runLatency(commits: tiny ? 20 : 200)
+        case .hub:
+            return try await Hub(machines: tiny ? 3 : machines, changes: tiny ? 2 : 10).run()
+        }
     }
 }

@@ -11,9 +11,9 @@ import RecordStore
 struct Pictures {
     let megabytes: Int
 
-    func run(rounds: Int) async throws -> ResultTable {
-        var piped = Comparison("against tar through a pipe, \(megabytes) MB")
-        var copied = Comparison("against rsync over loopback, \(megabytes) MB")
+    func run(rounds: Int) async throws -> [Figure] {
+        var piped = Figure("kB of \(megabytes) MB of pictures, against tar through a pipe", .perSecond)
+        var copied = Figure("kB of \(megabytes) MB of pictures, against rsync over loopback", .perSecond)
         let rsync = Tool.find("rsync")
         for round in 0..<rounds {
             try await withTemporaryDirectory { directory in
@@ -30,13 +30,11 @@ struct Pictures {
                         if let rsync { baselines.append(try await copy(files, source, directory, rsync)) }
                     }
                 }
-                piped.add(speed: synced, baseline: baselines[0])
-                if baselines.count > 1 { copied.add(speed: synced, baseline: baselines[1]) }
+                piped.add(synced, beside: baselines[0])
+                if baselines.count > 1 { copied.add(synced, beside: baselines[1]) }
             }
         }
-        return ResultTable(
-            title: "pictures, in kB", baseline: "plain", subject: "synced",
-            comparisons: rsync == nil ? [piped] : [piped, copied])
+        return rsync == nil ? [piped] : [piped, copied]
     }
 
     // MARK: Files
@@ -50,7 +48,7 @@ struct Pictures {
     private static func fill(_ household: Household, megabytes: Int) async throws -> Files {
         var chance = Chance(state: 7)
         var files = Files()
-        var rows: [NewRow] = [HouseholdRows.game(0), HouseholdRows.match(0, game: 0, minutes: 60)]
+        var rows: [NewRow] = [SimpleRows.game(0), SimpleRows.match(0, game: 0, minutes: 60)]
         let limit = megabytes * 1_000_000
         while files.bytes < limit {
             let sizes = [
@@ -73,8 +71,8 @@ struct Pictures {
                     NewRow(
                         "SBMatchImage",
                         [
-                            "recordName": HouseholdRows.name("SBMatchImage", files.count),
-                            "match": HouseholdRows.name("SBMatch", 0), "image": asset.json,
+                            "recordName": SimpleRows.name("SBMatchImage", files.count),
+                            "match": SimpleRows.name("SBMatch", 0), "image": asset.json,
                         ]))
                 files.count += 1
                 files.bytes += size
@@ -121,10 +119,11 @@ struct Pictures {
     {
         let target = directory.appendingPathComponent("copied")
         let configuration = directory.appendingPathComponent("rsyncd.conf")
+        // Only root may, and has to, say as whom it serves.
+        let user = getuid() == 0 ? "uid = 0\ngid = 0" : ""
         try """
         use chroot = no
-        uid = \(getuid())
-        gid = \(getgid())
+        \(user)
         [pictures]
         path = \(source.assets.url.path)
         """.write(to: configuration, atomically: true, encoding: .utf8)
@@ -149,7 +148,7 @@ struct Pictures {
     // MARK: Records meanwhile
 
     /// How long a commit takes until it is seen on the other side, with nothing else to do and with pictures under way.
-    func runLatency(commits: Int) async throws -> LatencyTable {
+    func runLatency(commits: Int) async throws -> [Figure] {
         try await withTemporaryDirectory { directory in
             let server = try Household(in: directory, "server")
             let client = try Household(in: directory, "client")
@@ -181,11 +180,10 @@ struct Pictures {
                 } while try await client.scorebook.records.assetStatus().missing.files > 0
                     && busy.count < commits
             }
-            var table = LatencyTable(
-                bare: ("commit, seen by another program there", idle),
-                synced: ("the same while pictures are sent", busy))
-            table.title = "commits"
-            return table
+            return LiveLatency.figures(
+                "commit until another program sees it there while pictures are sent, against no pictures",
+                busy,
+                beside: idle)
         }
     }
 }

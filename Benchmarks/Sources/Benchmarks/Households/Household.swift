@@ -49,38 +49,13 @@ struct NewRow: Sendable {
     }
 }
 
-/// Rows of the kinds and in the proportions that a household's scorebook has, the same in every run.
-enum HouseholdRows {
-    private static let persons = 12
-    private static let games = 40
+/// Single rows, for measurements that need some of one kind.
+enum SimpleRows {
     private static let day = 86_400.0
 
     /// A record name; names of one type ascend with their number, as those do that the program itself gives.
     static func name(_ type: String, _ number: Int) -> String {
         String(format: "\(type)|~|01900000-%04x-7000-8000-%012x", number >> 16, number)
-    }
-
-    /// Persons and games first, then matches, each with a place, 2 to 4 players and their scores, until there are
-    /// `count` records.
-    static func rows(_ count: Int) -> [NewRow] {
-        var chance = Chance(state: 19_951_125)
-        var rows: [NewRow] = []
-        for number in 0..<persons {
-            rows.append(
-                NewRow(
-                    "SBPerson",
-                    [
-                        "recordName": name("SBPerson", number), "firstName": "Person",
-                        "lastName": "No. \(number)",
-                    ]))
-        }
-        for number in 0..<games { rows.append(game(number)) }
-        var match = 0
-        while rows.count < count {
-            addMatch(match, &rows, &chance)
-            match += 1
-        }
-        return Array(rows.prefix(count))
     }
 
     static func game(_ number: Int) -> NewRow {
@@ -97,44 +72,5 @@ enum HouseholdRows {
                 "recordName": name("SBMatch", number), "game": name("SBGame", game),
                 "date": date.formatted(.iso8601), "durationMinutes": minutes, "ignored": 0,
             ])
-    }
-
-    private static func addMatch(_ number: Int, _ rows: inout [NewRow], _ chance: inout Chance) {
-        rows.append(match(number, game: chance.next(games), minutes: 20 + chance.next(120)))
-        rows.append(
-            NewRow(
-                "SBMatchLocation",
-                [
-                    "recordName": name("SBMatchLocation", number), "match": name("SBMatch", number),
-                    "name": "Table No. \(chance.next(6))",
-                ]))
-        for seat in 0..<2 + chance.next(3) {
-            let player = number * 4 + seat
-            rows.append(
-                NewRow(
-                    "SBPlayer",
-                    [
-                        "recordName": name("SBPlayer", player), "match": name("SBMatch", number),
-                        "person": name("SBPerson", chance.next(persons)), "seatOrder": seat,
-                        "winner": seat == 0 ? 1 : 0,
-                    ]))
-            rows.append(
-                NewRow(
-                    "SBScore",
-                    [
-                        "recordName": name("SBScore", player), "player": name("SBPlayer", player),
-                        "points": chance.next(200),
-                    ]))
-        }
-    }
-}
-
-/// A generator of numbers that look random and are the same in every run (Knuth's MMIX constants).
-struct Chance {
-    var state: UInt64
-
-    mutating func next(_ limit: Int) -> Int {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return Int(state >> 33) % limit
     }
 }

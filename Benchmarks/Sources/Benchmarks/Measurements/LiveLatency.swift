@@ -13,7 +13,7 @@ struct LiveLatency {
     /// meets both.
     private static let stretch = 20
 
-    func run() async throws -> LatencyTable {
+    func run() async throws -> [Figure] {
         try await withTemporaryDirectory { directory in
             let server = try Household(in: directory, "server")
             let client = try Household(in: directory, "client")
@@ -49,9 +49,20 @@ struct LiveLatency {
                     synced.append(try await Self.synced(Self.stretch + synced.count, programs))
                 }
             }
-            return LatencyTable(
-                bare: ("commit, \(bytes) bytes over TCP and back, commit there", bare),
-                synced: ("commit, seen by another program there", synced))
+            return Self.figures(
+                "commit until another program sees it there, against commit, \(bytes) B over TCP and back, commit",
+                synced, beside: bare)
+        }
+    }
+
+    /// The middle and the hundredth part that took longest.
+    static func figures(_ name: String, _ milliseconds: [Double], beside bare: [Double]) -> [Figure] {
+        [(0.5, "p50"), (0.99, "p99")].map { part, label in
+            var figure = Figure("\(label) of \(name)", .seconds)
+            figure.add(
+                Spread.quantile(part, of: milliseconds) / 1000, beside: Spread.quantile(part, of: bare) / 1000
+            )
+            return figure
         }
     }
 
@@ -74,8 +85,8 @@ struct LiveLatency {
     static func synced(
         _ number: Int, _ programs: (writer: DatabaseQueue, reader: DatabaseQueue)
     ) async throws -> Double {
-        let row = HouseholdRows.game(number)
-        let name = HouseholdRows.name("SBGame", number)
+        let row = SimpleRows.game(number)
+        let name = SimpleRows.name("SBGame", number)
         let begin = ContinuousClock.now
         try await programs.writer.write { try row.insert($0) }
         while true {
@@ -86,32 +97,5 @@ struct LiveLatency {
             if isThere { return (ContinuousClock.now - begin) / .milliseconds(1) }
             usleep(100)
         }
-    }
-}
-
-/// Latencies, as a Markdown table.
-struct LatencyTable {
-    typealias Row = (name: String, milliseconds: [Double])
-
-    let bare: Row
-    let synced: Row
-    var title = "commits"
-
-    func print() {
-        Swift.print("\n| \(bare.milliseconds.count) \(title) | p50 | p99 | greatest |")
-        Swift.print("| --- | ---: | ---: | ---: |")
-        for row in [bare, synced] {
-            let cells = [0.5, 0.99, 1].map { String(format: "%.2f ms", Self.quantile($0, row)) }
-            Swift.print("| \(row.name) | \(cells.joined(separator: " | ")) |")
-        }
-        let ratios = [0.5, 0.99, 1].map {
-            String(format: "%.1f", Self.quantile($0, synced) / Self.quantile($0, bare))
-        }
-        Swift.print("| ratio | \(ratios.joined(separator: " | ")) |")
-    }
-
-    private static func quantile(_ part: Double, _ row: Row) -> Double {
-        let sorted = row.milliseconds.sorted()
-        return sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
     }
 }

@@ -66,7 +66,7 @@ final class EchoedCommits: Sendable {
     }
 
     private static func commit(_ number: Int, in database: DatabaseQueue) throws {
-        try database.write { try HouseholdRows.game(number).insert($0) }
+        try database.write { try SimpleRows.game(number).insert($0) }
     }
 
     private static func send(_ count: Int, to descriptor: Int32) -> Bool {

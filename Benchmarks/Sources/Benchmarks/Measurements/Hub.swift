@@ -11,12 +11,12 @@ struct Hub {
     let machines: Int
     let changes: Int
 
-    func run() async throws -> HubFigures {
+    func run() async throws -> [Figure] {
         try await withTemporaryDirectory { directory in
-            let hub = try HubProcess(in: directory)
+            let hub = try MachineProcess(directory, "hub")
             defer { hub.end() }
-            let port = try hub.port()
-            let before = try hub.residentKilobytes()
+            let port = try hub.listen()
+            let before = try Self.residentKilobytes(of: hub)
             let arrivals = Arrivals()
             var scorebooks: [ScorebookStore] = []
             var tasks: [Task<Void, any Error>] = []
@@ -36,23 +36,41 @@ struct Hub {
                     }
                 }
                 let connector = SyncConnector(
-                    engine, to: PeerAddress(host: "127.0.0.1", port: port), code: try hub.code())
+                    engine, to: PeerAddress(host: "127.0.0.1", port: port),
+                    code: try PairingCode(hub.code()))
                 tasks.append(Task { try await connector.run() })
                 for await _ in syncs { break }
                 scorebooks.append(scorebook)
             }
-            let after = try hub.residentKilobytes()
+            let after = try Self.residentKilobytes(of: hub)
             var seconds: [Double] = []
             for number in 0..<changes {
                 let writer = number % machines
                 let begin = ContinuousClock.now
                 arrivals.reset()
-                try await scorebooks[writer].records.write { try HouseholdRows.game(number).insert($0) }
+                try await scorebooks[writer].records.write { try SimpleRows.game(number).insert($0) }
                 seconds.append(try await arrivals.last(of: machines - 1, since: begin))
             }
-            return HubFigures(
-                machines: machines, kilobytes: Double(after - before) / Double(machines), seconds: seconds)
+            var memory = Figure(
+                "resident memory of a listener for each of \(machines) live machines", .mebibytes)
+            memory.add(Double(after - before) / Double(machines) / 1024)
+            var latency = Figure(
+                "from a commit on one of \(machines) machines to the last of the others", .seconds)
+            for second in seconds { latency.add(second) }
+            return [memory, latency]
         }
+    }
+
+    private static func residentKilobytes(of worker: MachineProcess) throws -> Int {
+        let ps = Process()
+        let pipe = Pipe()
+        ps.executableURL = URL(fileURLWithPath: "/bin/ps")
+        ps.arguments = ["-o", "rss=", "-p", "\(worker.processIdentifier)"]
+        ps.standardOutput = pipe
+        try ps.run()
+        let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        ps.waitUntilExit()
+        return Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
 }
 
@@ -89,77 +107,5 @@ private final class Arrivals: Sendable {
             }
             try await Task.sleep(for: .milliseconds(5))
         }
-    }
-}
-
-struct HubFigures {
-    let machines: Int
-    let kilobytes: Double
-    let seconds: [Double]
-
-    func print() {
-        let spread = Spread(seconds)
-        Swift.print(
-            """
-
-            | \(machines) machines at one listener | median | least to greatest |
-            | --- | ---: | ---: |
-            | resident memory of the listener for each | \(Int(kilobytes)) KiB | |
-            | from a commit on one to the last of the others | \(Self.text(spread.median)) | \
-            \(Self.text(spread.least)) to \(Self.text(spread.greatest)) |
-            """)
-    }
-
-    private static func text(_ seconds: Double) -> String { String(format: "%.0f ms", seconds * 1000) }
-}
-
-/// The listener, as a process that writes its port, and a pairing code for each line it is sent.
-private final class HubProcess {
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-
-    init(in directory: URL) throws {
-        process.executableURL = Bundle.main.executableURL
-        process.arguments = ["serve-hub", directory.path]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-    }
-
-    func end() {
-        process.terminate()
-        process.waitUntilExit()
-    }
-
-    func port() throws -> Int {
-        guard let port = Int(line()) else { throw IncompleteSync(records: 0) }
-        return port
-    }
-
-    func code() throws -> PairingCode {
-        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
-        return try PairingCode(line())
-    }
-
-    private func line() -> String {
-        var line = Data()
-        while let byte = try? output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) {
-            guard !byte.isEmpty else { break }
-            line += byte
-        }
-        return String(decoding: line, as: UTF8.self)
-    }
-
-    func residentKilobytes() throws -> Int {
-        let ps = Process()
-        let pipe = Pipe()
-        ps.executableURL = URL(fileURLWithPath: "/bin/ps")
-        ps.arguments = ["-o", "rss=", "-p", "\(process.processIdentifier)"]
-        ps.standardOutput = pipe
-        try ps.run()
-        let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        ps.waitUntilExit()
-        return Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
 }

@@ -1,0 +1,40 @@
+import Foundation
+
+/// How many times a second something would be done that was done `count` times in `body`.
+func speed<Value>(of count: Int, _ body: () async throws -> Value) async throws -> Double {
+    try await Double(count) / seconds(of: body)
+}
+
+/// How long `body` takes.
+func seconds<Value>(of body: () async throws -> Value) async throws -> Double {
+    let begin = ContinuousClock.now
+    _ = try await body()
+    return (ContinuousClock.now - begin) / .seconds(1)
+}
+
+/// Calls `body` with a directory that is gone afterwards.
+func withTemporaryDirectory<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
+    let directory = FileManager.default.temporaryDirectory
+        .appendingPathComponent("scorebook-benchmark-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    return try await body(directory)
+}
+
+/// The size of a SQLite database with its write-ahead log.
+func storeBytes(_ path: String) -> Int {
+    [path, path + "-wal"].reduce(0) { sum, path in
+        sum + ((try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0)
+    }
+}
+
+/// A number with its thousands apart.
+func grouped(_ number: Int) -> String {
+    var digits = String(number)
+    var groups: [Substring] = []
+    while digits.count > 3 {
+        groups.insert(digits.suffix(3), at: 0)
+        digits.removeLast(3)
+    }
+    return ([digits[...]] + groups).joined(separator: ",")
+}
