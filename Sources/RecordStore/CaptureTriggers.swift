@@ -6,8 +6,9 @@ import SyncModel
 /// They are plain SQL and permanent, so they work in the `sqlite3` shell and in programs without our code. They
 /// only append: a trial with an upsert keyed by record name ran at a third of the speed.
 enum CaptureTriggers {
-    /// Milliseconds since 1970 in SQL; `unixepoch('subsec')` would need SQLite 3.42.
-    private static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
+    /// Milliseconds since 1970 in SQL; `unixepoch('subsec')` would need SQLite 3.42. Without an argument it is the moment of
+    /// the statement, as with 'now', which SQLite would have to read first.
+    private static let now = "CAST((julianday() - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
     private static let isCapturing = "NOT EXISTS (SELECT 1 FROM capturePause)"
 
     /// The names and statements of a type's triggers.
@@ -16,6 +17,8 @@ enum CaptureTriggers {
         let changed = type.fieldNames.enumerated()
             .map { "((OLD.\($1) IS NOT NEW.\($1)) << \($0))" }
             .joined(separator: " | ")
+        // Most updates change one column: this ends with the first that differs, where the mask looks at all.
+        let isAnyChanged = type.fieldNames.map { "OLD.\($0) IS NOT NEW.\($0)" }.joined(separator: " OR ")
         let columns = type.fieldNames.joined(separator: ", ")
         return [
             (
@@ -33,7 +36,7 @@ enum CaptureTriggers {
                 "\(table)_captureUpdate",
                 """
                 CREATE TRIGGER \(table)_captureUpdate AFTER UPDATE OF \(columns) ON \(table)
-                WHEN OLD.recordName = NEW.recordName AND \(isCapturing) AND (\(changed)) <> 0
+                WHEN (\(isAnyChanged)) AND \(isCapturing) AND OLD.recordName = NEW.recordName
                 BEGIN
                     INSERT INTO pendingChange (recordName, changedColumns, time)
                     VALUES (NEW.recordName, \(changed), \(now));

@@ -67,7 +67,7 @@ final class Machine: Sendable {
         configuration.prepareDatabase { db in
             // What the triggers ask for the time.
             db.add(
-                function: DatabaseFunction("julianday", argumentCount: 1) { _ in
+                function: DatabaseFunction("julianday", argumentCount: 0) { _ in
                     Double(clock.milliseconds) / 86_400_000 + 2_440_587.5
                 })
         }

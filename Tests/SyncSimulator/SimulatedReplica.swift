@@ -29,12 +29,12 @@ final class SimulatedReplica {
 
     var key: [UInt8] { [UInt8](repeating: UInt8(number + 1), count: 32) }
 
-    /// A database whose `julianday('now')`, which the capture triggers ask, is the simulation's.
+    /// A database whose `julianday()`, which the capture triggers ask, is the simulation's.
     private static func open(clock: SimulatedClock, skew: Int64) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
             db.add(
-                function: DatabaseFunction("julianday", argumentCount: 1) { _ in
+                function: DatabaseFunction("julianday", argumentCount: 0) { _ in
                     Double(clock.milliseconds + skew) / 86_400_000 + 2_440_587.5
                 })
         }
