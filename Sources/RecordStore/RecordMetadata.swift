@@ -98,7 +98,9 @@ package struct RecordMetadata {
     }
 
     /// SQL for whether the record of a row of `remoteRecord` was never deleted, as its BLOB says.
-    static let wasNeverDeleted = "substr(remoteRecord, 2, 1) IN (x'00', x'02')"
+    static func wasNeverDeleted(in table: String) -> String {
+        "substr(\(table).remoteRecord, 2, 1) IN (x'00', x'02')"
+    }
 
     /// Reads a BLOB.
     ///

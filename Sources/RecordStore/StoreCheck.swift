@@ -54,19 +54,19 @@ extension RecordStore {
         var findings: [StoreCheck.Finding] = []
         var digests: [Int64: ZoneDigest] = [:]
         let shapes = ShapeTable(db)
-        let rows = try Row.fetchCursor(
-            db, sql: "SELECT remoteRecordID, status, remoteRecord, zone FROM remoteRecord")
-        while let row = try rows.next() {
-            let text: String = row[0]
+        var hasher = RecordHasher()
+        try RecordScan(db, tables).forEach { record in
             do {
-                let name = try RecordName(text)
-                let stored = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes)
-                if let kind = Self.finding(stored) { findings.append(.init(name: text, kind: kind)) }
+                let stored = try record.stored(shapes)
+                let hashes = hasher.hashes(of: stored.state)
+                if let kind = Self.finding(stored, hashes) {
+                    findings.append(.init(name: record.name, kind: kind))
+                }
                 if stored.state.isLive {
-                    digests[row[3], default: ZoneDigest()].insert(RecordID(stored.state))
+                    digests[record.row["zone"], default: ZoneDigest()].insert(hashes.id)
                 }
             } catch is RecordStoreError {
-                findings.append(.init(name: text, kind: .damagedMetadata))
+                findings.append(.init(name: record.name, kind: .damagedMetadata))
             }
         }
         for type in schema.types {
@@ -88,7 +88,7 @@ extension RecordStore {
             })
     }
 
-    private static func finding(_ stored: StoredRecord) -> StoreCheck.Finding.Kind? {
+    private static func finding(_ stored: StoredRecord, _ hashes: RecordHashes) -> StoreCheck.Finding.Kind? {
         switch (stored.status, stored.isRowPresent) {
         case (.inTable, false): return .missingRow
         case (.deleted, true), (.held, true): return .unknownRow
@@ -97,7 +97,7 @@ extension RecordStore {
         guard !stored.metadata.fieldNames.isEmpty else { return nil }
         let isIntact =
             stored.state.fields.count == stored.metadata.fieldNames.count
-            && RecordID.valueHash(of: stored.state.fields) == stored.metadata.valueHash
+            && hashes.valueHash.bytes == stored.metadata.valueHash
         if isIntact { return nil }
         return stored.status == .inTable ? .changedRow : .damagedMetadata
     }

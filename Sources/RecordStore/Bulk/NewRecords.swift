@@ -208,8 +208,9 @@ final class NewRecords {
         if let statement = findSound[type] { return statement }
         let statement = try db.cachedStatement(
             sql: """
-                SELECT 1 FROM remoteRecord JOIN \(type) ON recordName = remoteRecordID
-                WHERE remoteRecordID = ? AND zone = ? AND status = 0 AND \(RecordMetadata.wasNeverDeleted)
+                SELECT 1 FROM remoteRecord AS known JOIN \(type) AS row ON row.recordName = known.remoteRecordID
+                WHERE known.remoteRecordID = ? AND known.zone = ? AND known.status = 0
+                    AND \(RecordMetadata.wasNeverDeleted(in: "known"))
                 """)
         statement.setUncheckedArguments(StatementArguments())
         findSound[type] = statement

@@ -14,7 +14,11 @@ import SyncModel
 /// it, so it does not matter whether the copy has seen it. So a copy goes on from the token of its last batch, which says
 /// at which number it began and how far it has come: ``CopyPosition``.
 struct WholeCopy {
-    private let db: Database
+    /// The plus keeps SQLite from reading by the index of changes, and sorting all that it finds.
+    private static let condition =
+        "+known.zone = ? AND (known.sourcePeer IS NULL OR known.sourcePeer IS NOT ?)"
+
+    private let scan: RecordScan
     private let tables: RecordTables
     private let zone: Int64
     private let peer: Int64?
@@ -23,7 +27,7 @@ struct WholeCopy {
 
     /// - Parameter peer: whose own records are left out, if any.
     init(_ db: Database, _ tables: RecordTables, zone: Int64, excluding peer: Int64?, limit: BatchLimit) {
-        self.db = db
+        scan = RecordScan(db, tables)
         self.tables = tables
         self.zone = zone
         self.peer = peer
@@ -42,13 +46,18 @@ struct WholeCopy {
     ///
     /// - Parameter last: the last record that was read, exactly, if that is still known; a token may know it only about.
     func batch(from position: CopyPosition, after last: RecordName?) throws -> (ChangeBatch, ReadingPlace) {
-        let types = try typesInOrder()
+        let types = try scan.types()
         let start = last.map { ($0.recordType, $0.description) } ?? position.start(in: types, tables.schema)
         var records: [RecordState] = []
         var bytes = 0
         for type in types[(start.flatMap { types.firstIndex(of: $0.0) } ?? 0)...] {
             let lower = start.flatMap { $0.0 == type ? $0.1 : nil } ?? type + RecordName.separator
-            let isFull = try read(type, after: lower) { state in
+            let isFull = try scan.read(type, after: lower, where: Self.condition, [zone, peer]) { record in
+                let state = try record.stored(shapes).state.transferred
+                // A row that vanished behind the triggers' back has nothing to say.
+                guard !state.fields.isEmpty || state.deletion != nil || state.revival != nil else {
+                    return true
+                }
                 try ChangeLog.checkSize(state)
                 records.append(state)
                 bytes += state.greatestSize
@@ -69,62 +78,7 @@ struct WholeCopy {
 
     /// Whether a copy that has come so far can go on: the order of types must be the one that it was begun with.
     func canGoOn(from position: CopyPosition) throws -> Bool {
-        try position.start(in: typesInOrder(), tables.schema) != nil
-    }
-
-    /// The types of the schema, those that others refer to before these; then those that only other machines know.
-    private func typesInOrder() throws -> [String] {
-        tables.schema.namesInOrderOfReference + (try unknownTypes())
-    }
-
-    private func unknownTypes() throws -> [String] {
-        var types: [String] = []
-        var bound = ""
-        let statement = try db.cachedStatement(
-            sql:
-                "SELECT remoteRecordID FROM remoteRecord WHERE remoteRecordID > ? ORDER BY remoteRecordID LIMIT 1"
-        )
-        while let text = try String.fetchOne(statement, arguments: [bound]) {
-            let type = try RecordName(text).recordType
-            if tables[type] == nil { types.append(type) }
-            bound = Self.end(of: type)
-        }
-        return types
-    }
-
-    /// The least text above all names of a type: the character after the separator's last one.
-    private static func end(of type: String) -> String { type + "|~}" }
-
-    /// Reads the records of a type whose names are above `lower`, for as long as `body` wants more.
-    ///
-    /// - Returns: whether it did not.
-    private func read(_ type: String, after lower: String, _ body: (RecordState) throws -> Bool) throws
-        -> Bool
-    {
-        let table = tables[type]
-        let columns = (table?.type.fieldNames ?? []).map { ", row.\($0)" }.joined()
-        // The plus keeps SQLite from reading by the index of changes, and sorting all that it finds.
-        let join = table == nil ? "" : "LEFT JOIN \(type) AS row ON row.recordName = remoteRecordID"
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT remoteRecordID, status, remoteRecord\(table == nil ? "" : ", row.recordName IS NOT NULL")\(columns)
-                FROM remoteRecord \(join)
-                WHERE remoteRecordID > ? AND remoteRecordID < ? AND +zone = ?
-                    AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
-                ORDER BY remoteRecordID
-                """)
-        let rows = try Row.fetchCursor(statement, arguments: [lower, Self.end(of: type), zone, peer])
-        while let row = try rows.next() {
-            let name = try RecordName(row[0] as String)
-            let values: [FieldValue]? =
-                if let table, row[3] as Bool { table.values(statement.sqliteStatement, from: 4) } else { nil }
-            let state = try StoredRecord(name, row, values: values, table: table, shapes: shapes).state
-                .transferred
-            // A row that vanished behind the triggers' back has nothing to say.
-            guard !state.fields.isEmpty || state.deletion != nil || state.revival != nil else { continue }
-            guard try body(state) else { return true }
-        }
-        return false
+        try position.start(in: scan.types(), tables.schema) != nil
     }
 }
 

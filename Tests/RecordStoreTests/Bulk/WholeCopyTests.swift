@@ -130,6 +130,55 @@ struct WholeCopyTests {
         #expect(gone.isDeleted && names.contains("Book|~|0"))
     }
 
+    /// Columns may be called as those of the engine's own tables.
+    @Test func anAppsColumnsMayHaveAnyName() async throws {
+        let sql = """
+            CREATE TABLE Task (
+                recordName TEXT NOT NULL PRIMARY KEY, status INTEGER, zone TEXT, remoteRecord TEXT, sourcePeer TEXT,
+                modificationDate TEXT, known TEXT REFERENCES Task (recordName) ON DELETE CASCADE);
+            """
+        let schema = try RecordSchema([
+            RecordType(
+                "Task",
+                [
+                    FieldDefinition("status"), FieldDefinition("zone"), FieldDefinition("remoteRecord"),
+                    FieldDefinition("sourcePeer"),
+                    FieldDefinition("known", .reference(to: "Task", rule: .cascade, isRequired: false)),
+                ])
+        ])
+        let stores = try (1...2).map { number in
+            let database = try DatabaseQueue()
+            try database.write { try $0.execute(sql: sql) }
+            return try RecordStore(database, schema: schema, replica: ReplicaID(rawValue: UInt64(number)))
+        }
+        try await stores[0].write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO Task (recordName, status, zone, remoteRecord) VALUES ('Task|~|a', 1, 'z', 'r');
+                    INSERT INTO Task (recordName, status, known) VALUES ('Task|~|b', 2, 'Task|~|a')
+                    """)
+        }
+        let key = [UInt8](repeating: 1, count: 32)
+        let source = PeerLedger(store: stores[0], peer: try await stores[0].addPeer(key: key, name: "b"))
+        let target = PeerLedger(store: stores[1], peer: try await stores[1].addPeer(key: key, name: "a"))
+        let limit = BatchLimit(
+            records: 1, bytes: 1, groupRecords: 1, groupBytes: 1, recordsCopiedInGroups: 1)
+        var place = ReadingPlace(.start)
+        while true {
+            let (batch, next) = try await stores[0].database.read { [place] in
+                try source.nextBatch($0, after: place, includingEcho: false, limit: limit)
+            }
+            _ = try await stores[1].database.write { try target.apply($0, batch) }
+            if batch.isLast { break }
+            place = next
+        }
+        let digests = try await [
+            stores[0].database.read { try stores[0].check($0) },
+            stores[1].database.read { try stores[1].check($0) },
+        ]
+        #expect(digests[0].foundDigest.count == 2 && digests[0].foundDigest == digests[1].foundDigest)
+    }
+
     @Test func theOtherStoreEndsUpTheSame() async throws {
         let other = try Machine("b", number: 2)
         try await machine.sync(with: other)

@@ -1,0 +1,93 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import SyncModel
+
+/// Reads what sync knows of records together with their rows, each type in order of name: one pass over two trees side by
+/// side, in place of a look at each record.
+struct RecordScan {
+    /// A record as it is read.
+    struct Record {
+        let name: String
+        /// Has the columns `status`, `remoteRecord` and `zone`.
+        let row: Row
+        /// Those of the record's row in order of ``RecordType/fields``; nil when there is no row.
+        let values: [FieldValue]?
+        fileprivate let table: RecordTable?
+
+        func stored(_ shapes: ShapeTable) throws -> StoredRecord {
+            try StoredRecord(RecordName(name), row, values: values, table: table, shapes: shapes)
+        }
+    }
+
+    private let db: Database
+    private let tables: RecordTables
+
+    init(_ db: Database, _ tables: RecordTables) {
+        self.db = db
+        self.tables = tables
+    }
+
+    /// The types of the schema, those that others refer to before these; then those that only other machines know, by
+    /// name.
+    func types() throws -> [String] {
+        tables.schema.namesInOrderOfReference + (try unknownTypes())
+    }
+
+    private func unknownTypes() throws -> [String] {
+        var types: [String] = []
+        var bound = ""
+        let statement = try db.cachedStatement(
+            sql:
+                "SELECT remoteRecordID FROM remoteRecord WHERE remoteRecordID > ? ORDER BY remoteRecordID LIMIT 1"
+        )
+        while let text = try String.fetchOne(statement, arguments: [bound]) {
+            let type = try RecordName(text).recordType
+            if tables[type] == nil { types.append(type) }
+            bound = Self.end(of: type)
+        }
+        return types
+    }
+
+    /// The least text above all names of a type: the character after the separator's last one.
+    private static func end(of type: String) -> String { type + "|~}" }
+
+    /// Reads every record that sync knows.
+    func forEach(_ body: (Record) throws -> Void) throws {
+        for type in try types() {
+            _ = try read(type, after: type + RecordName.separator) { record in
+                try body(record)
+                return true
+            }
+        }
+    }
+
+    /// Reads the records of a type whose names are above `lower`, for as long as `body` wants more.
+    ///
+    /// - Parameter condition: SQL for which ones; `known` is the row of `remoteRecord`.
+    /// - Returns: whether it did not.
+    func read(
+        _ type: String, after lower: String, where condition: String = "TRUE",
+        _ arguments: [(any DatabaseValueConvertible)?] = [], _ body: (Record) throws -> Bool
+    ) throws -> Bool {
+        let table = tables[type]
+        let columns = (["recordName IS NOT NULL"] + (table?.fieldNames ?? [])).map { ", row.\($0)" }.joined()
+        let join = "LEFT JOIN \(type) AS row ON row.recordName = known.remoteRecordID"
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT known.remoteRecordID, known.status, known.remoteRecord, known.zone\(table == nil ? "" : columns)
+                FROM remoteRecord AS known \(table == nil ? "" : join)
+                WHERE known.remoteRecordID > ? AND known.remoteRecordID < ? AND \(condition)
+                ORDER BY known.remoteRecordID
+                """)
+        let bounds: [(any DatabaseValueConvertible)?] = [lower, Self.end(of: type)]
+        let rows = try Row.fetchCursor(statement, arguments: StatementArguments(bounds + arguments))
+        while let row = try rows.next() {
+            let values: [FieldValue]? =
+                if let table, row[4] as Bool { table.values(statement.sqliteStatement, from: 5) } else { nil }
+            let record = Record(name: row[0], row: row, values: values, table: table)
+            guard try body(record) else { return true }
+        }
+        return false
+    }
+}
