@@ -229,22 +229,14 @@ actor ZoneSession {
             var records = 0
             var next: ArrivedBatch? = first
             while let current = next {
-                let apply = { try ledger.apply(db, current.batch, hashes: current.hashes, in: transaction) }
-                if applied.batches.isEmpty {
-                    applied.batches.append((current.batch.withoutRecords, try apply()))
-                } else {
+                do {
+                    let refusal = try ledger.apply(db, current.batch, hashes: current.hashes, in: transaction)
+                    applied.batches.append((current.batch.withoutRecords, refusal))
+                } catch {
                     // What was applied before stays, whatever is wrong with this one.
-                    do {
-                        var refusal: Refusal?
-                        try db.inSavepoint {
-                            refusal = try apply()
-                            return .commit
-                        }
-                        applied.batches.append((current.batch.withoutRecords, refusal))
-                    } catch {
-                        applied.failure = error
-                        break
-                    }
+                    guard !applied.batches.isEmpty, transaction.holdsWholeBatches else { throw error }
+                    applied.failure = error
+                    break
                 }
                 records += current.batch.records.count
                 arrived.letGo(current)

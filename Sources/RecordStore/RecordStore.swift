@@ -240,10 +240,40 @@ public final class RecordStore: Sendable {
             }
         }
         changes.changed = numbering.count
+        let arrival = Arrival(zoneID: zoneID, peer: peer, isLast: isLast, isLoose: isLoose)
+        // A batch behind others in the transaction may have to be taken back alone.
+        if new.isTakenBackOnError, !others.isEmpty || isLast {
+            try db.inSavepoint {
+                changes += try merge(db, others, arrival, &clock, &numbering, &refused)
+                return .commit
+            }
+        } else {
+            changes += try merge(db, others, arrival, &clock, &numbering, &refused)
+        }
+        if !others.isEmpty || isLast { new.forget() }
+        try StoredClock.save(db, clock)
+        try numbering.save(db, generation: generation)
+        return changes
+    }
+
+    /// Whence states come.
+    private struct Arrival {
+        let zoneID: Int64
+        let peer: Int64?
+        let isLast: Bool
+        let isLoose: Bool
+    }
+
+    /// Merges states that are not simply new.
+    private func merge(
+        _ db: Database, _ states: [RecordState], _ arrival: Arrival, _ clock: inout HybridLogicalClock,
+        _ numbering: inout ChangeNumbering, _ refused: inout [RecordName]
+    ) throws -> StoreChanges {
         let set = try WorkingSet(db, tables)
+        let (zoneID, peer) = (arrival.zoneID, arrival.peer)
         let acknowledged =
             try peer.map { try PeerTable.progress(db, peer: $0, zone: zoneID).acknowledgedSequence } ?? 0
-        for state in others {
+        for state in states {
             let record = try set.record(state.name, newIn: zoneID)
             guard record.zone == zoneID else {
                 refused.append(state.name)
@@ -254,7 +284,7 @@ public final class RecordStore: Sendable {
             let received = state.transferred
             if let peer, let original = record.original, !isNews, received != record.state.transferred {
                 record.isAnswer =
-                    isLoose || original.changeSequence <= acknowledged || original.sourcePeer == peer
+                    arrival.isLoose || original.changeSequence <= acknowledged || original.sourcePeer == peer
             }
             guard record.state.fields.count <= RecordState.maximumFieldCount else {
                 throw RecordStoreError(
@@ -265,14 +295,9 @@ public final class RecordStore: Sendable {
             record.receivedState = received
             if let newest = latest(state.life, state.deletion) { clock.observe(newest.time) }
         }
-        try StoredClock.save(db, clock)
-        if let peer, isLast { try Unsettled.take(db, from: peer, in: zoneID, into: set) }
-        if !set.order.isEmpty {
-            changes += try set.save(&numbering, unfinishedPeer: isLast ? nil : peer)
-            new.forget()
-        }
-        try numbering.save(db, generation: generation)
-        return changes
+        if let peer, arrival.isLast { try Unsettled.take(db, from: peer, in: zoneID, into: set) }
+        guard !set.order.isEmpty else { return StoreChanges() }
+        return try set.save(&numbering, unfinishedPeer: arrival.isLast ? nil : peer)
     }
 
     /// Deletes a record, and what goes with it by the delete rules. Part of the transaction that is open.

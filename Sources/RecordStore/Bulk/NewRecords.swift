@@ -39,6 +39,8 @@ final class NewRecords {
     private var hasher = RecordHasher()
     private var blob: [UInt8] = []
     private var bindings = Bindings()
+    /// The records of the batch that was begun, to be taken back.
+    private var inserted: [RecordName]?
     private var modificationDate = ModificationDate()
 
     /// - Parameters:
@@ -62,6 +64,27 @@ final class NewRecords {
         findWaiting.setUncheckedArguments(StatementArguments())
     }
 
+    /// Begins a batch of which everything can be taken back.
+    func beginsBatch() { inserted = [] }
+
+    /// Whether there is such a batch.
+    var isTakenBackOnError: Bool { inserted != nil }
+
+    /// Removes the records of the batch that was begun, which nobody has numbered for good, nor relied on.
+    func takeBack() throws {
+        let names = inserted ?? []
+        inserted = []
+        forget()
+        try CaptureTriggers.paused(db) {
+            for name in names.reversed() {
+                try tables[name.recordType]?.delete(db, name.description)
+                try deleteMetadata.execute(arguments: [name.description])
+                try db.cachedStatement(sql: "DELETE FROM assetReference WHERE recordName = ?")
+                    .execute(arguments: [name.description])
+            }
+        }
+    }
+
     /// Something else was written in this transaction.
     func forget() {
         soundTargets.removeAll(keepingCapacity: true)
@@ -78,7 +101,9 @@ final class NewRecords {
         guard let layout = try layout(ofSound: state), layout.takes(state) else { return false }
         let hashes = hashes ?? hasher.hashes(of: state)
         guard try insertMetadata(state, layout, hashes, numbering) else { return false }
+        inserted?.append(state.name)
         guard try layout.insert(state, modificationDate.text(of: state)) else {
+            inserted?.removeLast()
             try deleteMetadata.execute(arguments: [state.name.description])
             // A statement that has failed is not used again.
             layouts[layout.type.name] = nil
