@@ -95,15 +95,21 @@ final class ArrivedBatches: Sendable {
 
     /// Batches that were taken out are applied, and the other side was told.
     func settle(_ count: Int) {
-        state.withLock { $0.unsettled -= count }
-        settlement.yield()
+        let spent = state.withLock { state in
+            state.unsettled -= count
+            // The side that puts in may not come again for long.
+            guard state.unsettled == 0 else { return [ArrivedBatch]() }
+            defer { state.spent = [] }
+            return state.spent
+        }
+        withExtendedLifetime(spent) { _ = settlement.yield() }
     }
 
     /// Nothing more is applied: what waits is dropped, and nobody waits any more.
     func close() {
         let dropped = state.withLock { state in
             state.isClosed = true
-            defer { state.waiting = [] }
+            defer { (state.waiting, state.spent) = ([], []) }
             return state.waiting.count
         }
         for _ in 0..<dropped { room.giveBack() }

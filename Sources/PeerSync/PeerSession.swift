@@ -433,6 +433,8 @@ final class PeerSession: Sendable {
                     await self.endingIfFailed {
                         try await zone.applyArrived { await self.stopIfDone(zones, assets) }
                     }
+                    // Not before the failure was noted: who waits for the zone looks for it then.
+                    zone.close()
                 }
             }
             group.addTask {
@@ -477,9 +479,16 @@ final class PeerSession: Sendable {
     ) async throws {
         while true {
             if !isStopping.withLock({ $0 }) { watchdog.expect(within: Self.silenceLimit) }
-            let message = try await reader.next {
-                // A long message on a slow line is no silence.
-                if !self.isStopping.withLock({ $0 }) { self.watchdog.expect(within: Self.silenceLimit) }
+            let message: Message?
+            do {
+                message = try await reader.next {
+                    // A long message on a slow line is no silence.
+                    if !self.isStopping.withLock({ $0 }) { self.watchdog.expect(within: Self.silenceLimit) }
+                }
+            } catch {
+                // What has come before is not lost, nor why this side has closed the connection.
+                for zone in zones { await zone.settled() }
+                throw failure.withLock { $0 } ?? error
             }
             guard let message else {
                 for zone in zones { await zone.settled() }
@@ -537,7 +546,9 @@ final class PeerSession: Sendable {
             // An answer says that all went well that came before.
             for zone in zones { await zone.settled() }
             if !isStopping.withLock({ $0 }) { try outbox.send(.pong(bytes)) }
-        case .error(let error): throw PeerSyncError(error)
+        case .error(let error):
+            for zone in zones { await zone.settled() }
+            throw PeerSyncError(error)
         case .batch, .pong, .unknown, .goodbye: break
         case .hello, .open, .pairingShare, .pairingTag:
             throw ProtocolError(.unexpectedMessage, "the other side greeted twice")

@@ -8,6 +8,7 @@ import Synchronization
 /// When a transaction that takes in what came is committed although more waits: others who write to the store wait for that
 /// long, and the write-ahead log grows by so much.
 private enum CommitLimit {
+    static let batches = 64
     static let records = 32_768
     static let duration: Duration = .milliseconds(500)
 }
@@ -36,6 +37,8 @@ actor ZoneSession {
     private var exchange: ZoneExchange
     /// Filled by the session's reader, emptied by ``applyArrived(onStep:)``.
     private let arrived: ArrivedBatches
+    /// The session ends, so nothing is begun any more.
+    private let isEnding = Atomic(false)
     /// The store has changed, and the exchange does not know yet.
     private let hasStoreChanged = Atomic(false)
     private let wakes: AsyncStream<Void>
@@ -143,7 +146,11 @@ actor ZoneSession {
             }
         case .summarize:
             // The other side may say goodbye as soon as it hears the digest. This side finds them equal all the same.
-            try await Task { try await summarize() }.value
+            try await withTaskCancellationHandler {
+                try await Task { try await summarize() }.value
+            } onCancel: {
+                isEnding.store(true, ordering: .relaxed)
+            }
         }
     }
 
@@ -193,35 +200,42 @@ actor ZoneSession {
         reportProgress(batch.records.count)
     }
 
-    /// Applies what comes, until cancelled.
+    /// Applies what comes, until cancelled. Then ``close()``.
     ///
     /// What has come while a transaction is open becomes part of it, within limits: of the pages of an index that several
-    /// batches change, each is then written once.
+    /// batches change, each is then written once. A batch that cannot be applied takes its transaction along, so the first
+    /// of a session has one batch, and those after it twice as many as the one before: what was sent with a bad batch is
+    /// applied in a later session, if not in this one.
     ///
     /// - Parameter onStep: called after each transaction.
     func applyArrived(onStep: @Sendable () async -> Void) async throws {
-        defer { arrived.close() }
-        while let first = await arrived.first() {
-            let applied = try await apply(first)
+        var limit = 1
+        var next = await arrived.first()
+        while let first = next {
+            let applied = try await apply(first, limit: limit)
             for (batch, refusal) in applied.batches {
                 if let refusal { try tell(refusal) }
                 try await perform(exchange.applied(batch))
             }
-            if let error = applied.failure { throw error }
             arrived.settle(applied.batches.count)
+            limit = min(limit * 2, CommitLimit.batches)
             await onStep()
+            next = if let left = applied.left { left } else { await arrived.first() }
         }
     }
+
+    /// Nothing is applied any more.
+    nonisolated func close() { arrived.close() }
 
     private struct Applied {
         /// Those that are durable, without their records.
         var batches: [(ChangeBatch, Refusal?)] = []
-        /// Why the batch after these was not applied.
-        var failure: (any Error)?
+        /// A batch that was taken out, and is better applied alone.
+        var left: ArrivedBatch?
     }
 
-    /// Applies a batch and those that wait behind it, in one transaction, up to the first that cannot be applied.
-    private func apply(_ first: ArrivedBatch) async throws -> Applied {
+    /// Applies a batch and those that wait behind it, in one transaction.
+    private func apply(_ first: ArrivedBatch, limit: Int) async throws -> Applied {
         let begin = ContinuousClock.now
         let applied = try await database.write { [ledger, arrived] db in
             let transaction = ApplyingTransaction()
@@ -229,19 +243,18 @@ actor ZoneSession {
             var records = 0
             var next: ArrivedBatch? = first
             while let current = next {
-                do {
-                    let refusal = try ledger.apply(db, current.batch, hashes: current.hashes, in: transaction)
-                    applied.batches.append((current.batch.withoutRecords, refusal))
-                } catch {
-                    // What was applied before stays, whatever is wrong with this one.
-                    guard !applied.batches.isEmpty, transaction.holdsWholeBatches else { throw error }
-                    applied.failure = error
+                // Of the reasons to refuse a batch this is the one that honest machines give.
+                if !applied.batches.isEmpty, (try? ledger.checkClock(current.batch)) == nil {
+                    applied.left = current
                     break
                 }
+                let refusal = try ledger.apply(db, current.batch, hashes: current.hashes, in: transaction)
+                applied.batches.append((current.batch.withoutRecords, refusal))
                 records += current.batch.records.count
                 arrived.letGo(current)
                 let mayGoOn =
-                    records < CommitLimit.records && ContinuousClock.now - begin < CommitLimit.duration
+                    applied.batches.count < limit && records < CommitLimit.records
+                    && ContinuousClock.now - begin < CommitLimit.duration
                 next = mayGoOn ? arrived.next() : nil
             }
             return applied
@@ -331,6 +344,7 @@ actor ZoneSession {
             try await reportInSync(ours.digest)
             wake.yield()
         case .different:
+            guard !isEnding.load(ordering: .relaxed) else { return }
             try await perform(try exchange.resync())
         }
     }

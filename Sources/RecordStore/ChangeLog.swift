@@ -90,11 +90,14 @@ struct ChangeLog {
     private func changes(
         _ db: Database, zone: Int64, after token: ChangeToken, excluding peer: Int64?, limit: BatchLimit
     ) throws -> ChangeBatch {
+        // The index has all that says which ones, so the many that a peer has sent itself are not looked at.
         let statement = try db.cachedStatement(
             sql: """
-                SELECT remoteRecordID, status, remoteRecord, changeSequence, changeGroup FROM remoteRecord
-                WHERE zone = ? AND changeSequence > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
-                ORDER BY changeSequence
+                SELECT known.remoteRecordID, known.status, known.remoteRecord, known.changeSequence, known.changeGroup
+                FROM remoteRecord AS change CROSS JOIN remoteRecord AS known USING (remoteRecordID)
+                WHERE change.zone = ? AND change.changeSequence > ?
+                    AND (change.sourcePeer IS NULL OR change.sourcePeer IS NOT ?)
+                ORDER BY change.changeSequence
                 """)
         let rows = try Row.fetchCursor(statement, arguments: [zone, token.sequence, peer])
         let shapes = ShapeTable(db)

@@ -151,12 +151,10 @@ package struct PeerLedger: Sendable {
         var refused: [RecordName] = []
         let mayWrite = rights == .write
         // A stream that ends is settled also when nothing of it was taken.
-        try transaction.write(self, db) { writer in
-            try store.merge(
-                db, mayWrite ? batch.records : [], hashes: mayWrite ? hashes : nil, zoneID: zoneID,
-                from: peer.id, isLast: batch.isLast && !batch.isLoose, isLoose: batch.isLoose,
-                refused: &refused, with: writer)
-        }
+        _ = try store.merge(
+            db, mayWrite ? batch.records : [], hashes: mayWrite ? hashes : nil, zoneID: zoneID, from: peer.id,
+            isLast: batch.isLast && !batch.isLoose, isLoose: batch.isLoose, refused: &refused,
+            with: transaction.writer(self, db))
         if !mayWrite { refused = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
         if mayWrite { try store.endRefusals(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }
@@ -214,7 +212,7 @@ package struct PeerLedger: Sendable {
 
     /// Refuses a batch with stamps further in the future than allowed: they would beat every write made here
     /// until that time has come.
-    private func checkClock(_ batch: ChangeBatch) throws {
+    package func checkClock(_ batch: ChangeBatch) throws {
         let now = store.now()
         let limit = now + allowedSkew
         for record in batch.records {
@@ -236,40 +234,17 @@ package struct PeerLedger: Sendable {
 /// What the batches that are applied in one transaction have in common. For one transaction only.
 package final class ApplyingTransaction {
     private var writer: NewRecords?
-    /// Whether what was written is that of whole batches, also after an error: then it may be committed.
-    package private(set) var holdsWholeBatches = true
 
     package init() {}
 
-    /// Merges a batch. If it cannot be merged, what was written of it is taken back, unless it is the first, which takes
-    /// the transaction along.
-    ///
-    /// Not by a savepoint of SQLite around the whole: that writes every page that a batch changes to a file, as it was.
-    fileprivate func write(
-        _ ledger: PeerLedger, _ db: Database, _ merge: (NewRecords) throws -> StoreChanges
-    ) throws {
-        guard let writer else {
-            let writer = try begin(ledger, db)
-            _ = try merge(writer)
-            self.writer = writer
-            return
-        }
-        writer.beginsBatch()
-        do {
-            _ = try merge(writer)
-        } catch {
-            holdsWholeBatches = false
-            try writer.takeBack()
-            holdsWholeBatches = true
-            throw error
-        }
-    }
-
-    /// Takes in what was written before: nobody else writes until the end.
-    private func begin(_ ledger: PeerLedger, _ db: Database) throws -> NewRecords {
+    /// Takes in what was written before, at the beginning: nobody else writes until the end.
+    fileprivate func writer(_ ledger: PeerLedger, _ db: Database) throws -> NewRecords {
+        if let writer { return writer }
         _ = try ledger.store.fold(db)
         // The observers of this process then know, and need not be asked about each of many statements.
         try Zones.touch(db, ledger.zoneID)
-        return try NewRecords(db, ledger.store.tables, zone: ledger.zoneID, peer: ledger.peer.id)
+        let writer = try NewRecords(db, ledger.store.tables, zone: ledger.zoneID, peer: ledger.peer.id)
+        self.writer = writer
+        return writer
     }
 }

@@ -241,15 +241,7 @@ public final class RecordStore: Sendable {
         }
         changes.changed = numbering.count
         let arrival = Arrival(zoneID: zoneID, peer: peer, isLast: isLast, isLoose: isLoose)
-        // A batch behind others in the transaction may have to be taken back alone.
-        if new.isTakenBackOnError, !others.isEmpty || isLast {
-            try db.inSavepoint {
-                changes += try merge(db, others, arrival, &clock, &numbering, &refused)
-                return .commit
-            }
-        } else {
-            changes += try merge(db, others, arrival, &clock, &numbering, &refused)
-        }
+        changes += try merge(db, others, arrival, &clock, &numbering, &refused)
         if !others.isEmpty || isLast { new.forget() }
         try StoredClock.save(db, clock)
         try numbering.save(db, generation: generation)

@@ -86,9 +86,9 @@ package enum BatchCodec {
             return number
         }
 
-        /// The types that references lead to are few.
+        /// The types that references lead to are few, mostly.
         mutating func number(ofType name: RecordName) -> Int {
-            types.list.firstIndex { name.isOfType($0) } ?? types.number(name.recordType)
+            types.list.prefix(16).firstIndex { name.isOfType($0) } ?? types.number(name.recordType)
         }
     }
 

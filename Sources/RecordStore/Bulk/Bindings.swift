@@ -1,3 +1,4 @@
+import GRDB
 import GRDBSQLite
 import SyncModel
 
@@ -83,30 +84,43 @@ struct Bindings: ~Copyable {
     // MARK: Binding
 
     /// Resets a statement, and binds everything to it.
-    borrowing func bind(to statement: OpaquePointer) {
-        sqlite3_reset(statement)
+    borrowing func bind(to statement: Statement) throws {
+        let row = statement.sqliteStatement
+        sqlite3_reset(row)
         var index: Int32 = 0
         for argument in arguments {
             index += 1
-            // Without a destructor SQLite neither copies nor frees what it is given.
-            switch argument {
-            case .null: sqlite3_bind_null(statement, index)
-            case .integer(let value): sqlite3_bind_int64(statement, index, value)
-            case .real(let value): sqlite3_bind_double(statement, index, value)
-            case .text(let offset, let count):
-                let text = buffer.baseAddress!.advanced(by: offset).assumingMemoryBound(to: CChar.self)
-                sqlite3_bind_text(statement, index, text, Int32(count), nil)
-            case .blob(let offset, let count):
-                sqlite3_bind_blob(
-                    statement, index, buffer.baseAddress!.advanced(by: offset), Int32(count), nil)
-            }
+            let code = bind(argument, to: row, at: index)
+            guard code == SQLITE_OK else { throw error(code, statement) }
+        }
+    }
+
+    /// Without a destructor SQLite neither copies nor frees what it is given.
+    private borrowing func bind(_ argument: Argument, to row: OpaquePointer, at index: Int32) -> Int32 {
+        switch argument {
+        case .null: return sqlite3_bind_null(row, index)
+        case .integer(let value): return sqlite3_bind_int64(row, index, value)
+        case .real(let value): return sqlite3_bind_double(row, index, value)
+        case .text(let offset, let count):
+            let text = buffer.baseAddress!.advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            return sqlite3_bind_text(row, index, text, Int32(count), nil)
+        case .blob(let offset, let count):
+            return sqlite3_bind_blob(row, index, buffer.baseAddress!.advanced(by: offset), Int32(count), nil)
         }
     }
 
     /// Whether a query finds anything with these arguments.
-    borrowing func findsRow(_ statement: OpaquePointer) -> Bool {
-        bind(to: statement)
-        defer { sqlite3_reset(statement) }
-        return sqlite3_step(statement) == SQLITE_ROW
+    borrowing func findsRow(_ statement: Statement) throws -> Bool {
+        try bind(to: statement)
+        let code = sqlite3_step(statement.sqliteStatement)
+        sqlite3_reset(statement.sqliteStatement)
+        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw error(code, statement) }
+        return code == SQLITE_ROW
+    }
+
+    private borrowing func error(_ code: Int32, _ statement: Statement) -> DatabaseError {
+        DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)),
+            sql: statement.sql)
     }
 }

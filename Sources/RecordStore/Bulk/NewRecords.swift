@@ -1,5 +1,4 @@
 import GRDB
-import GRDBSQLite
 import SyncModel
 
 /// Writes records that are simply new: the store knows nothing of them, and nothing that it knows bears on them.
@@ -13,11 +12,13 @@ import SyncModel
 /// Whatever is not simply new is left to the working set. The result is the same in either way, and in any order: it is as
 /// if the new records had come in a batch before.
 ///
-/// Used within one transaction, with the capture triggers paused. What it remembers holds until something else is written:
+/// Used within one transaction; the capture triggers are paused when rows are written. What it remembers holds until something else is written:
 /// then ``forget()``.
 final class NewRecords {
     /// More are not kept in memory.
     private static let rememberedTargets = 16_384
+    /// Records of more lists of fields, of one type, are left to the working set.
+    private static let rememberedLayouts = 64
 
     private let db: Database
     private let tables: RecordTables
@@ -36,11 +37,10 @@ final class NewRecords {
     private var findSound: [String: Statement] = [:]
     /// Records that may be referred to without a look.
     private var soundTargets: Set<RecordName> = []
+    private var lastSoundTarget: RecordName?
     private var hasher = RecordHasher()
     private var blob: [UInt8] = []
     private var bindings = Bindings()
-    /// The records of the batch that was begun, to be taken back.
-    private var inserted: [RecordName]?
     private var modificationDate = ModificationDate()
 
     /// - Parameters:
@@ -64,30 +64,10 @@ final class NewRecords {
         findWaiting.setUncheckedArguments(StatementArguments())
     }
 
-    /// Begins a batch of which everything can be taken back.
-    func beginsBatch() { inserted = [] }
-
-    /// Whether there is such a batch.
-    var isTakenBackOnError: Bool { inserted != nil }
-
-    /// Removes the records of the batch that was begun, which nobody has numbered for good, nor relied on.
-    func takeBack() throws {
-        let names = inserted ?? []
-        inserted = []
-        forget()
-        try CaptureTriggers.paused(db) {
-            for name in names.reversed() {
-                try tables[name.recordType]?.delete(db, name.description)
-                try deleteMetadata.execute(arguments: [name.description])
-                try db.cachedStatement(sql: "DELETE FROM assetReference WHERE recordName = ?")
-                    .execute(arguments: [name.description])
-            }
-        }
-    }
-
     /// Something else was written in this transaction.
     func forget() {
         soundTargets.removeAll(keepingCapacity: true)
+        lastSoundTarget = nil
         areAnyWaiting = nil
     }
 
@@ -101,9 +81,7 @@ final class NewRecords {
         guard let layout = try layout(ofSound: state), layout.takes(state) else { return false }
         let hashes = hashes ?? hasher.hashes(of: state)
         guard try insertMetadata(state, layout, hashes, numbering) else { return false }
-        inserted?.append(state.name)
         guard try layout.insert(state, modificationDate.text(of: state)) else {
-            inserted?.removeLast()
             try deleteMetadata.execute(arguments: [state.name.description])
             // A statement that has failed is not used again.
             layouts[layout.type.name] = nil
@@ -129,9 +107,15 @@ final class NewRecords {
         let date = modificationDate.text(of: state)
         if date != written {
             // The column is not synced, so no trigger notices.
-            try db.cachedStatement(
-                sql: "UPDATE \(layout.type.name) SET modificationDate = ? WHERE recordName = ?"
-            ).execute(arguments: [date, state.name.description])
+            let isSet = try refusingConstraints {
+                try db.cachedStatement(
+                    sql: "UPDATE \(layout.type.name) SET modificationDate = ? WHERE recordName = ?"
+                ).execute(arguments: [date, state.name.description])
+            }
+            guard isSet else {
+                try deleteMetadata.execute(arguments: [state.name.description])
+                return false
+            }
         }
         try number(state, layout, hashes, &numbering)
         return true
@@ -166,7 +150,7 @@ final class NewRecords {
         bindings.append(numbering.last + 1)
         bindings.append(state.name.description)
         bindings.append(blob: blob)
-        bindings.bind(to: insertMetadata.sqliteStatement)
+        try bindings.bind(to: insertMetadata)
         try insertMetadata.execute()
         return db.changesCount > 0
     }
@@ -174,6 +158,7 @@ final class NewRecords {
     private func layout(of state: RecordState) throws -> RowLayout? {
         if let last, last.isLayout(of: state) { return last }
         let type = state.name.recordType
+        guard layouts[type, default: []].count <= Self.rememberedLayouts else { return nil }
         if let layout = layouts[type]?.first(where: { $0.isLayout(of: state) }) {
             last = layout
             return layout
@@ -197,7 +182,7 @@ final class NewRecords {
         guard areAnyWaiting == true else { return false }
         bindings.begin()
         bindings.append(name.description)
-        return bindings.findsRow(findWaiting.sqliteStatement)
+        return try bindings.findsRow(findWaiting)
     }
 
     /// Whether everything that a record refers to is there, in the same zone, and was never deleted.
@@ -217,15 +202,17 @@ final class NewRecords {
     }
 
     private func isSound(_ target: RecordName, _ type: String) throws -> Bool {
-        if soundTargets.contains(target) { return true }
         guard target.isOfType(type) else { return false }
+        // Those that refer to one record often come one behind the other.
+        if target == lastSoundTarget || soundTargets.contains(target) { return true }
         let statement = try statementToFindSound(type)
         bindings.begin()
         bindings.append(target.description)
         bindings.append(zone)
-        guard bindings.findsRow(statement.sqliteStatement) else { return false }
+        guard try bindings.findsRow(statement) else { return false }
         if soundTargets.count >= Self.rememberedTargets { soundTargets.removeAll(keepingCapacity: true) }
         soundTargets.insert(target)
+        lastSoundTarget = target
         return true
     }
 
@@ -296,13 +283,18 @@ private final class RowLayout {
         bindings.append(state.name.description)
         for field in state.fields { bindings.append(field.value) }
         if let modificationDate { bindings.append(modificationDate) } else { bindings.appendNull() }
-        bindings.bind(to: statement.sqliteStatement)
-        do {
-            try statement.execute()
-            return true
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            return false
-        }
+        try bindings.bind(to: statement)
+        return try refusingConstraints { try statement.execute() }
+    }
+}
+
+/// - Returns: false when a constraint refuses what `body` does.
+private func refusingConstraints(_ body: () throws -> Void) throws -> Bool {
+    do {
+        try body()
+        return true
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        return false
     }
 }
 

@@ -10,13 +10,15 @@ import SyncModel
 /// many. Groups of records that were changed together do not stay together, so this is for copies that are larger than
 /// any group that does.
 ///
-/// Between two batches others write. What they change gets a number above that at which the copy began, and comes after
-/// it, so it does not matter whether the copy has seen it. So a copy goes on from the token of its last batch, which says
+/// Between two batches others write. What they change gets a number above that at which the copy began, is left out from
+/// then on, and comes after the copy. So a copy goes on from the token of its last batch, which says
 /// at which number it began and how far it has come: ``CopyPosition``.
 struct WholeCopy {
     /// The plus keeps SQLite from reading by the index of changes, and sorting all that it finds.
     private static let condition =
-        "+known.zone = ? AND (known.sourcePeer IS NULL OR known.sourcePeer IS NOT ?)"
+        """
+        +known.zone = ? AND known.changeSequence <= ? AND (known.sourcePeer IS NULL OR known.sourcePeer IS NOT ?)
+        """
 
     private let scan: RecordScan
     private let tables: RecordTables
@@ -52,7 +54,9 @@ struct WholeCopy {
         var bytes = 0
         for type in types[(start.flatMap { types.firstIndex(of: $0.0) } ?? 0)...] {
             let lower = start.flatMap { $0.0 == type ? $0.1 : nil } ?? type + RecordName.separator
-            let isFull = try scan.read(type, after: lower, where: Self.condition, [zone, peer]) { record in
+            let isFull = try scan.read(
+                type, after: lower, where: Self.condition, [zone, position.end.sequence, peer]
+            ) { record in
                 let state = try record.stored(shapes).state.transferred
                 // A row that vanished behind the triggers' back has nothing to say.
                 guard !state.fields.isEmpty || state.deletion != nil || state.revival != nil else {

@@ -191,30 +191,34 @@ struct NewRecordsTests {
         #expect(try await machine.state("Book|~|1")?.isDeleted == true)
     }
 
-    @Test func aBatchThatCannotBeMergedLeavesThoseBeforeItInTheTransaction() async throws {
-        let (machine, alone) = (try Machine("a", number: 1), try Machine("b", number: 2))
-        let wide = KeyValuePairs<String, FieldValue>(dictionaryLiteral: ("name", .text("A")), ("x", .null))
-        let first = try [author(1), record("Author|~|2", wide)]
-        // Together the two versions of the second author have more fields than a record may have.
-        let fields = (0..<RecordState.maximumFieldCount).map {
-            RecordField(name: "y\($0)", value: .null, stamp: later(1))
-        }
-        let second = try [
-            author(3), book(1, by: "Author|~|3"), RecordState(name: RecordName("Author|~|2"), fields: fields),
-        ]
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 3, count: 32), name: "peer")
-        let ledger = PeerLedger(store: machine.store, peer: peer)
-        try await machine.store.database.write { db in
-            let transaction = ApplyingTransaction()
-            let batch = { ChangeBatch(records: $0, token: .start, isLast: false) }
-            _ = try ledger.apply(db, batch(first), in: transaction)
-            #expect(throws: RecordStoreError.self) { try ledger.apply(db, batch(second), in: transaction) }
-            #expect(transaction.holdsWholeBatches)
-        }
-        try await apply([first], to: alone)
-        #expect(try contents(machine) == contents(alone))
-        let check = try await machine.store.database.read { [store = machine.store] in try store.check($0) }
-        #expect(check.isSound)
+    /// SQLite would find the broken reference when the transaction ends, and take everything along.
+    @Test func aReferenceToARecordOfAnotherTypeIsHeld() async throws {
+        let machine = try Machine("a", number: 1)
+        let astray = try record(
+            "Book|~|9",
+            [
+                "author": .reference(RecordName("Author|~|1")), "shelf": .reference(RecordName("Author|~|1")),
+            ])
+        try await apply([[author(1), book(1, by: "Author|~|1"), astray, author(2)]], to: machine)
+        #expect(try machine.rows("SELECT recordName FROM Book") == ["Book|~|1"])
+        #expect(try machine.rows("SELECT remoteRecordID FROM remoteRecord WHERE status = 2") == ["Book|~|9"])
+    }
+
+    /// An app may not let anybody change a row; what was written to it is synced all the same.
+    @Test func aRowThatCannotBeGivenItsDateKeepsNoOtherFromBeingTakenIn() async throws {
+        let machine = try Machine("a", number: 1, clock: SetClock(1_700_000_000_123))
+        try machine.shell(
+            """
+            CREATE TRIGGER locked BEFORE UPDATE ON Author WHEN OLD.name = 'Locked'
+            BEGIN SELECT RAISE(ABORT, 'locked'); END;
+            INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Locked');
+            INSERT INTO Author (recordName, name) VALUES ('Author|~|2', 'Free')
+            """)
+        try await machine.store.foldPendingChanges()
+        #expect(try machine.rows("SELECT COUNT(*) FROM pendingChange") == ["0"])
+        #expect(
+            try machine.rows("SELECT remoteRecordID, status FROM remoteRecord ORDER BY 1")
+                == ["Author|~|1|2", "Author|~|2|0"])
     }
 
     @Test func whatWasWrittenHereIsTakenInWithTheTimeOfItsWrite() async throws {
