@@ -177,6 +177,9 @@ struct ChangeFolding {
         }
         let record = try set.record(name, newIn: homeZone(of: name, values, in: set))
         record.isRowPresent = true
+        record.writtenFields = zip(table.fieldNames, values).map {
+            RecordField(name: $0, value: $1, stamp: entry.last)
+        }
         let isNew = record.original == nil || record.original?.status != .inTable
         for (field, value) in zip(table.type.fields, values) {
             let stamp = entry.stamp(of: field.name, capturedFields) ?? (isNew ? entry.last : nil)

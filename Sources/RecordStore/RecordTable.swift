@@ -75,17 +75,42 @@ struct RecordTable {
     func upsert(_ db: Database, _ state: RecordState) throws {
         let fields = state.fields.filter { hasColumn($0.name) }
         let columns = ["recordName"] + fields.map(\.name) + ["modificationDate"]
-        let statement = try db.cachedStatement(sql: upsertSQL(columns))
-        let modified = state.newestWrite.flatMap {
-            ISO8601.text(milliseconds: $0.time.milliseconds, fraction: .always)
-        }
-        let values = fields.map { Self.databaseValue($0.value) }
-        statement.setUncheckedArguments(
-            StatementArguments([state.name.description.databaseValue] + values + [modified.databaseValue]))
+        try execute(
+            db.cachedStatement(sql: upsertSQL(columns)),
+            [state.name.description.databaseValue] + fields.map { Self.databaseValue($0.value) }
+                + [Self.modificationDate(state)], fields, from: 2)
+    }
+
+    /// Updates a record's row where the state has other values than the row, and `modificationDate`: indexes of other
+    /// columns are left as they are.
+    ///
+    /// - Parameter present: the fields as the row has them.
+    /// - Returns: false when there is no row.
+    func update(_ db: Database, _ state: RecordState, from present: [RecordField]) throws -> Bool {
+        let values = Dictionary(present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        let fields = state.fields.filter { hasColumn($0.name) && values[$0.name] != $0.value }
+        let columns = (fields.map(\.name) + ["modificationDate"]).map { "\($0) = ?" }.joined(separator: ", ")
+        try execute(
+            db.cachedStatement(sql: "UPDATE \(type.name) SET \(columns) WHERE recordName = ?"),
+            fields.map { Self.databaseValue($0.value) }
+                + [Self.modificationDate(state), state.name.description.databaseValue], fields, from: 1)
+        return db.changesCount > 0
+    }
+
+    /// - Parameter first: the number of the first field's argument.
+    private func execute(
+        _ statement: Statement, _ arguments: [DatabaseValue], _ fields: [RecordField], from first: Int
+    ) throws {
+        statement.setUncheckedArguments(StatementArguments(arguments))
         for (index, field) in fields.enumerated() {
-            Self.bindTextWithNUL(statement, Int32(index + 2), field.value)
+            Self.bindTextWithNUL(statement, Int32(first + index), field.value)
         }
         try statement.execute()
+    }
+
+    private static func modificationDate(_ state: RecordState) -> DatabaseValue {
+        state.newestWrite.flatMap { ISO8601.text(milliseconds: $0.time.milliseconds, fraction: .always) }
+            .databaseValue
     }
 
     /// The fields of a row just written whose columns give back another value: a text of digits in a column of

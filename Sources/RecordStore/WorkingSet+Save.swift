@@ -62,7 +62,11 @@ extension WorkingSet {
         guard record.placement == .inTable, let table = tables[record.name.recordType] else { return true }
         guard !record.isRowPresent || record.isStateChanged || record.isRelearnt else { return true }
         do {
-            try table.upsert(db, record.state)
+            if let present = record.fieldsOfRow, !record.isRelearnt {
+                if try !table.update(db, record.state, from: present) { try table.upsert(db, record.state) }
+            } else {
+                try table.upsert(db, record.state)
+            }
             record.alteredFields = try table.alteredFields(db, record.state)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             return false

@@ -20,6 +20,13 @@ final class WorkingRecord {
     var state: RecordState
     /// Whether the record's table has a row of it now.
     var isRowPresent: Bool
+    /// The fields as the row has them that another program has written, if one has.
+    var writtenFields: [RecordField]?
+    /// The fields as the row has them; nil when there is none, or it may have anything.
+    var fieldsOfRow: [RecordField]? {
+        guard isRowPresent else { return nil }
+        return writtenFields ?? (original?.status == .inTable ? original?.state.fields : nil)
+    }
     /// Where the record is to be, once the transaction is through.
     var placement: RecordStatus?
     /// The row was refused by a constraint of the table, so the record is held whatever else speaks for it.

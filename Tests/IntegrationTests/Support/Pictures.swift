@@ -39,6 +39,16 @@ extension Machine {
         return (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     }
 
+    /// How many bytes of pictures are here, those of pictures that are not here whole included.
+    func pictureBytes() throws -> Int {
+        let incoming = store.appendingPathComponent("assets/incoming")
+        let whole = try pictureFiles().values.reduce(0) { $0 + $1.count }
+        return self.incoming().reduce(whole) { sum, name in
+            let path = incoming.appendingPathComponent(name).path
+            return sum + ((try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0)
+        }
+    }
+
     func picture(_ hash: String) -> URL {
         store.appendingPathComponent("assets/\(hash.prefix(2))/\(hash)")
     }
