@@ -33,12 +33,13 @@ extension Report {
             guard let series = figure.series, let size = figure.size else { continue }
             let median = Spread(figure.subject).median
             let isSpeed = figure.unit == .perSecond
-            let name = isSpeed ? series.replacing(", against C and bare tables", with: "") : series
+            let name = String(
+                series.prefix(upTo: series.firstRange(of: ", against")?.lowerBound ?? series.endIndex))
             if lines[name] == nil { order.append((name, isSpeed ? .seconds : figure.unit)) }
             lines[name, default: []].append((Double(size), isSpeed ? Double(size) / median : median))
         }
         return order.map { name, unit in
-            // Two figures may come to the same time.
+            // The same speed may be held against several things.
             let points = Dictionary(lines[name]!, uniquingKeysWith: { first, _ in first }).sorted {
                 $0.key < $1.key
             }
@@ -52,11 +53,11 @@ extension Report {
 struct GrowthPlot {
     let lines: [GrowthLine]
 
-    private static let width = 900.0
-    private static let plot = (left: 70.0, top: 30.0, right: 520.0, bottom: 430.0)
+    private static let width = 960.0
+    private static let plot = (left: 70.0, top: 30.0, right: 510.0, bottom: 430.0)
     private static let colors = [
         "#1b6ca8", "#d1495b", "#2e8b57", "#8a5a9e", "#c77d0a", "#3c4f65", "#a23b72", "#5f8f00", "#00798c",
-        "#7d4f50", "#444444", "#b5651d",
+        "#7d4f50", "#444444", "#b5651d", "#6b8e23", "#4169e1", "#c71585", "#20b2aa",
     ]
 
     private var drawn: [GrowthLine] { lines.filter { $0.points.count > 1 } }
@@ -126,9 +127,9 @@ struct GrowthPlot {
         let values = line.points.map { line.unit.text($0.value) }.joined(separator: ", ")
         return """
             <polyline points="\(points.joined(separator: " "))" fill="none" stroke="\(color)" stroke-width="2"/>
-            <rect x="545" y="\(top - 8)" width="12" height="4" fill="\(color)"/>
-            <text x="563" y="\(top)">\(line.name): \(line.growth)</text>
-            <text x="563" y="\(top + 13)" fill="#777777">\(values)</text>
+            <rect x="560" y="\(top - 8)" width="12" height="4" fill="\(color)"/>
+            <text x="578" y="\(top)">\(line.name): \(line.growth)</text>
+            <text x="578" y="\(top + 13)" fill="#777777">\(values)</text>
             """
     }
 
