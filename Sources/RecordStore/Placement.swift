@@ -85,6 +85,7 @@ struct Placement {
                 continue
             }
             guard target.recordType == relationship.target else { return false }
+            guard try !working.isSound(target, in: record.zone) else { continue }
             guard let parent = try working.known(target) else {
                 // Not known to sync; a row that was written and not yet folded still counts.
                 guard try working.hasRow(target) else { return false }

@@ -66,6 +66,7 @@ struct Settlement {
                 target.recordType == relationship.target
             else { continue }
             referrers[target, default: []].insert(record.name)
+            guard try !working.isSound(target, in: record.zone) else { continue }
             // Who may write in one zone deletes nothing, and brings nothing back, in another.
             guard let parent = try working.known(target), parent.zone == record.zone,
                 let deletion = parent.state.deletion

@@ -95,6 +95,8 @@ final class WorkingSet {
     /// The order in which the records came into the set: the order in which they are numbered.
     private(set) var order: [WorkingRecord] = []
     private var hadAssetReferences: Bool?
+    /// Records that were found sound; nothing is written before all are settled and placed.
+    private var soundRecords: Set<RecordName> = []
 
     init(_ db: Database, _ tables: RecordTables) throws {
         self.db = db
@@ -129,6 +131,23 @@ final class WorkingSet {
         records[record.name] = record
         order.append(record)
         return record
+    }
+
+    /// Whether a record that is not in the set is in its table, in that zone, and was never deleted: then it neither takes
+    /// anything along nor needs to be brought back, and there is no need to load it.
+    func isSound(_ name: RecordName, in zone: Int64) throws -> Bool {
+        guard records[name] == nil else { return false }
+        if soundRecords.contains(name) { return true }
+        guard tables[name.recordType] != nil else { return false }
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT 1 FROM remoteRecord AS known JOIN \(name.recordType) AS row ON row.recordName = known.remoteRecordID
+                WHERE known.remoteRecordID = ? AND known.zone = ? AND known.status = 0
+                    AND \(RecordMetadata.wasNeverDeleted(in: "known"))
+                """)
+        guard try Int.fetchOne(statement, arguments: [name.description, zone]) != nil else { return false }
+        soundRecords.insert(name)
+        return true
     }
 
     /// Whether the table of a record's type has a row of it.

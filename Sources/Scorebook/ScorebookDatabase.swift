@@ -6,7 +6,7 @@ import RecordStore
 public enum ScorebookDatabase {
     /// What the connection that writes may keep of the database in memory: room for the pages of the indexes that a large
     /// transaction touches all over, which otherwise are written and read many times. It fills only when it is used.
-    private static let writerCacheKibibytes = 16_384
+    private static let writerCacheKibibytes = 32_768
 
     /// How connections to a scorebook are set up: write-ahead log, foreign keys on, up to 5 seconds of
     /// waiting for another program's transaction.

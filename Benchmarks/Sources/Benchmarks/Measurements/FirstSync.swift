@@ -55,7 +55,7 @@ struct FirstSync {
             let worker = try WorkerProcess(["write-floor", source.path, path, contents.rawValue])
             defer { worker.end() }
             let outcome: WriteFloor.Outcome = try worker.answer()
-            return (Double(outcome.records) / outcome.seconds, storeBytes(path))
+            return (Double(outcome.records) / outcome.seconds, try storeBytes(path))
         }
     }
 
@@ -79,11 +79,10 @@ struct FirstSync {
             guard sync.records == source.records else { throw IncompleteSync(records: sync.records) }
             let sender = try server.usage().since(before.server)
             let receiver = try client.usage().since(before.client)
-            // The log is gone when the last connection has ended.
             client.end()
             return Outcome(
                 speed: Double(source.records) / sync.seconds, bytes: sync.bytes,
-                storeBytes: storeBytes(target.appendingPathComponent("target.sqlite").path),
+                storeBytes: try storeBytes(target.appendingPathComponent("target.sqlite").path),
                 sender: sender, receiver: receiver)
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 
 /// How many times a second something would be done that was done `count` times in `body`.
 func speed<Value>(of count: Int, _ body: () async throws -> Value) async throws -> Double {
@@ -21,10 +22,13 @@ func withTemporaryDirectory<Value>(_ body: (URL) async throws -> Value) async th
     return try await body(directory)
 }
 
-/// The size of a SQLite database with its write-ahead log.
-func storeBytes(_ path: String) -> Int {
-    [path, path + "-wal"].reduce(0) { sum, path in
-        sum + ((try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0)
+/// The size of a SQLite database that nobody has open, once its write-ahead log is part of it.
+func storeBytes(_ path: String) throws -> Int {
+    let database = try DatabaseQueue(path: path)
+    return try database.writeWithoutTransaction { db in
+        _ = try db.checkpoint(.truncate)
+        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        return try pages * (Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
     }
 }
 
