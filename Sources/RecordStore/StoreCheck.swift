@@ -55,7 +55,7 @@ extension RecordStore {
         var digests: [Int64: ZoneDigest] = [:]
         let shapes = ShapeTable(db)
         var hasher = RecordHasher()
-        try RecordScan(db, tables).forEach { record in
+        try RecordScan(db, tables).readAll { record in
             do {
                 let stored = try record.stored(shapes)
                 let hashes = hasher.hashes(of: stored.state)

@@ -53,7 +53,7 @@ struct RecordScan {
     private static func end(of type: String) -> String { type + "|~}" }
 
     /// Reads every record that sync knows.
-    func forEach(_ body: (Record) throws -> Void) throws {
+    func readAll(_ body: (Record) throws -> Void) throws {
         for type in try types() {
             _ = try read(type, after: type + RecordName.separator) { record in
                 try body(record)
