@@ -24,7 +24,7 @@ struct StalledPeerTests {
 
     @Test(.timeLimit(.minutes(1))) func whoPingsAndDoesNotReadIsLetGo() async throws {
         let kitchen = try LoopbackMachine("kitchen")
-        for number in 0..<6 {
+        for number in 0..<10 {
             try await kitchen.engine.store.write { db in
                 try db.execute(
                     sql: "INSERT INTO SBGame (recordName, name) VALUES (?, ?)",
@@ -42,11 +42,11 @@ struct StalledPeerTests {
                 (error as? PeerSyncError)?.code == .timeout && "\(error)".contains("has not read")
             }
         }
-        // One is being written, one waits; the window would allow four.
+        // One is being written, one waits, and the system may have taken one; the window would allow all.
         let sent = kitchen.events.compactMap { event -> Int? in
             if case .progress(_, let statistics) = event { statistics.recordsSent } else { nil }
         }
-        #expect(sent.max() == 2)
+        #expect((2...3).contains(sent.max() ?? 0))
     }
 
     @Test func whatWaitsForAPeerThatAsksAndDoesNotReadIsBounded() throws {
