@@ -24,11 +24,12 @@ struct StalledPeerTests {
 
     @Test(.timeLimit(.minutes(1))) func whoPingsAndDoesNotReadIsLetGo() async throws {
         let kitchen = try LoopbackMachine("kitchen")
-        for number in 0..<10 {
+        // Each takes more than what the system holds between two sockets, even if it lets that grow: some 4 MiB.
+        for number in 0..<4 {
             try await kitchen.engine.store.write { db in
                 try db.execute(
                     sql: "INSERT INTO SBGame (recordName, name) VALUES (?, ?)",
-                    arguments: ["SBGame|~|\(number)", String(repeating: "x", count: 4 << 20)])
+                    arguments: ["SBGame|~|\(number)", String(repeating: "x", count: 8_000_000)])
             }
         }
         let peer = RawPeer()
@@ -42,11 +43,11 @@ struct StalledPeerTests {
                 (error as? PeerSyncError)?.code == .timeout && "\(error)".contains("has not read")
             }
         }
-        // One is being written, one waits, and the system may have taken one; the window would allow all.
+        // One is being written, one waits; the window would allow all.
         let sent = kitchen.events.compactMap { event -> Int? in
             if case .progress(_, let statistics) = event { statistics.recordsSent } else { nil }
         }
-        #expect((2...3).contains(sent.max() ?? 0))
+        #expect(sent.max() == 2)
     }
 
     @Test func whatWaitsForAPeerThatAsksAndDoesNotReadIsBounded() throws {
