@@ -487,18 +487,18 @@ final class PeerSession: Sendable {
                 }
             } catch {
                 // What has come before is not lost, nor why this side has closed the connection.
-                for zone in zones { await zone.settled() }
+                await settle(zones)
                 throw failure.withLock { $0 } ?? error
             }
             guard let message else {
-                for zone in zones { await zone.settled() }
+                await settle(zones)
                 if isStopping.withLock({ $0 }) { return }
                 throw watchdog.hasFired
                     ? timeout : PeerSyncError(.interrupted, "the connection to \(address) was cut")
             }
             statistics.update { $0.bytesReceived = reader.byteCount }
             if case .goodbye = message {
-                for zone in zones { await zone.settled() }
+                await settle(zones)
                 stop()
                 return
             }
@@ -507,6 +507,11 @@ final class PeerSession: Sendable {
             try await handle(message, zones, assets)
             await stopIfDone(zones, assets)
         }
+    }
+
+    /// Waits until all that has come is dealt with.
+    private func settle(_ zones: [ZoneSession]) async {
+        for zone in zones { await zone.settled() }
     }
 
     /// Ends a session that was asked for once, when both sides know that they hold the same, and have what files they can
@@ -544,10 +549,10 @@ final class PeerSession: Sendable {
         case .assetsWanted(let wanted): await assets.received(wanted)
         case .ping(let bytes):
             // An answer says that all went well that came before.
-            for zone in zones { await zone.settled() }
+            await settle(zones)
             if !isStopping.withLock({ $0 }) { try outbox.send(.pong(bytes)) }
         case .error(let error):
-            for zone in zones { await zone.settled() }
+            await settle(zones)
             throw PeerSyncError(error)
         case .batch, .pong, .unknown, .goodbye: break
         case .hello, .open, .pairingShare, .pairingTag:

@@ -132,7 +132,7 @@ actor ZoneSession {
         switch request {
         case .read(let token, let includingEcho):
             try await inTurn {
-                let place = place.token == token ? place : ReadingPlace(token)
+                let place = place.at(token)
                 let (batch, next) = try await read { ledger, db in
                     try ledger.nextBatch(db, after: place, includingEcho: includingEcho)
                 }
@@ -194,9 +194,7 @@ actor ZoneSession {
     func received(_ batch: ChangeBatch) async throws {
         if batch.isLoose { differences?.received += batch.records.map(\.name) }
         statistics.update { $0.recordsReceived += batch.records.count }
-        // The only thing to do with a batch is to apply it.
-        _ = try exchange.received(batch)
-        try await arrived.put(ArrivedBatch(batch))
+        try await perform(try exchange.received(batch))
         reportProgress(batch.records.count)
     }
 
@@ -297,8 +295,8 @@ actor ZoneSession {
             switch action {
             case .send(let message):
                 try outbox.send(message)
-            case .apply:
-                preconditionFailure("batches are applied in order of arrival, by a task of their own")
+            case .apply(let batch):
+                try await arrived.put(ArrivedBatch(batch))
             case .acknowledged(let token):
                 try await write { ledger, db in try ledger.acknowledge(db, token) }
             case .voidReceived:

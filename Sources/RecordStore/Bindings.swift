@@ -33,12 +33,11 @@ struct Bindings: ~Copyable {
         used = 0
     }
 
-    mutating func appendNull() { arguments.append(.null) }
-
-    mutating func append(_ value: Int64) { arguments.append(.integer(value)) }
+    mutating func append(_ value: Int64?) { arguments.append(value.map(Argument.integer) ?? .null) }
 
     /// By its length, so that a text may contain NUL.
-    mutating func append(_ text: String) {
+    mutating func append(_ text: String?) {
+        guard let text else { return arguments.append(.null) }
         let count = text.utf8.count
         reserve(count)
         var copy = text
@@ -54,10 +53,10 @@ struct Bindings: ~Copyable {
         used += bytes.count
     }
 
-    /// As ``RecordTable`` writes it to the column of a field.
+    /// As it is written to the column of a field.
     mutating func append(_ value: FieldValue) {
         switch value {
-        case .null: appendNull()
+        case .null: arguments.append(.null)
         case .integer(let value): append(value)
         case .real(let value): arguments.append(.real(value))
         case .text(let text): append(text)
@@ -83,8 +82,16 @@ struct Bindings: ~Copyable {
 
     // MARK: Binding
 
+    /// Executes a statement with these arguments.
+    ///
+    /// - Parameter statement: one of ``GRDB/Database/statementToBind(_:)``.
+    borrowing func execute(_ statement: Statement) throws {
+        try bind(to: statement)
+        try statement.execute()
+    }
+
     /// Resets a statement, and binds everything to it.
-    borrowing func bind(to statement: Statement) throws {
+    private borrowing func bind(to statement: Statement) throws {
         let row = statement.sqliteStatement
         sqlite3_reset(row)
         var index: Int32 = 0
@@ -122,5 +129,26 @@ struct Bindings: ~Copyable {
         DatabaseError(
             resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)),
             sql: statement.sql)
+    }
+}
+
+extension Database {
+    /// A statement whose arguments ``Bindings`` binds: GRDB is told that all are bound.
+    func statementToBind(_ sql: String) throws -> Statement {
+        let statement = try cachedStatement(sql: sql)
+        statement.setUncheckedArguments(StatementArguments())
+        return statement
+    }
+}
+
+extension DatabaseError {
+    /// - Returns: false when a constraint refuses what `body` does.
+    static func catchingConstraint(_ body: () throws -> Void) throws -> Bool {
+        do {
+            try body()
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return false
+        }
     }
 }

@@ -47,6 +47,9 @@ package struct ReadingPlace: Sendable, Equatable {
         self.token = token
         self.lastName = lastName
     }
+
+    /// The place of a token: this one, if it is its.
+    package func at(_ token: ChangeToken) -> ReadingPlace { token == self.token ? self : ReadingPlace(token) }
 }
 
 struct ChangeLog {
@@ -174,7 +177,7 @@ private struct FillingBatch {
     mutating func append(_ state: RecordState, sequence: Int64) {
         lastSequence = sequence
         // A row that vanished behind the triggers' back has nothing to say.
-        guard !state.fields.isEmpty || state.deletion != nil || state.revival != nil else { return }
+        guard !state.isEmpty else { return }
         records.append(state)
         bytes += state.greatestSize
     }

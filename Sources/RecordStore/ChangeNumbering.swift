@@ -20,6 +20,7 @@ struct ChangeNumbering {
     var count: Int { Int(last - group + 1) }
 
     /// Gives a number out.
+    @discardableResult
     mutating func next() -> Int64 {
         last += 1
         return last
@@ -27,7 +28,7 @@ struct ChangeNumbering {
 
     /// Gives the next number to a new record, and takes it into the digest of its zone.
     mutating func take(_ id: RecordID, in zone: Int64, _ db: Database) throws {
-        last += 1
+        next()
         try change(zone, db) { $0.insert(id) }
     }
 

@@ -17,7 +17,7 @@ struct Placement {
 
     init(_ working: WorkingSet) throws {
         self.working = working
-        hasHeldRecords = try working.hasHeldRecords()
+        hasHeldRecords = try WorkingSet.hasHeldRecords(working.db)
     }
 
     /// Places the records of the set, and those whose place depends on them.

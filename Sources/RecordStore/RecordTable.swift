@@ -75,10 +75,11 @@ struct RecordTable {
     func upsert(_ db: Database, _ state: RecordState) throws {
         let fields = state.fields.filter { hasColumn($0.name) }
         let columns = ["recordName"] + fields.map(\.name) + ["modificationDate"]
-        try execute(
-            db.cachedStatement(sql: upsertSQL(columns)),
-            [state.name.description.databaseValue] + fields.map { Self.databaseValue($0.value) }
-                + [Self.modificationDate(state)], fields, from: 2)
+        var bindings = Bindings()
+        bindings.append(state.name.description)
+        for field in fields { bindings.append(field.value) }
+        bindings.append(state.modificationDate)
+        try bindings.execute(db.statementToBind(upsertSQL(columns)))
     }
 
     /// Updates a record's row where the state has other values than the row, and `modificationDate`: indexes of other
@@ -90,27 +91,13 @@ struct RecordTable {
         let values = Dictionary(present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         let fields = state.fields.filter { hasColumn($0.name) && values[$0.name] != $0.value }
         let columns = (fields.map(\.name) + ["modificationDate"]).map { "\($0) = ?" }.joined(separator: ", ")
-        try execute(
-            db.cachedStatement(sql: "UPDATE \(type.name) SET \(columns) WHERE recordName = ?"),
-            fields.map { Self.databaseValue($0.value) }
-                + [Self.modificationDate(state), state.name.description.databaseValue], fields, from: 1)
+        var bindings = Bindings()
+        for field in fields { bindings.append(field.value) }
+        bindings.append(state.modificationDate)
+        bindings.append(state.name.description)
+        try bindings.execute(
+            db.statementToBind("UPDATE \(type.name) SET \(columns) WHERE recordName = ?"))
         return db.changesCount > 0
-    }
-
-    /// - Parameter first: the number of the first field's argument.
-    private func execute(
-        _ statement: Statement, _ arguments: [DatabaseValue], _ fields: [RecordField], from first: Int
-    ) throws {
-        statement.setUncheckedArguments(StatementArguments(arguments))
-        for (index, field) in fields.enumerated() {
-            Self.bindTextWithNUL(statement, Int32(first + index), field.value)
-        }
-        try statement.execute()
-    }
-
-    private static func modificationDate(_ state: RecordState) -> DatabaseValue {
-        state.newestWrite.flatMap { ISO8601.text(milliseconds: $0.time.milliseconds, fraction: .always) }
-            .databaseValue
     }
 
     /// The fields of a row just written whose columns give back another value: a text of digits in a column of
@@ -118,8 +105,8 @@ struct RecordTable {
     /// what is passed on is what was received.
     func alteredFields(_ db: Database, _ state: RecordState) throws -> Set<String> {
         let isSuspicious = state.fields.contains { field in
-            guard let kind = kinds[field.name], let affinity = affinities[field.name] else { return false }
-            return !affinity.surelyKeeps(field.value, kind)
+            guard let column = column(field.name) else { return false }
+            return !column.affinity.surelyKeeps(field.value, column.kind)
         }
         guard isSuspicious, let values = try values(db, state.name.description) else { return [] }
         var altered: Set<String> = []
@@ -176,32 +163,11 @@ struct RecordTable {
         case .asset: Asset(json: text).map(FieldValue.asset) ?? .text(text)
         }
     }
+}
 
-    static func databaseValue(_ value: FieldValue) -> DatabaseValue {
-        switch value {
-        case .null: .null
-        case .integer(let value): value.databaseValue
-        case .real(let value): value.databaseValue
-        case .text(let text): text.databaseValue
-        case .blob(let bytes): Data(bytes).databaseValue
-        case .date(let milliseconds):
-            (ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? String(milliseconds))
-                .databaseValue
-        case .reference(let name): name.description.databaseValue
-        case .asset(let asset): asset.json.databaseValue
-        }
-    }
-
-    /// GRDB binds text up to the first NUL; this binds such text whole.
-    private static func bindTextWithNUL(_ statement: Statement, _ index: Int32, _ value: FieldValue) {
-        guard case .text(let text) = value, text.utf8.contains(0) else { return }
-        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        var copy = text
-        copy.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { characters in
-                _ = sqlite3_bind_text(
-                    statement.sqliteStatement, index, characters.baseAddress, Int32(bytes.count), transient)
-            }
-        }
+extension RecordState {
+    /// What the column `modificationDate` has.
+    var modificationDate: String? {
+        newestWrite.flatMap { ISO8601.text(milliseconds: $0.time.milliseconds, fraction: .always) }
     }
 }

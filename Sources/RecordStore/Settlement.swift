@@ -27,7 +27,7 @@ struct Settlement {
     init(_ set: WorkingSet, unfinishedPeer: Int64? = nil) throws {
         working = set
         self.unfinishedPeer = unfinishedPeer
-        hasHeldRecords = try set.hasHeldRecords()
+        hasHeldRecords = try WorkingSet.hasHeldRecords(set.db)
     }
 
     /// Settles the records of the set, and loads and settles whatever they touch.

@@ -61,16 +61,14 @@ extension WorkingSet {
     private func writeRow(_ record: WorkingRecord) throws -> Bool {
         guard record.placement == .inTable, let table = tables[record.name.recordType] else { return true }
         guard !record.isRowPresent || record.isStateChanged || record.isRelearnt else { return true }
-        do {
-            if let present = record.fieldsOfRow, !record.isRelearnt {
-                if try !table.update(db, record.state, from: present) { try table.upsert(db, record.state) }
-            } else {
+        let isWritten = try DatabaseError.catchingConstraint {
+            let present = record.isRelearnt ? nil : record.fieldsOfRow
+            if try present.map({ try table.update(db, record.state, from: $0) }) != true {
                 try table.upsert(db, record.state)
             }
             record.alteredFields = try table.alteredFields(db, record.state)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            return false
         }
+        guard isWritten else { return false }
         record.isRowPresent = true
         return true
     }

@@ -95,8 +95,8 @@ final class WorkingSet {
     /// The order in which the records came into the set: the order in which they are numbered.
     private(set) var order: [WorkingRecord] = []
     private var hadAssetReferences: Bool?
-    /// Records that were found sound; nothing is written before all are settled and placed.
-    private var soundRecords: Set<RecordName> = []
+    /// By zone. Nothing is written before all are settled and placed.
+    private var sound: [Int64: SoundRecords] = [:]
 
     init(_ db: Database, _ tables: RecordTables) throws {
         self.db = db
@@ -133,21 +133,12 @@ final class WorkingSet {
         return record
     }
 
-    /// Whether a record that is not in the set is in its table, in that zone, and was never deleted: then it neither takes
-    /// anything along nor needs to be brought back, and there is no need to load it.
+    /// Whether a record is sound, and not in the set.
     func isSound(_ name: RecordName, in zone: Int64) throws -> Bool {
         guard records[name] == nil else { return false }
-        if soundRecords.contains(name) { return true }
-        guard tables[name.recordType] != nil else { return false }
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT 1 FROM remoteRecord AS known JOIN \(name.recordType) AS row ON row.recordName = known.remoteRecordID
-                WHERE known.remoteRecordID = ? AND known.zone = ? AND known.status = 0
-                    AND \(RecordMetadata.wasNeverDeleted(in: "known"))
-                """)
-        guard try Int.fetchOne(statement, arguments: [name.description, zone]) != nil else { return false }
-        soundRecords.insert(name)
-        return true
+        let known = sound[zone] ?? SoundRecords(db, tables, in: zone)
+        sound[zone] = known
+        return try known.contains(name)
     }
 
     /// Whether the table of a record's type has a row of it.
@@ -164,7 +155,7 @@ final class WorkingSet {
     }
 
     /// Whether any record is held because of a reference.
-    func hasHeldRecords() throws -> Bool {
+    static func hasHeldRecords(_ db: Database) throws -> Bool {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM heldReference)")) ?? false
     }
 

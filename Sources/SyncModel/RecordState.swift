@@ -86,6 +86,9 @@ public struct RecordState: Hashable, Sendable {
     /// come from a replica that kept them.
     public var isLive: Bool { !fields.isEmpty && !isDeleted }
 
+    /// Whether nothing is known of the record: it was neither written nor deleted nor revived.
+    package var isEmpty: Bool { fields.isEmpty && deletion == nil && revival == nil }
+
     /// The field of that name, if it was ever written.
     public func field(_ name: String) -> RecordField? {
         fields.first { $0.name == name }

@@ -226,10 +226,9 @@ package enum BatchCodec {
         for (field, stamp) in zip(shape.fields, stamps) {
             fields.append(RecordField(name: field, value: try decodeValue(&buffer, tables), stamp: stamp))
         }
-        guard !fields.isEmpty || deletion != nil || revival != nil else {
-            throw .malformed("a record without content")
-        }
-        return RecordState(name: name, sortedFields: fields, deletion: deletion, revival: revival)
+        let state = RecordState(name: name, sortedFields: fields, deletion: deletion, revival: revival)
+        guard !state.isEmpty else { throw .malformed("a record without content") }
+        return state
     }
 
     private static func decodeName(_ buffer: inout ByteBuffer, type: String) throws(ProtocolError)

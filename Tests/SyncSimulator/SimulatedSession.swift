@@ -151,7 +151,7 @@ struct SimulatedSession {
         switch request {
         case .read(let token, let includingEcho):
             // Small batches, so that cuts and interleavings fall between them.
-            let place = side.place.token == token ? side.place : ReadingPlace(token)
+            let place = side.place.at(token)
             let (batch, next) = try side.read {
                 try side.ledger.nextBatch(
                     $0, after: place, includingEcho: includingEcho, limit: Self.batchLimit)

@@ -12,11 +12,9 @@ import SyncModel
 /// Whatever is not simply new is left to the working set. The result is the same in either way, and in any order: it is as
 /// if the new records had come in a batch before.
 ///
-/// Used within one transaction; the capture triggers are paused when rows are written. What it remembers holds until something else is written:
-/// then ``forget()``.
+/// Used within one transaction; the capture triggers are paused when rows are written. What it remembers holds until
+/// something else is written: then ``forget()``.
 final class NewRecords {
-    /// More are not kept in memory.
-    private static let rememberedTargets = 16_384
     /// Records of more lists of fields, of one type, are left to the working set.
     private static let rememberedLayouts = 64
 
@@ -33,11 +31,7 @@ final class NewRecords {
     private let deleteMetadata: Statement
     private let findWaiting: Statement
     private var areAnyWaiting: Bool?
-    /// By type, how to look whether a record may be referred to.
-    private var findSound: [String: Statement] = [:]
-    /// Records that may be referred to without a look.
-    private var soundTargets: Set<RecordName> = []
-    private var lastSoundTarget: RecordName?
+    private let sound: SoundRecords
     private var hasher = RecordHasher()
     private var blob: [UInt8] = []
     private var bindings = Bindings()
@@ -52,22 +46,20 @@ final class NewRecords {
         self.zone = zone
         self.peer = peer
         shapes = ShapeTable(db)
-        insertMetadata = try db.cachedStatement(
-            sql: """
-                INSERT OR IGNORE INTO remoteRecord (
-                    zone, status, sourcePeer, changeGroup, changeSequence, remoteRecordID, remoteRecord)
-                VALUES (?, 0, ?, ?, ?, ?, ?)
-                """)
-        insertMetadata.setUncheckedArguments(StatementArguments())
+        sound = SoundRecords(db, tables, in: zone)
+        insertMetadata = try db.statementToBind(
+            """
+            INSERT OR IGNORE INTO remoteRecord (
+                zone, status, sourcePeer, changeGroup, changeSequence, remoteRecordID, remoteRecord)
+            VALUES (?, 0, ?, ?, ?, ?, ?)
+            """)
         deleteMetadata = try db.cachedStatement(sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?")
-        findWaiting = try db.cachedStatement(sql: "SELECT 1 FROM heldReference WHERE target = ?")
-        findWaiting.setUncheckedArguments(StatementArguments())
+        findWaiting = try db.statementToBind("SELECT 1 FROM heldReference WHERE target = ?")
     }
 
     /// Something else was written in this transaction.
     func forget() {
-        soundTargets.removeAll(keepingCapacity: true)
-        lastSoundTarget = nil
+        sound.forget()
         areAnyWaiting = nil
     }
 
@@ -107,7 +99,7 @@ final class NewRecords {
         let date = modificationDate.text(of: state)
         if date != written {
             // The column is not synced, so no trigger notices.
-            let isSet = try refusingConstraints {
+            let isSet = try DatabaseError.catchingConstraint {
                 try db.cachedStatement(
                     sql: "UPDATE \(layout.type.name) SET modificationDate = ? WHERE recordName = ?"
                 ).execute(arguments: [date, state.name.description])
@@ -145,27 +137,25 @@ final class NewRecords {
         RecordMetadata.append(new: state, shapeID: layout.shapeID, valueHash: hashes.valueHash, to: &blob)
         bindings.begin()
         bindings.append(zone)
-        if let peer { bindings.append(peer) } else { bindings.appendNull() }
+        bindings.append(peer)
         bindings.append(numbering.group)
         bindings.append(numbering.last + 1)
         bindings.append(state.name.description)
         bindings.append(blob: blob)
-        try bindings.bind(to: insertMetadata)
-        try insertMetadata.execute()
+        try bindings.execute(insertMetadata)
         return db.changesCount > 0
     }
 
     private func layout(of state: RecordState) throws -> RowLayout? {
         if let last, last.isLayout(of: state) { return last }
         let type = state.name.recordType
-        guard layouts[type, default: []].count <= Self.rememberedLayouts else { return nil }
         if let layout = layouts[type]?.first(where: { $0.isLayout(of: state) }) {
             last = layout
             return layout
         }
-        guard let table = tables[type], state.fields.allSatisfy({ table.hasColumn($0.name) }) else {
-            return nil
-        }
+        guard layouts[type, default: []].count < Self.rememberedLayouts, let table = tables[type],
+            state.fields.allSatisfy({ table.hasColumn($0.name) })
+        else { return nil }
         let names = state.fields.map(\.name)
         let layout = try RowLayout(
             db, table, fieldNames: names, shapeID: shapes.id(names))
@@ -176,8 +166,7 @@ final class NewRecords {
     /// Whether a held record waits for one of that name.
     private func isAwaited(_ name: RecordName) throws -> Bool {
         if areAnyWaiting == nil {
-            areAnyWaiting = try Bool.fetchOne(
-                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM heldReference)"))
+            areAnyWaiting = try WorkingSet.hasHeldRecords(db)
         }
         guard areAnyWaiting == true else { return false }
         bindings.begin()
@@ -194,39 +183,13 @@ final class NewRecords {
             }
             switch state.fields[index].value {
             case .null where !reference.relationship.isRequired: continue
-            case .reference(let target) where try isSound(target, reference.relationship.target): continue
+            case .reference(let target)
+            where try target.isOfType(reference.relationship.target) && sound.contains(target):
+                continue
             default: return false
             }
         }
         return true
-    }
-
-    private func isSound(_ target: RecordName, _ type: String) throws -> Bool {
-        guard target.isOfType(type) else { return false }
-        // Those that refer to one record often come one behind the other.
-        if target == lastSoundTarget || soundTargets.contains(target) { return true }
-        let statement = try statementToFindSound(type)
-        bindings.begin()
-        bindings.append(target.description)
-        bindings.append(zone)
-        guard try bindings.findsRow(statement) else { return false }
-        if soundTargets.count >= Self.rememberedTargets { soundTargets.removeAll(keepingCapacity: true) }
-        soundTargets.insert(target)
-        lastSoundTarget = target
-        return true
-    }
-
-    private func statementToFindSound(_ type: String) throws -> Statement {
-        if let statement = findSound[type] { return statement }
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT 1 FROM remoteRecord AS known JOIN \(type) AS row ON row.recordName = known.remoteRecordID
-                WHERE known.remoteRecordID = ? AND known.zone = ? AND known.status = 0
-                    AND \(RecordMetadata.wasNeverDeleted(in: "known"))
-                """)
-        statement.setUncheckedArguments(StatementArguments())
-        findSound[type] = statement
-        return statement
     }
 }
 
@@ -253,10 +216,8 @@ private final class RowLayout {
         references = table.type.references.map { ($0, fieldNames.firstIndex(of: $0.field)) }
         let names = ["recordName"] + fieldNames + ["modificationDate"]
         let marks = names.map { _ in "?" }.joined(separator: ", ")
-        statement = try db.cachedStatement(
-            sql: "INSERT INTO \(type.name) (\(names.joined(separator: ", "))) VALUES (\(marks))")
-        // What is bound below is all that there is.
-        statement.setUncheckedArguments(StatementArguments())
+        statement = try db.statementToBind(
+            "INSERT INTO \(type.name) (\(names.joined(separator: ", "))) VALUES (\(marks))")
     }
 
     func isLayout(of state: RecordState) -> Bool {
@@ -282,19 +243,8 @@ private final class RowLayout {
         bindings.begin()
         bindings.append(state.name.description)
         for field in state.fields { bindings.append(field.value) }
-        if let modificationDate { bindings.append(modificationDate) } else { bindings.appendNull() }
-        try bindings.bind(to: statement)
-        return try refusingConstraints { try statement.execute() }
-    }
-}
-
-/// - Returns: false when a constraint refuses what `body` does.
-private func refusingConstraints(_ body: () throws -> Void) throws -> Bool {
-    do {
-        try body()
-        return true
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-        return false
+        bindings.append(modificationDate)
+        return try DatabaseError.catchingConstraint { try bindings.execute(statement) }
     }
 }
 
@@ -307,7 +257,7 @@ private struct ModificationDate {
         guard let newest = state.newestWrite?.time.milliseconds else { return nil }
         guard newest != milliseconds else { return last }
         milliseconds = newest
-        last = ISO8601.text(milliseconds: newest, fraction: .always)
+        last = state.modificationDate
         return last
     }
 }

@@ -1,6 +1,4 @@
-import Foundation
 import GRDB
-import GRDBSQLite
 import SyncModel
 
 /// Reads what sync knows of records together with their rows, each type in order of name: one pass over two trees side by

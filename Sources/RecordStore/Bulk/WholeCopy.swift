@@ -1,6 +1,4 @@
-import Foundation
 import GRDB
-import GRDBSQLite
 import SyncModel
 
 /// Reads a whole zone in order of record type and name: those that others refer to first, each type by name.
@@ -59,9 +57,7 @@ struct WholeCopy {
             ) { record in
                 let state = try record.stored(shapes).state.transferred
                 // A row that vanished behind the triggers' back has nothing to say.
-                guard !state.fields.isEmpty || state.deletion != nil || state.revival != nil else {
-                    return true
-                }
+                guard !state.isEmpty else { return true }
                 try ChangeLog.checkSize(state)
                 records.append(state)
                 bytes += state.greatestSize
