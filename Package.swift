@@ -23,6 +23,7 @@ let package = Package(
             pkgConfig: "libsodium",
             providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
         ),
+        .target(name: "CSQLite"),
         .target(name: "SyncModel", dependencies: ["CSodium"]),
         .target(name: "SecureChannel", dependencies: ["CSodium"]),
         .target(
@@ -34,7 +35,7 @@ let package = Package(
         .target(
             name: "RecordStore",
             dependencies: [
-                "SyncModel",
+                "SyncModel", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]

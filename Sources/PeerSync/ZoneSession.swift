@@ -8,7 +8,8 @@ import Synchronization
 /// When a transaction that takes in what came is committed although more waits: others who write to the store wait for that
 /// long, and the write-ahead log grows by so much.
 private enum CommitLimit {
-    static let batches = 64
+    /// Half of those that may be on their way, so that the other half comes while these are committed.
+    static let batches = ProtocolLimits.window / 2
     static let records = 32_768
     static let duration: Duration = .milliseconds(500)
 }
@@ -236,26 +237,27 @@ actor ZoneSession {
     private func apply(_ first: ArrivedBatch, limit: Int) async throws -> Applied {
         let begin = ContinuousClock.now
         let applied = try await database.write { [ledger, arrived] db in
-            let transaction = ApplyingTransaction()
-            var applied = Applied()
-            var records = 0
-            var next: ArrivedBatch? = first
-            while let current = next {
-                // Of the reasons to refuse a batch this is the one that honest machines give.
-                if !applied.batches.isEmpty, (try? ledger.checkClock(current.batch)) == nil {
-                    applied.left = current
-                    break
+            try ApplyingTransaction.run(db) { transaction in
+                var applied = Applied()
+                var records = 0
+                var next: ArrivedBatch? = first
+                while let current = next {
+                    // Of the reasons to refuse a batch this is the one that honest machines give.
+                    if !applied.batches.isEmpty, (try? ledger.checkClock(current.batch)) == nil {
+                        applied.left = current
+                        break
+                    }
+                    let refusal = try ledger.apply(current.batch, hashes: current.hashes, in: transaction)
+                    applied.batches.append((current.batch.withoutRecords, refusal))
+                    records += current.batch.records.count
+                    arrived.letGo(current)
+                    let mayGoOn =
+                        applied.batches.count < limit && records < CommitLimit.records
+                        && ContinuousClock.now - begin < CommitLimit.duration
+                    next = mayGoOn ? arrived.next() : nil
                 }
-                let refusal = try ledger.apply(db, current.batch, hashes: current.hashes, in: transaction)
-                applied.batches.append((current.batch.withoutRecords, refusal))
-                records += current.batch.records.count
-                arrived.letGo(current)
-                let mayGoOn =
-                    applied.batches.count < limit && records < CommitLimit.records
-                    && ContinuousClock.now - begin < CommitLimit.duration
-                next = mayGoOn ? arrived.next() : nil
+                return applied
             }
-            return applied
         }
         metrics.applied(in: ContinuousClock.now - begin)
         return applied

@@ -1,3 +1,4 @@
+import CSQLite
 import GRDB
 import SyncModel
 
@@ -121,5 +122,28 @@ enum CaptureTriggers {
         // Also after an error: an app may catch it and commit what it wrote before.
         try db.cachedStatement(sql: "DELETE FROM capturePause").execute()
         return try result.get()
+    }
+
+    // MARK: Switching off
+
+    /// Keeps a connection's triggers from firing at all, until ``switchOn(_:)``: what they would ask for each row whether
+    /// they are to be silent, and what SQLite keeps of each page in case that one of them fails, costs as much as a sixth
+    /// of a bulk insertion. All statements of the connection are compiled again, so it is worth it only for many rows.
+    ///
+    /// Other connections do not notice, and a rollback does not end it.
+    ///
+    /// - Returns: false, and nothing is switched off, when the database has triggers of others, which have to fire.
+    static func switchOff(_ db: Database, _ schema: RecordSchema) throws -> Bool {
+        let own = schema.types.flatMap { statements(for: $0).map(\.name) }
+        let triggers = try String.fetchAll(
+            db.cachedStatement(sql: "SELECT name FROM sqlite_master WHERE type = 'trigger'"))
+        guard Set(triggers).isSubset(of: own), let connection = db.sqliteConnection else { return false }
+        return csqlite_enable_triggers(UnsafeMutableRawPointer(connection), false)
+    }
+
+    /// Ends what ``switchOff(_:_:)`` began.
+    static func switchOn(_ db: Database) {
+        guard let connection = db.sqliteConnection else { return }
+        _ = csqlite_enable_triggers(UnsafeMutableRawPointer(connection), true)
     }
 }

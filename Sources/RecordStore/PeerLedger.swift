@@ -140,12 +140,12 @@ package struct PeerLedger: Sendable {
     ///
     /// - Parameters:
     ///   - hashes: those of the records, in the same order, if somebody has computed them.
-    ///   - transaction: what the batches of one transaction have in common.
+    ///   - transaction: the one that is open, with what its batches have in common.
     /// - Returns: the records that were left out, because the peer may not write them.
     package func apply(
-        _ db: Database, _ batch: ChangeBatch, hashes: [RecordHashes]? = nil,
-        in transaction: ApplyingTransaction = ApplyingTransaction()
+        _ batch: ChangeBatch, hashes: [RecordHashes]? = nil, in transaction: ApplyingTransaction
     ) throws -> Refusal? {
+        let db = transaction.db
         let rights = try check(db, .read)
         try checkClock(batch)
         var refused: [RecordName] = []
@@ -154,12 +154,19 @@ package struct PeerLedger: Sendable {
         _ = try store.merge(
             db, mayWrite ? batch.records : [], hashes: mayWrite ? hashes : nil, zoneID: zoneID, from: peer.id,
             isLast: batch.isLast && !batch.isLoose, isLoose: batch.isLoose, refused: &refused,
-            with: transaction.writer(self, db))
+            with: transaction.writer(self, for: mayWrite ? batch.records.count : 0))
         if !mayWrite { refused = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
         if mayWrite { try store.endRefusals(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }
         guard !refused.isEmpty else { return nil }
         return Refusal(names: refused, reason: mayWrite ? .otherZone : .readOnly)
+    }
+
+    /// Merges a batch that is alone in its transaction.
+    package func apply(
+        _ db: Database, _ batch: ChangeBatch, manyRecords: Int = ApplyingTransaction.manyRecords
+    ) throws -> Refusal? {
+        try ApplyingTransaction.run(db, manyRecords: manyRecords) { try apply(batch, in: $0) }
     }
 
     /// Keeps that the peer has not taken some of this store's records.
@@ -231,20 +238,61 @@ package struct PeerLedger: Sendable {
     }
 }
 
-/// What the batches that are applied in one transaction have in common. For one transaction only.
+/// What the batches that are applied in one transaction have in common.
 package final class ApplyingTransaction {
-    private var writer: NewRecords?
+    /// Batches of so many records are worth switching the triggers off.
+    package static let manyRecords = 1_000
 
-    package init() {}
+    fileprivate let db: Database
+    private let manyRecords: Int
+    private var writer: (ledger: PeerLedger, records: NewRecords)?
+    /// Whether switching the triggers off was tried.
+    private var hasSwitched = false
+    private var areTriggersOff = false
 
-    /// Takes in what was written before, at the beginning: nobody else writes until the end.
-    fileprivate func writer(_ ledger: PeerLedger, _ db: Database) throws -> NewRecords {
-        if let writer { return writer }
+    private init(_ db: Database, _ manyRecords: Int) {
+        self.db = db
+        self.manyRecords = manyRecords
+    }
+
+    /// Applies batches by ``PeerLedger/apply(_:hashes:in:)``, within the transaction that is open, from its beginning to its
+    /// end: nobody else may write meanwhile.
+    ///
+    /// - Parameter manyRecords: a batch of so many records makes it worth switching the triggers off.
+    package static func run<Value>(
+        _ db: Database, manyRecords: Int = ApplyingTransaction.manyRecords,
+        _ body: (ApplyingTransaction) throws -> Value
+    ) throws -> Value {
+        let transaction = ApplyingTransaction(db, manyRecords)
+        defer { if transaction.areTriggersOff { CaptureTriggers.switchOn(db) } }
+        let value = try body(transaction)
+        try transaction.end()
+        return value
+    }
+
+    /// What writes the simply new records of a batch of so many records.
+    fileprivate func writer(_ ledger: PeerLedger, for count: Int) throws -> NewRecords {
+        // What was written before is taken in while triggers fire.
+        let records = try writer?.records ?? begin(ledger)
+        writer = (ledger, records)
+        if count >= manyRecords, !hasSwitched {
+            hasSwitched = true
+            areTriggersOff = try CaptureTriggers.switchOff(db, ledger.store.schema)
+        }
+        return records
+    }
+
+    private func begin(_ ledger: PeerLedger) throws -> NewRecords {
         _ = try ledger.store.fold(db)
         // The observers of this process then know, and need not be asked about each of many statements.
         try Zones.touch(db, ledger.zoneID)
-        let writer = try NewRecords(db, ledger.store.tables, zone: ledger.zoneID, peer: ledger.peer.id)
-        self.writer = writer
-        return writer
+        return try NewRecords(
+            db, ledger.store.tables, zone: ledger.zoneID, peer: ledger.peer.id,
+            areAllSound: ledger.store.soundness.holds(db, in: ledger.zoneID))
+    }
+
+    private func end() throws {
+        guard let (ledger, records) = writer, records.areAllSound else { return }
+        try ledger.store.soundness.holdsFromCommit(db, in: ledger.zoneID)
     }
 }

@@ -26,6 +26,7 @@ public final class RecordStore: Sendable {
     public let assets: AssetDirectory?
 
     let tables: RecordTables
+    let soundness = StoreSoundness()
     /// The id of this run among those that number changes.
     let generation: [UInt8]
     /// Milliseconds since 1970.

@@ -45,5 +45,5 @@ public enum ProtocolLimits {
     /// Files that one message tells to be there.
     package static let maximumAssetsAvailable = 1024
     /// Batches that may be on their way without an acknowledgement.
-    package static let window = 16
+    package static let window = 64
 }

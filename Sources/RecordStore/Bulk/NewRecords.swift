@@ -32,6 +32,8 @@ final class NewRecords {
     private let findWaiting: Statement
     private var areAnyWaiting: Bool?
     private let sound: SoundRecords
+    /// Whether every record of the store is sound: then what is referred to is, if it is there, which the foreign keys tell.
+    private(set) var areAllSound: Bool
     private var hasher = RecordHasher()
     private var blob: [UInt8] = []
     private var bindings = Bindings()
@@ -40,11 +42,15 @@ final class NewRecords {
     /// - Parameters:
     ///   - zone: where the records go.
     ///   - peer: who sent them; nil for an import.
-    init(_ db: Database, _ tables: RecordTables, zone: Int64, peer: Int64?) throws {
+    ///   - areAllSound: whether all records of the store are known to be sound (``StoreSoundness``).
+    init(
+        _ db: Database, _ tables: RecordTables, zone: Int64, peer: Int64?, areAllSound: Bool = false
+    ) throws {
         self.db = db
         self.tables = tables
         self.zone = zone
         self.peer = peer
+        self.areAllSound = areAllSound
         shapes = ShapeTable(db)
         sound = SoundRecords(db, tables, in: zone)
         insertMetadata = try db.statementToBind(
@@ -60,6 +66,7 @@ final class NewRecords {
     /// Something else was written in this transaction.
     func forget() {
         sound.forget()
+        areAllSound = false
         areAnyWaiting = nil
     }
 
@@ -78,6 +85,11 @@ final class NewRecords {
             // A statement that has failed is not used again.
             layouts[layout.type.name] = nil
             last = nil
+            return false
+        }
+        if areAllSound, db.hasForeignKeyViolation {
+            try layout.table.delete(db, state.name.description)
+            try deleteMetadata.execute(arguments: [state.name.description])
             return false
         }
         try number(state, layout, hashes, &numbering)
@@ -184,7 +196,8 @@ final class NewRecords {
             switch state.fields[index].value {
             case .null where !reference.relationship.isRequired: continue
             case .reference(let target)
-            where try target.isOfType(reference.relationship.target) && sound.contains(target):
+            where try target.isOfType(reference.relationship.target)
+                && (areAllSound || sound.contains(target)):
                 continue
             default: return false
             }
@@ -195,7 +208,8 @@ final class NewRecords {
 
 /// How records of one type with one list of fields are written to their table.
 private final class RowLayout {
-    let type: RecordType
+    let table: RecordTable
+    var type: RecordType { table.type }
     let shapeID: Int64
     let mayHaveAssets: Bool
     /// The references of the type; `index` is that of the field among those that came.
@@ -208,7 +222,7 @@ private final class RowLayout {
     init(
         _ db: Database, _ table: RecordTable, fieldNames: [String], shapeID: Int64
     ) throws {
-        type = table.type
+        self.table = table
         self.fieldNames = fieldNames
         self.shapeID = shapeID
         columns = fieldNames.map { table.column($0)! }
@@ -217,7 +231,7 @@ private final class RowLayout {
         let names = ["recordName"] + fieldNames + ["modificationDate"]
         let marks = names.map { _ in "?" }.joined(separator: ", ")
         statement = try db.statementToBind(
-            "INSERT INTO \(type.name) (\(names.joined(separator: ", "))) VALUES (\(marks))")
+            "INSERT INTO \(table.type.name) (\(names.joined(separator: ", "))) VALUES (\(marks))")
     }
 
     func isLayout(of state: RecordState) -> Bool {

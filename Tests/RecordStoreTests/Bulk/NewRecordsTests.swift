@@ -5,50 +5,7 @@ import Testing
 @testable import RecordStore
 
 /// Records that are simply new are written as they come. What is stored must be what the working set would have stored.
-struct NewRecordsTests {
-    private let stamp = Stamp(
-        time: HybridTime(milliseconds: 1_700_000_000_000), replica: ReplicaID(rawValue: 7))
-
-    private func later(_ milliseconds: Int64) -> Stamp {
-        Stamp(
-            time: HybridTime(milliseconds: 1_700_000_000_000 + milliseconds), replica: ReplicaID(rawValue: 7))
-    }
-
-    private func record(
-        _ name: String, _ fields: KeyValuePairs<String, FieldValue>, at stamp: Stamp? = nil,
-        deletion: Stamp? = nil
-    ) throws -> RecordState {
-        try RecordState(
-            name: RecordName(name),
-            fields: fields.map { RecordField(name: $0, value: $1, stamp: stamp ?? self.stamp) },
-            deletion: deletion)
-    }
-
-    private func author(_ number: Int) throws -> RecordState {
-        try record(
-            "Author|~|\(number)", ["name": .text("Author \(number)"), "born": .date(1_000 * Int64(number))])
-    }
-
-    private func book(_ number: Int, by author: String, shelf: String? = nil) throws -> RecordState {
-        try record(
-            "Book|~|\(number)",
-            [
-                "author": .reference(RecordName(author)), "title": .text("Book \(number)"),
-                "pages": .integer(Int64(number)),
-                "shelf": shelf.map { .reference(try RecordName($0)) } ?? .null,
-            ])
-    }
-
-    /// Merges states as a peer's batch, one transaction for each list.
-    private func apply(_ batches: [[RecordState]], to machine: Machine) async throws {
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 3, count: 32), name: "peer")
-        let ledger = PeerLedger(store: machine.store, peer: peer)
-        for (index, records) in batches.enumerated() {
-            let batch = ChangeBatch(records: records, token: .start, isLast: index == batches.count - 1)
-            _ = try await machine.store.database.write { try ledger.apply($0, batch) }
-        }
-    }
-
+struct NewRecordsTests: PeerRecords {
     /// Everything that the store keeps of the records, but for their numbers.
     private func contents(_ machine: Machine) throws -> [String] {
         let tables = ["Author", "Shelf", "Book", "Loan"].map { "SELECT * FROM \($0) ORDER BY recordName" }

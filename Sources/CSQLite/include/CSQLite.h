@@ -1,0 +1,12 @@
+#ifndef CSQLITE_H
+#define CSQLITE_H
+
+#include <stdbool.h>
+
+/* What Swift cannot call: functions of SQLite with a variable number of arguments. */
+
+/* Lets the triggers of a connection fire, or not (SQLITE_DBCONFIG_ENABLE_TRIGGER). `connection` is a sqlite3 *.
+   Gives back whether they did before. */
+bool csqlite_enable_triggers(void *connection, bool isEnabled);
+
+#endif

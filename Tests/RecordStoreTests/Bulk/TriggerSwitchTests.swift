@@ -1,0 +1,94 @@
+import GRDB
+import SyncModel
+import Testing
+
+@testable import RecordStore
+
+/// Where many records come, the triggers that capture writes are switched off, and on again, whatever happens.
+struct TriggerSwitchTests: PeerRecords {
+    private func capturedNames(_ machine: Machine) throws -> [String] {
+        try machine.rows("SELECT recordName FROM pendingChange")
+    }
+
+    /// Looks whether a write by the connection that applied the batches is captured.
+    private func expectCapture(_ machine: Machine) async throws {
+        try await machine.store.database.write { db in
+            try db.execute(sql: "INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|new', 'here')")
+        }
+        #expect(try capturedNames(machine) == ["Shelf|~|new"])
+    }
+
+    @Test func whatComesIsNotCapturedAndWhatIsWrittenAfterwardsIs() async throws {
+        let machine = try Machine("a", number: 1)
+        try await apply([[author(1), author(2)], [book(1, by: "Author|~|1")]], to: machine)
+        #expect(try capturedNames(machine) == [])
+        try await expectCapture(machine)
+    }
+
+    @Test func theyAreOffWithinTheTransactionOnly() async throws {
+        let machine = try Machine("a", number: 1)
+        let ledger = try await ledger(of: machine)
+        let (few, many) = (try [author(1)], try [author(2), author(3)])
+        @Sendable func areTriggersOn(_ db: Database, _ number: Int) throws -> Bool {
+            try db.execute(sql: "INSERT INTO Shelf (recordName) VALUES ('Shelf|~|\(number)')")
+            return try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM pendingChange WHERE recordName = 'Shelf|~|\(number)')")!
+        }
+        try await machine.store.database.write { db in
+            try ApplyingTransaction.run(db, manyRecords: 2) { transaction in
+                _ = try ledger.apply(
+                    ChangeBatch(records: few, token: .start, isLast: false), in: transaction)
+                #expect(try areTriggersOn(db, 1))
+                _ = try ledger.apply(
+                    ChangeBatch(records: many, token: .start, isLast: false), in: transaction)
+                #expect(try !areTriggersOn(db, 2))
+                // Once off they stay off: each change makes SQLite compile everything again.
+                _ = try ledger.apply(ChangeBatch(records: [], token: .start, isLast: true), in: transaction)
+                #expect(try !areTriggersOn(db, 3))
+            }
+            #expect(try areTriggersOn(db, 4))
+        }
+    }
+
+    @Test func aBatchThatIsRefusedLeavesThemOn() async throws {
+        let machine = try Machine("a", number: 1)
+        let future = later(machine.store.now())
+        await #expect(throws: RecordStoreError.self) {
+            try await apply(
+                [[author(1), record("Author|~|2", ["name": .text("B")], at: future)]], to: machine)
+        }
+        #expect(try machine.rows("SELECT * FROM Author") == [])
+        try await expectCapture(machine)
+    }
+
+    @Test func anErrorAfterABatchLeavesThemOn() async throws {
+        let machine = try Machine("a", number: 1)
+        try await applyAndFail([author(1)], to: machine)
+        #expect(try machine.rows("SELECT * FROM Author") == [])
+        try await expectCapture(machine)
+    }
+
+    @Test func theTriggersOfAnAppFire() async throws {
+        let machine = try Machine("a", number: 1)
+        try machine.shell(
+            """
+            CREATE TABLE titles (title);
+            CREATE TRIGGER search AFTER INSERT ON Book BEGIN INSERT INTO titles VALUES (NEW.title); END
+            """)
+        try await apply([[author(1), book(1, by: "Author|~|1"), book(2, by: "Author|~|1")]], to: machine)
+        #expect(try machine.rows("SELECT title FROM titles ORDER BY 1") == ["Book 1", "Book 2"])
+        #expect(try capturedNames(machine) == [])
+        try await expectCapture(machine)
+    }
+
+    /// A deletion by another program's foreign keys would otherwise leave rows that refer to nothing.
+    @Test func theActionsOfForeignKeysAreTaken() async throws {
+        let machine = try Machine("a", number: 1)
+        try await apply([[author(1), book(1, by: "Author|~|1")]], to: machine)
+        var deleted = try author(1)
+        deleted.deletion = later(10)
+        try await apply([[deleted.transferred]], to: machine)
+        #expect(try machine.rows("SELECT recordName FROM Author UNION SELECT recordName FROM Book") == [])
+        #expect(try await machine.state("Book|~|1")?.isDeleted == true)
+    }
+}
