@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import NIOCore
 import NIOPosix
@@ -59,6 +60,33 @@ struct LoopbackMachine {
             engine, connection, purpose: .call(call), address: "127.0.0.1:\(port)",
             writeDeadline: writeDeadline)
         _ = try await session.run()
+    }
+
+    /// Waits until so many records have come, whether they are applied or not.
+    func receives(_ count: Int) async throws {
+        _ = try await event { event in
+            guard case .progress(_, let statistics) = event else { return nil as Bool? }
+            return statistics.recordsReceived >= count ? true : nil
+        }
+    }
+
+    /// Keeps all others from the store while `body` runs.
+    func whileStoreIsBusy(_ body: () async throws -> Void) async throws {
+        let (occupied, isOccupied) = AsyncStream.makeStream(of: Void.self)
+        let isFree = DispatchSemaphore(value: 0)
+        let database = engine.store.database
+        let transaction = Task {
+            try await database.write { _ in
+                isOccupied.finish()
+                isFree.wait()
+            }
+        }
+        for await _ in occupied {}
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        isFree.signal()
+        try await transaction.value
+        try result.get()
     }
 
     private final class EventLog: Sendable {

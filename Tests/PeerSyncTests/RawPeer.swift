@@ -18,9 +18,10 @@ struct RawPeer {
         private var reader: MessageReader
         private var writer: MessageEncoder
         private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+        private let channel: any Channel
 
         fileprivate init(
-            _ role: NoiseHandshake.Role, _ identity: Identity,
+            _ role: NoiseHandshake.Role, _ identity: Identity, _ channel: any Channel,
             _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
             _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
         ) async throws {
@@ -31,12 +32,16 @@ struct RawPeer {
             reader.limit = ProtocolLimits.maximumMessage
             writer = MessageEncoder(ciphers.send)
             self.outbound = outbound
+            self.channel = channel
         }
 
         mutating func send(_ message: Message) async throws {
             writer.begin(message)
             while let frame = try writer.nextFrame() { try await outbound.write(frame) }
         }
+
+        /// Closes the connection without a word.
+        func cut() async throws { try await channel.close() }
 
         /// The next message; nil at the end of the stream.
         mutating func receive() async throws -> Message? { try await reader.next() }
@@ -49,7 +54,7 @@ struct RawPeer {
                 channel.eventLoop.makeCompletedFuture { try SocketOptions.wrap(channel) }
             }
         try await connection.executeThenClose { inbound, outbound in
-            var line = try await Line(.initiator, identity, inbound, outbound)
+            var line = try await Line(.initiator, identity, connection.channel, inbound, outbound)
             try await body(&line)
         }
     }
@@ -70,7 +75,8 @@ struct RawPeer {
                 group.addTask {
                     for try await connection in connections {
                         try? await connection.executeThenClose { inbound, outbound in
-                            var line = try await Line(.responder, identity, inbound, outbound)
+                            var line = try await Line(
+                                .responder, identity, connection.channel, inbound, outbound)
                             try await body(&line)
                         }
                     }
@@ -86,5 +92,15 @@ struct RawPeer {
             Message.Hello(
                 minorVersion: 0, replica: ReplicaID(rawValue: 9), instance: 9, displayName: "raw", clock: 0,
                 zones: zones))
+    }
+
+    /// Greets whoever has dialled, agrees to its zones, and begins to send a whole copy of the first one.
+    func begin(_ line: inout Line) async throws {
+        guard case .hello(let hello)? = try await line.receive() else { return }
+        try await line.send(self.hello(hello.zones))
+        guard case .open(let open)? = try await line.receive() else { return }
+        try await line.send(.open(Message.Open(union: .none, zones: open.zones)))
+        try await line.send(
+            .begin(Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: true, recordCount: 0)))
     }
 }

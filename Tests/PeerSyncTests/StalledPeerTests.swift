@@ -10,12 +10,7 @@ import Testing
 struct StalledPeerTests {
     /// Takes part in one zone, begins, and from then on only pings.
     @Sendable private static func stall(_ peer: RawPeer, _ line: inout RawPeer.Line) async throws {
-        guard case .hello(let hello)? = try await line.receive() else { return }
-        try await line.send(peer.hello(hello.zones))
-        guard case .open(let open)? = try await line.receive() else { return }
-        try await line.send(.open(Message.Open(union: .none, zones: open.zones)))
-        try await line.send(
-            .begin(Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: true, recordCount: 0)))
+        try await peer.begin(&line)
         while true {
             try await line.send(.ping([UInt8](repeating: 1, count: MessageCodec.pingLength)))
             try await Task.sleep(for: .milliseconds(50))

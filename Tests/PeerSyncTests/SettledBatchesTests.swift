@@ -1,0 +1,109 @@
+import GRDB
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import PeerSync
+@testable import SyncProtocol
+
+/// Batches wait until they are applied, while others come. Whatever comes after them finds them applied.
+struct SettledBatchesTests {
+    private let kitchen: LoopbackMachine
+    private let peer = RawPeer()
+
+    init() throws {
+        kitchen = try LoopbackMachine("kitchen")
+    }
+
+    private func batch(_ number: Int64, hoursAhead: Int64 = 0) throws -> Message {
+        let milliseconds = kitchen.engine.store.now() + hoursAhead * 3_600_000
+        let stamp = Stamp(time: HybridTime(milliseconds: milliseconds), replica: ReplicaID(rawValue: 9))
+        let game = RecordState(
+            name: try RecordName("SBGame|~|\(number)"),
+            fields: [RecordField(name: "name", value: .text("Game \(number)"), stamp: stamp)])
+        let token = ChangeToken(generation: [UInt8](repeating: 9, count: 8), sequence: number)
+        return .batch(zone: 0, ChangeBatch(records: [game], token: token, isLast: false))
+    }
+
+    /// Lets a peer send one batch, which is applied; and then batches, and something after them, while the store is busy,
+    /// so that all of them wait.
+    ///
+    /// - Parameter last: nil for a connection that is cut.
+    /// - Returns: what the peer was told from the moment on in which the store was free again.
+    private func session(sending batches: [Message], then last: Message?) async throws -> [Message] {
+        _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
+        let told = Mutex<[Message]>([])
+        let first = try batch(0)
+        try await peer.answering { [kitchen, peer] line in
+            try await peer.begin(&line)
+            try await line.send(first)
+            while let message = try await line.receive() {
+                if case .acknowledge = message { break }
+            }
+            try await kitchen.whileStoreIsBusy {
+                for batch in batches { try await line.send(batch) }
+                try await kitchen.receives(batches.count + 1)
+                if let last { try await line.send(last) } else { try await line.cut() }
+                // Time to read that, for a side that does not wait until the batches are applied.
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            while let message = try await line.receive() {
+                told.withLock { $0.append(message) }
+                if case .pong = message { try await line.send(.goodbye) }
+            }
+        } while: { port in
+            try await kitchen.call(port, PeerSession.Call())
+        }
+        return told.withLock { $0 }
+    }
+
+    private func expectError(
+        _ code: PeerSyncError.Code, sending batches: [Message], then last: Message?
+    ) async throws {
+        await #expect {
+            try await session(sending: batches, then: last)
+        } throws: { error in
+            (error as? PeerSyncError)?.code == code
+        }
+    }
+
+    private func games() async throws -> [String] {
+        try await kitchen.engine.store.database.read { db in
+            try String.fetchAll(db, sql: "SELECT recordName FROM SBGame ORDER BY 1")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatCameBeforeABatchFromTheFutureIsApplied() async throws {
+        try await expectError(.clockSkew, sending: [batch(1), batch(2, hoursAhead: 1_000)], then: .goodbye)
+        #expect(try await games() == ["SBGame|~|0", "SBGame|~|1"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatCameBeforeAnErrorIsApplied() async throws {
+        let full = Message.error(ProtocolError(.storeFailure, "the disk of the other machine is full"))
+        try await expectError(.storeUnusable, sending: [batch(1), batch(2), batch(3)], then: full)
+        #expect(try await games() == ["SBGame|~|0", "SBGame|~|1", "SBGame|~|2", "SBGame|~|3"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatCameBeforeTheConnectionIsCutIsApplied() async throws {
+        try await expectError(.interrupted, sending: [batch(1), batch(2), batch(3)], then: nil)
+        #expect(try await games() == ["SBGame|~|0", "SBGame|~|1", "SBGame|~|2", "SBGame|~|3"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatCameBeforeAGoodbyeIsApplied() async throws {
+        _ = try await session(sending: [batch(1), batch(2), batch(3)], then: .goodbye)
+        #expect(try await games() == ["SBGame|~|0", "SBGame|~|1", "SBGame|~|2", "SBGame|~|3"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aPongComesAfterTheAcknowledgements() async throws {
+        let ping = Message.ping([UInt8](repeating: 1, count: MessageCodec.pingLength))
+        let told = try await session(sending: [batch(1), batch(2)], then: ping)
+        let answers = told.compactMap { message -> String? in
+            switch message {
+            case .acknowledge(_, let token): "acknowledged \(token.sequence)"
+            case .pong: "pong"
+            default: nil
+            }
+        }
+        #expect(answers == ["acknowledged 1", "acknowledged 2", "pong"])
+    }
+}
