@@ -41,10 +41,7 @@ struct FirstSync {
     }
 
     private func figure(_ name: String, _ unit: Figure.Unit, _ goal: Goal? = nil) -> Figure {
-        var figure = Figure(name, unit, goal: goal)
-        figure.size = source.records
-        figure.series = name.replacing(size, with: "n")
-        return figure
+        Figure(name, unit, goal: goal, size: source.records, series: name.replacing(size, with: "n"))
     }
 
     // MARK: The floor

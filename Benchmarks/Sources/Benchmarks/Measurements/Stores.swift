@@ -18,7 +18,7 @@ struct Stores {
                     rounds: size < Self.large ? rounds : largeRounds)
                 pairs.append(try UsualSync.Pair(source, in: directory))
             }
-            return try figures + UsualSync(pairs: pairs).run(rounds: largeRounds)
+            return try figures + UsualSync(pairs: pairs).run(rounds: rounds, largeRounds: largeRounds)
         }
     }
 }

@@ -25,35 +25,31 @@ struct UsualSync {
 
     let pairs: [Pair]
 
-    func run(rounds: Int) throws -> [Figure] {
-        try changes(rounds: rounds) + verifications(rounds: rounds)
+    /// - Parameter largeRounds: rounds of what takes long in a large scorebook.
+    func run(rounds: Int, largeRounds: Int) throws -> [Figure] {
+        var figures: [Figure] = []
+        for count in [1, 100] { figures += try changes(count, rounds: rounds) }
+        return try figures + changes(10_000, rounds: largeRounds) + verifications(rounds: largeRounds)
     }
 
     // MARK: Changes
 
-    private func changes(rounds: Int) throws -> [Figure] {
-        var figures: [Figure] = []
-        for count in [1, 100, 10_000] {
-            let pairs = pairs.filter { $0.records >= count * 10 }
-            var times = pairs.map {
-                figure("sync of \(grouped(count)) changes", $0, .seconds, "two plain updates")
-            }
-            var bytes = pairs.map { figure("bytes for \(grouped(count)) changes", $0, .bytes) }
-            var cpu = pairs.map {
-                figure("processor time of both for \(grouped(count)) changes", $0, .seconds)
-            }
-            for _ in 0..<rounds {
-                for (index, pair) in pairs.enumerated() {
-                    let outcome = try sync(pair, count)
-                    times[index].add(outcome.sync.seconds, beside: outcome.plain)
-                    bytes[index].add(Double(outcome.sync.bytes))
-                    cpu[index].add(outcome.cpuSeconds)
-                }
-            }
-            figures += times + bytes + cpu
-            figures += Self.growth(times, count)
+    private func changes(_ count: Int, rounds: Int) throws -> [Figure] {
+        let pairs = pairs.filter { $0.records >= count * 10 }
+        var times = pairs.map {
+            figure("sync of \(grouped(count)) changes", $0, .seconds, "making them on both sides")
         }
-        return figures
+        var bytes = pairs.map { figure("bytes for \(grouped(count)) changes", $0, .bytes) }
+        var cpu = pairs.map { figure("processor time of both for \(grouped(count)) changes", $0, .seconds) }
+        for _ in 0..<rounds {
+            for (index, pair) in pairs.enumerated() {
+                let outcome = try sync(pair, count)
+                times[index].add(outcome.sync.seconds, beside: outcome.update * 2)
+                bytes[index].add(Double(outcome.sync.bytes))
+                cpu[index].add(outcome.cpuSeconds)
+            }
+        }
+        return times + bytes + cpu + Self.growth(times, count)
     }
 
     /// The times of the largest scorebook against those of the smallest, round by round.
@@ -68,16 +64,15 @@ struct UsualSync {
     }
 
     private func sync(_ pair: Pair, _ count: Int) throws -> (
-        sync: Machine.Sync, plain: Double, cpuSeconds: Double
+        sync: Machine.Sync, update: Double, cpuSeconds: Double
     ) {
         let before = (server: try pair.server.usage(), client: try pair.client.usage())
-        // The same update on both sides is what the change would cost without sync.
-        let plain = try pair.server.change(count) * 2
+        let update = try pair.server.change(count)
         let sync = try pair.client.sync()
         let cpu =
             try pair.server.usage().since(before.server).cpuSeconds
             + pair.client.usage().since(before.client).cpuSeconds
-        return (sync, plain, cpu)
+        return (sync, update, cpu)
     }
 
     // MARK: Comparing everything
@@ -106,9 +101,7 @@ struct UsualSync {
         _ name: String, _ pair: Pair, _ unit: Figure.Unit, _ beside: String? = nil
     ) -> Figure {
         let against = beside.map { ", against \($0)" } ?? ""
-        var figure = Figure("\(name) in \(grouped(pair.records))\(against)", unit)
-        figure.size = pair.records
-        figure.series = name
-        return figure
+        return Figure(
+            "\(name) in \(grouped(pair.records))\(against)", unit, size: pair.records, series: name)
     }
 }

@@ -55,19 +55,21 @@ struct Figure: Codable {
     let name: String
     let unit: Unit
     /// How many records there are in the store, for figures that were taken at several sizes.
-    var size: Int?
+    let size: Int?
     /// What tells figures of several sizes that they are the same one.
-    var series: String?
+    let series: String?
     /// One for each round.
     private(set) var subject: [Double] = []
     /// What was run beside it; empty for a figure that stands for itself.
     private(set) var baseline: [Double] = []
-    var goal: Goal?
+    let goal: Goal?
 
-    init(_ name: String, _ unit: Unit, goal: Goal? = nil) {
+    init(_ name: String, _ unit: Unit, goal: Goal? = nil, size: Int? = nil, series: String? = nil) {
         self.name = name
         self.unit = unit
         self.goal = goal
+        self.size = size
+        self.series = series
     }
 
     mutating func add(_ value: Double, beside baseline: Double? = nil) {
