@@ -23,7 +23,8 @@ let package = Package(
             pkgConfig: "libsodium",
             providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
         ),
-        .target(name: "CSQLite"),
+        .target(
+            name: "CScorebookSQLite", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")]),
         .target(name: "SyncModel", dependencies: ["CSodium"]),
         .target(name: "SecureChannel", dependencies: ["CSodium"]),
         .target(
@@ -35,7 +36,7 @@ let package = Package(
         .target(
             name: "RecordStore",
             dependencies: [
-                "SyncModel", "CSQLite",
+                "SyncModel", "CScorebookSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]

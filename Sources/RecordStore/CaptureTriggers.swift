@@ -1,4 +1,4 @@
-import CSQLite
+import CScorebookSQLite
 import GRDB
 import SyncModel
 
@@ -126,24 +126,33 @@ enum CaptureTriggers {
 
     // MARK: Switching off
 
+    /// Whether no triggers fire on this connection but those that capture.
+    static func areAlone(_ db: Database, _ schema: RecordSchema) throws -> Bool {
+        let own = schema.types.flatMap { statements(for: $0).map(\.name) }
+        let all = try String.fetchSet(
+            db.cachedStatement(
+                sql: """
+                    SELECT name FROM sqlite_master WHERE type = 'trigger'
+                    UNION ALL SELECT 'temp.' || name FROM sqlite_temp_master WHERE type = 'trigger'
+                    """))
+        return all.isSubset(of: own)
+    }
+
     /// Keeps a connection's triggers from firing at all, until ``switchOn(_:)``: what they would ask for each row whether
     /// they are to be silent, and what SQLite keeps of each page in case that one of them fails, costs as much as a sixth
     /// of a bulk insertion. All statements of the connection are compiled again, so it is worth it only for many rows.
     ///
-    /// Other connections do not notice, and a rollback does not end it.
+    /// Other connections do not notice, and a rollback does not end it. Triggers of others would not fire either: see
+    /// ``areAlone(_:_:)``.
     ///
-    /// - Returns: false, and nothing is switched off, when the database has triggers of others, which have to fire.
-    static func switchOff(_ db: Database, _ schema: RecordSchema) throws -> Bool {
-        let own = schema.types.flatMap { statements(for: $0).map(\.name) }
-        let triggers = try String.fetchAll(
-            db.cachedStatement(sql: "SELECT name FROM sqlite_master WHERE type = 'trigger'"))
-        guard Set(triggers).isSubset(of: own), let connection = db.sqliteConnection else { return false }
-        return csqlite_enable_triggers(UnsafeMutableRawPointer(connection), false)
-    }
+    /// - Returns: whether they were on before.
+    static func switchOff(_ db: Database) -> Bool { setEnabled(db, false) }
 
-    /// Ends what ``switchOff(_:_:)`` began.
-    static func switchOn(_ db: Database) {
-        guard let connection = db.sqliteConnection else { return }
-        _ = csqlite_enable_triggers(UnsafeMutableRawPointer(connection), true)
+    /// Ends what ``switchOff(_:)`` began.
+    static func switchOn(_ db: Database) { _ = setEnabled(db, true) }
+
+    private static func setEnabled(_ db: Database, _ isEnabled: Bool) -> Bool {
+        guard let connection = db.sqliteConnection else { return false }
+        return scorebook_enable_triggers(UnsafeMutableRawPointer(connection), isEnabled)
     }
 }

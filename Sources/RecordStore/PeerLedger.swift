@@ -238,17 +238,23 @@ package struct PeerLedger: Sendable {
     }
 }
 
-/// What the batches that are applied in one transaction have in common.
+/// What the batches that one peer sends of one zone, and that are applied in one transaction, have in common.
 package final class ApplyingTransaction {
     /// Batches of so many records are worth switching the triggers off.
     package static let manyRecords = 1_000
 
     fileprivate let db: Database
     private let manyRecords: Int
-    private var writer: (ledger: PeerLedger, records: NewRecords)?
-    /// Whether switching the triggers off was tried.
-    private var hasSwitched = false
-    private var areTriggersOff = false
+    private var work: Work?
+
+    private struct Work {
+        let ledger: PeerLedger
+        let writer: NewRecords
+        /// Whether nobody's triggers have to fire.
+        let mayBeSilent: Bool
+        /// Whether they are to be switched on again.
+        var isSilent = false
+    }
 
     private init(_ db: Database, _ manyRecords: Int) {
         self.db = db
@@ -256,7 +262,7 @@ package final class ApplyingTransaction {
     }
 
     /// Applies batches by ``PeerLedger/apply(_:hashes:in:)``, within the transaction that is open, from its beginning to its
-    /// end: nobody else may write meanwhile.
+    /// end: nobody else may write meanwhile, nor a part of the transaction be rolled back without the rest.
     ///
     /// - Parameter manyRecords: a batch of so many records makes it worth switching the triggers off.
     package static func run<Value>(
@@ -264,7 +270,7 @@ package final class ApplyingTransaction {
         _ body: (ApplyingTransaction) throws -> Value
     ) throws -> Value {
         let transaction = ApplyingTransaction(db, manyRecords)
-        defer { if transaction.areTriggersOff { CaptureTriggers.switchOn(db) } }
+        defer { if transaction.work?.isSilent == true { CaptureTriggers.switchOn(db) } }
         let value = try body(transaction)
         try transaction.end()
         return value
@@ -272,27 +278,31 @@ package final class ApplyingTransaction {
 
     /// What writes the simply new records of a batch of so many records.
     fileprivate func writer(_ ledger: PeerLedger, for count: Int) throws -> NewRecords {
-        // What was written before is taken in while triggers fire.
-        let records = try writer?.records ?? begin(ledger)
-        writer = (ledger, records)
-        if count >= manyRecords, !hasSwitched {
-            hasSwitched = true
-            areTriggersOff = try CaptureTriggers.switchOff(db, ledger.store.schema)
+        var work = try work ?? begin(ledger)
+        precondition(work.ledger.zoneID == ledger.zoneID && work.ledger.peer.id == ledger.peer.id)
+        if count >= manyRecords, work.mayBeSilent, !work.isSilent {
+            work.isSilent = CaptureTriggers.switchOff(db)
         }
-        return records
+        self.work = work
+        return work.writer
     }
 
-    private func begin(_ ledger: PeerLedger) throws -> NewRecords {
-        _ = try ledger.store.fold(db)
+    private func begin(_ ledger: PeerLedger) throws -> Work {
+        let store = ledger.store
+        // What was written before is taken in while triggers fire.
+        _ = try store.fold(db)
         // The observers of this process then know, and need not be asked about each of many statements.
         try Zones.touch(db, ledger.zoneID)
-        return try NewRecords(
-            db, ledger.store.tables, zone: ledger.zoneID, peer: ledger.peer.id,
-            areAllSound: ledger.store.soundness.holds(db, in: ledger.zoneID))
+        let areAlone = try CaptureTriggers.areAlone(db, store.schema)
+        // A row that turns out to refer to nothing is taken back, of which triggers of others must not see anything.
+        let areAllSound = try areAlone && store.soundness.holds(db, in: ledger.zoneID)
+        let writer = try NewRecords(
+            db, store.tables, zone: ledger.zoneID, peer: ledger.peer.id, areAllSound: areAllSound)
+        return Work(ledger: ledger, writer: writer, mayBeSilent: areAlone)
     }
 
     private func end() throws {
-        guard let (ledger, records) = writer, records.areAllSound else { return }
-        try ledger.store.soundness.holdsFromCommit(db, in: ledger.zoneID)
+        guard let work, work.writer.areAllSound else { return }
+        try work.ledger.store.soundness.holdsFromCommit(db, in: work.ledger.zoneID)
     }
 }

@@ -2,13 +2,16 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Whether all records of a store are sound (``SoundRecords``), as far as this process knows without a look at each: it has
-/// seen the store empty, has put nothing into it since but sound records of one zone, and nobody else has changed any.
+/// Whether every record of a store that has a row is sound (``SoundRecords``), as far as this process knows without a look
+/// at each: it has seen the store empty, has put nothing into it since but sound records of one zone, and nobody else has
+/// given a record another state.
 ///
 /// While that holds, a reference is sound if its target has a row, and the foreign key sees to that. A first sync into an
 /// empty store is then spared a look at the metadata of whatever its records refer to.
 final class StoreSoundness: Sendable {
-    /// Whatever becomes of a record is numbered, and what is given up without numbers counts as an erasure.
+    /// A record that was deleted once, and one of another zone, come under a number, and so does whatever changes a state;
+    /// giving a zone up counts as an erasure. What else makes a record unsound takes its row away, without a number: repairs,
+    /// purges, and records that are held.
     private struct Moment: Equatable {
         /// The one that has all the records.
         let zone: Int64

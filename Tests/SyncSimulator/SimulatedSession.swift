@@ -14,7 +14,7 @@ struct SimulatedSession {
     private static let batchLimit = BatchLimit(
         records: 3, bytes: 4096, groupRecords: 6, groupBytes: 8192, recordsCopiedInGroups: 8)
 
-    /// Both ways to keep the triggers silent are taken: few batches have fewer records, and few are as large.
+    /// Some batches have fewer records, others do not, so that the triggers are kept silent in both ways.
     private static let manyRecords = 2
 
     private let sides: [Side]

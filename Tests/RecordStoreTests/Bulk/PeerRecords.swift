@@ -43,17 +43,22 @@ extension PeerRecords {
         return PeerLedger(store: machine.store, zone: zone, peer: peer)
     }
 
-    /// Merges states as a peer's batches, one transaction for each list, in which the triggers are switched off.
+    /// Merges states as a peer's batches, one transaction for each list.
     ///
-    /// - Parameter isWhole: whether the last one ends the peer's stream.
+    /// - Parameters:
+    ///   - isWhole: whether the last one ends the peer's stream.
+    ///   - manyRecords: a list of so many makes it worth switching the triggers off.
     func apply(
-        _ batches: [[RecordState]], to machine: Machine, in zone: Zone? = nil, isWhole: Bool = true
+        _ batches: [[RecordState]], to machine: Machine, in zone: Zone? = nil, isWhole: Bool = true,
+        manyRecords: Int = 1
     ) async throws {
         let ledger = try await ledger(of: machine, in: zone)
         for (index, records) in batches.enumerated() {
             let isLast = isWhole && index == batches.count - 1
             let batch = ChangeBatch(records: records, token: .start, isLast: isLast)
-            _ = try await machine.store.database.write { try ledger.apply($0, batch, manyRecords: 1) }
+            _ = try await machine.store.database.write {
+                try ledger.apply($0, batch, manyRecords: manyRecords)
+            }
         }
     }
 

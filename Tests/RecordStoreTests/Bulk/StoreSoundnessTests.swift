@@ -45,6 +45,21 @@ struct StoreSoundnessTests: PeerRecords {
         #expect(try await machine.state("Book|~|1")?.isDeleted == true)
     }
 
+    /// A row that is taken back must not be seen by them.
+    @Test func itIsNotReliedOnWhereAnAppHasTriggers() async throws {
+        let machine = try Machine("a", number: 1)
+        try machine.shell(
+            """
+            CREATE TABLE titles (title UNIQUE);
+            CREATE TRIGGER search AFTER INSERT ON Book BEGIN INSERT INTO titles VALUES (NEW.title); END
+            """)
+        try await apply([[book(1, by: "Author|~|1")]], to: machine, isWhole: false)
+        #expect(try machine.rows("SELECT * FROM titles") == [])
+        try await apply([[author(1)]], to: machine)
+        #expect(try machine.rows("SELECT * FROM titles") == ["Book 1"])
+        #expect(try status(machine, "Book|~|1") == ["0"])
+    }
+
     @Test func itDoesNotHoldInAnotherZone() async throws {
         let machine = try Machine("a", number: 1)
         let club = try await machine.store.createZone("club")
@@ -106,8 +121,10 @@ struct StoreSoundnessTests: PeerRecords {
         #expect(try status(machine, "Book|~|3") == ["2"])
     }
 
-    @Test func aParentThatHasNotComeIsWaitedFor() async throws {
-        let machine = try Machine("a", number: 1)
+    @Test(arguments: ["DEFERRABLE INITIALLY DEFERRED", ""])
+    func aParentThatHasNotComeIsWaitedFor(_ deferral: String) async throws {
+        let sql = Library.sql.replacing("DEFERRABLE INITIALLY DEFERRED", with: deferral)
+        let machine = try Machine("a", number: 1, sql: sql)
         try await apply([[author(1)]], to: machine, isWhole: false)
         try await apply(
             [[book(1, by: "Author|~|2"), book(2, by: "Author|~|1")], [author(2)]], to: machine)

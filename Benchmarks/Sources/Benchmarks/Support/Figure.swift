@@ -38,7 +38,7 @@ struct Figure: Codable {
             case .seconds:
                 value < 1 ? String(format: "%.3g ms", value * 1000) : String(format: "%.3g s", value)
             case .bytes: "\(Self.rounded(value, digits: 4)) B"
-            case .mebibytes: String(format: "%.0f MiB", value)
+            case .mebibytes: String(format: value < 10 ? "%.2f MiB" : "%.0f MiB", value)
             case .microsecondsEach: String(format: "%.1f µs each", value)
             case .number: String(format: "%.2f", value)
             }

@@ -1,5 +1,5 @@
-#ifndef CSQLITE_H
-#define CSQLITE_H
+#ifndef CSCOREBOOKSQLITE_H
+#define CSCOREBOOKSQLITE_H
 
 #include <stdbool.h>
 
@@ -7,6 +7,6 @@
 
 /* Lets the triggers of a connection fire, or not (SQLITE_DBCONFIG_ENABLE_TRIGGER). `connection` is a sqlite3 *.
    Gives back whether they did before. */
-bool csqlite_enable_triggers(void *connection, bool isEnabled);
+bool scorebook_enable_triggers(void *connection, bool isEnabled);
 
 #endif

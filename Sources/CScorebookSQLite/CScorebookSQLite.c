@@ -1,0 +1,10 @@
+#include "CScorebookSQLite.h"
+
+#include <sqlite3.h>
+
+bool scorebook_enable_triggers(void *connection, bool isEnabled) {
+    int wasEnabled = 1;
+    sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &wasEnabled);
+    sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, (int)isEnabled, (int *)0);
+    return wasEnabled != 0;
+}
