@@ -38,7 +38,7 @@ struct Run: AsyncParsableCommand {
     var rows = 50_000
 
     @Option(help: "How many rows are written, changed and deleted with one a transaction.")
-    var singles = 5_000
+    var singles = 20_000
 
     @Option(help: "How many times each of these figures is measured.")
     var rounds = 5
