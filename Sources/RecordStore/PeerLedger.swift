@@ -250,9 +250,9 @@ package final class ApplyingTransaction {
     private struct Work {
         let ledger: PeerLedger
         let writer: NewRecords
-        /// Whether nobody's triggers have to fire.
-        let mayBeSilent: Bool
-        /// Whether they are to be switched on again.
+        /// Whether many records have come.
+        var isLarge = false
+        /// Whether the triggers are to be switched on again.
         var isSilent = false
     }
 
@@ -280,8 +280,10 @@ package final class ApplyingTransaction {
     fileprivate func writer(_ ledger: PeerLedger, for count: Int) throws -> NewRecords {
         var work = try work ?? begin(ledger)
         precondition(work.ledger.zoneID == ledger.zoneID && work.ledger.peer.id == ledger.peer.id)
-        if count >= manyRecords, work.mayBeSilent, !work.isSilent {
-            work.isSilent = CaptureTriggers.switchOff(db)
+        // Who is live gets a record or two at a time, and is spared these looks.
+        if count >= manyRecords, !work.isLarge {
+            work.isLarge = true
+            try prepareForMany(&work)
         }
         self.work = work
         return work.writer
@@ -293,12 +295,18 @@ package final class ApplyingTransaction {
         _ = try store.fold(db)
         // The observers of this process then know, and need not be asked about each of many statements.
         try Zones.touch(db, ledger.zoneID)
-        let areAlone = try CaptureTriggers.areAlone(db, store.schema)
-        // A row that turns out to refer to nothing is taken back, of which triggers of others must not see anything.
-        let areAllSound = try areAlone && store.soundness.holds(db, in: ledger.zoneID)
-        let writer = try NewRecords(
-            db, store.tables, zone: ledger.zoneID, peer: ledger.peer.id, areAllSound: areAllSound)
-        return Work(ledger: ledger, writer: writer, mayBeSilent: areAlone)
+        let writer = try NewRecords(db, store.tables, zone: ledger.zoneID, peer: ledger.peer.id)
+        return Work(ledger: ledger, writer: writer)
+    }
+
+    /// Does without triggers and look-ups, where nobody else's triggers have to fire: they also must not see a row that turns
+    /// out to refer to nothing, and is taken back.
+    private func prepareForMany(_ work: inout Work) throws {
+        let store = work.ledger.store
+        guard try CaptureTriggers.areAlone(db, store.schema) else { return }
+        work.writer.areAllSound = try store.soundness.holds(db, in: work.ledger.zoneID)
+        // Last: an error between this and the end of the work would leave them off.
+        work.isSilent = CaptureTriggers.switchOff(db)
     }
 
     private func end() throws {

@@ -32,8 +32,9 @@ final class NewRecords {
     private let findWaiting: Statement
     private var areAnyWaiting: Bool?
     private let sound: SoundRecords
-    /// Whether every record of the store is sound: then what is referred to is, if it is there, which the foreign keys tell.
-    private(set) var areAllSound: Bool
+    /// Whether every record of the store is known to be sound (``StoreSoundness``): then what is referred to is, if it is
+    /// there, which the foreign keys tell.
+    var areAllSound = false
     private var hasher = RecordHasher()
     private var blob: [UInt8] = []
     private var bindings = Bindings()
@@ -42,15 +43,11 @@ final class NewRecords {
     /// - Parameters:
     ///   - zone: where the records go.
     ///   - peer: who sent them; nil for an import.
-    ///   - areAllSound: whether all records of the store are known to be sound (``StoreSoundness``).
-    init(
-        _ db: Database, _ tables: RecordTables, zone: Int64, peer: Int64?, areAllSound: Bool = false
-    ) throws {
+    init(_ db: Database, _ tables: RecordTables, zone: Int64, peer: Int64?) throws {
         self.db = db
         self.tables = tables
         self.zone = zone
         self.peer = peer
-        self.areAllSound = areAllSound
         shapes = ShapeTable(db)
         sound = SoundRecords(db, tables, in: zone)
         insertMetadata = try db.statementToBind(
