@@ -30,21 +30,8 @@ final class WantedUnion: Sendable {
 
 /// One connection with one machine, from the handshake to the goodbye.
 final class PeerSession: Sendable {
-    /// How long pairing and greeting may take, all together.
-    private static let greetingDeadline: Duration = .seconds(20)
-    /// A ping goes out this often, so that a live peer is never silent for longer.
-    private static let pingInterval: Duration = .seconds(15)
-    /// A peer that was silent for this long is gone.
-    private static let silenceLimit: Duration = .seconds(45)
-    /// A peer that has not taken a frame for this long is gone, too. It may be dealing with a message, and not read
-    /// meanwhile, for as long as that.
-    static let writeDeadline: Duration = .seconds(300)
-    /// How long people may take to say what becomes of two scorebooks.
-    static let decisionDeadline: Duration = .seconds(600)
     /// So many batches that have come wait to be applied, over all zones.
     private static let decodedBatches = 2
-    /// How long the last messages may take to leave, and the other side to close.
-    private static let farewellDeadline: Duration = .seconds(2)
 
     /// What a session was made for.
     enum Purpose: Sendable {
@@ -90,18 +77,25 @@ final class PeerSession: Sendable {
         }
     }
 
+    /// Why a session ends before the other side ends it.
+    enum Ending: Sendable {
+        /// It was told to, or has done what it was made for. What breaks from now on is nobody's fault.
+        case asked
+        /// A task of it other than the reading one has failed.
+        case failed(any Error)
+    }
+
     let engine: SyncEngine
     let purpose: Purpose
     private let address: String
+    let deadlines: Deadlines
     let outbox = Outbox()
     private let statistics: StatisticsCounter
-    let isStopping = Mutex(false)
+    private let ending = Mutex<Ending?>(nil)
     private let wasInSync = Mutex(false)
     /// The other side has said hello.
     private let hasBegun = Mutex(false)
     let granted = Mutex<(peer: Peer, Granted)?>(nil)
-    /// What a task of the session other than the reading one found.
-    private let failure = Mutex<(any Error)?>(nil)
     let watchdog: Watchdog
     let connection: ByteChannel
     /// Called once, when the other side has proved to be paired.
@@ -109,28 +103,38 @@ final class PeerSession: Sendable {
 
     init(
         _ engine: SyncEngine, _ connection: ByteChannel, purpose: Purpose, address: String,
-        writeDeadline: Duration = PeerSession.writeDeadline,
+        deadlines: Deadlines = Deadlines(),
         onAuthenticated: @escaping @Sendable () -> Void = {}
     ) {
         self.engine = engine
         self.connection = connection
         self.purpose = purpose
         self.address = address
+        self.deadlines = deadlines
         self.onAuthenticated = onAuthenticated
         statistics = StatisticsCounter(engine.metrics)
-        watchdog = Watchdog(connection.channel, within: Handshake.deadline, writing: writeDeadline)
+        watchdog = Watchdog(connection.channel, within: deadlines.handshake, writing: deadlines.writing)
     }
+
+    var isEnding: Bool { ending.withLock { $0 != nil } }
 
     /// Says goodbye and ends, without waiting for it.
     func stop() {
-        let isFirst = isStopping.withLock { isStopping in
-            defer { isStopping = true }
-            return !isStopping
+        let isFirst = ending.withLock { ending in
+            guard ending == nil else { return false }
+            ending = .asked
+            return true
         }
         guard isFirst else { return }
+        // A peer that does not read finds no goodbye where it has left no room for one.
         try? outbox.send(.goodbye)
+        leave()
+    }
+
+    /// What waits to be sent still leaves, if that does not take long.
+    private func leave() {
         outbox.finish()
-        watchdog.expect(within: Self.farewellDeadline)
+        watchdog.leave(within: deadlines.farewell)
     }
 
     /// Runs the session to its end.
@@ -142,6 +146,9 @@ final class PeerSession: Sendable {
             let report = try await runUnderstood()
             noteEnd(nil)
             return report
+        } catch _ where wasAsked {
+            noteEnd(nil)
+            return nil
         } catch var error as PeerSyncError {
             noteEnd(error)
             error.cameAfterSync = wasInSync.withLock { $0 }
@@ -150,6 +157,10 @@ final class PeerSession: Sendable {
             noteEnd(nil)
             throw error
         }
+    }
+
+    private var wasAsked: Bool {
+        ending.withLock { if case .asked = $0 { true } else { false } }
     }
 
     private func noteEnd(_ error: PeerSyncError?) {
@@ -223,7 +234,7 @@ final class PeerSession: Sendable {
         }
         // The handshake's own frames: three, of fixed sizes but for what version the payload names.
         statistics.update { $0.bytesSent += purpose.role == .initiator ? 108 : 98 }
-        watchdog.expect(within: Self.greetingDeadline)
+        watchdog.expect(within: deadlines.greeting)
         let messages = MessageReader(reader, MessageDecoder(frames, ciphers.receive))
         return try await converse(messages, ciphers, outbound)
     }
@@ -245,12 +256,9 @@ final class PeerSession: Sendable {
                 result = .success(try await greetAndExchange(&reader, ciphers))
             } catch {
                 result = .failure(error)
-                if let told = Self.toldToPeer(error), !isStopping.withLock({ $0 }) {
-                    try? outbox.send(.error(told))
-                }
+                if let told = Self.toldToPeer(error), !isEnding { try? outbox.send(.error(told)) }
             }
-            outbox.finish()
-            watchdog.expect(within: Self.farewellDeadline)
+            leave()
             try await group.waitForAll()
             return try result.get()
         }
@@ -327,7 +335,7 @@ final class PeerSession: Sendable {
             await end(connection, peer, nil)
             return report
         } catch {
-            await end(connection, peer, error)
+            await end(connection, peer, wasAsked ? nil : error)
             throw error
         }
     }
@@ -445,13 +453,18 @@ final class PeerSession: Sendable {
             }
             defer { withExtendedLifetime(observation) {} }
             group.addTask {
-                while (try? await Task.sleep(for: Self.pingInterval)) != nil {
+                while (try? await Task.sleep(for: self.deadlines.ping)) != nil {
                     try? self.outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
                 }
             }
             try await read(zones, assets, &reader)
         }
-        if let error = failure.withLock({ $0 }) { throw error }
+        if let error = failure { throw error }
+    }
+
+    /// What a task other than the reading one found.
+    private var failure: (any Error)? {
+        ending.withLock { if case .failed(let error) = $0 { error } else { nil } }
     }
 
     /// Runs a task of the session other than the reading one.
@@ -467,32 +480,29 @@ final class PeerSession: Sendable {
 
     /// Ends the session because of an error found outside the reading task; that task then sees the connection end.
     private func end(because error: any Error) {
-        failure.withLock { $0 = error }
+        ending.withLock { $0 = $0 ?? .failed(error) }
         if let told = Self.toldToPeer(error) { try? outbox.send(.error(told)) }
-        isStopping.withLock { $0 = true }
-        outbox.finish()
-        watchdog.expect(within: Self.farewellDeadline)
+        leave()
     }
 
     private func read(
         _ zones: [ZoneSession], _ assets: AssetSession, _ reader: inout MessageReader
     ) async throws {
         while true {
-            if !isStopping.withLock({ $0 }) { watchdog.expect(within: Self.silenceLimit) }
+            watchdog.expect(within: deadlines.silence)
             let message: Message?
             do {
-                message = try await reader.next {
-                    // A long message on a slow line is no silence.
-                    if !self.isStopping.withLock({ $0 }) { self.watchdog.expect(within: Self.silenceLimit) }
-                }
+                // A long message on a slow line is no silence.
+                message = try await reader.next { self.watchdog.expect(within: self.deadlines.silence) }
             } catch {
                 // What has come before is not lost, nor why this side has closed the connection.
                 await settle(zones)
-                throw failure.withLock { $0 } ?? error
+                if isEnding { return }
+                throw error
             }
             guard let message else {
                 await settle(zones)
-                if isStopping.withLock({ $0 }) { return }
+                if isEnding { return }
                 throw watchdog.hasFired
                     ? timeout : PeerSyncError(.interrupted, "the connection to \(address) was cut")
             }
@@ -502,9 +512,12 @@ final class PeerSession: Sendable {
                 stop()
                 return
             }
-            // However long our own disk takes, it is not the peer that is silent.
-            if !isStopping.withLock({ $0 }) { watchdog.expect(within: .seconds(3600)) }
-            try await handle(message, zones, assets)
+            watchdog.expect(within: deadlines.handling)
+            do {
+                try await handle(message, zones, assets)
+            } catch _ where wasAsked {
+                return
+            }
             await stopIfDone(zones, assets)
         }
     }
@@ -550,7 +563,7 @@ final class PeerSession: Sendable {
         case .ping(let bytes):
             // An answer says that all went well that came before.
             await settle(zones)
-            if !isStopping.withLock({ $0 }) { try outbox.send(.pong(bytes)) }
+            if !isEnding { try outbox.send(.pong(bytes)) }
         case .error(let error):
             await settle(zones)
             throw PeerSyncError(error)

@@ -1,7 +1,4 @@
-import Foundation
 import Logging
-import NIOCore
-import NIOPosix
 import SecureChannel
 import ServiceLifecycle
 import SyncProtocol
@@ -13,8 +10,6 @@ public struct SyncConnector: Service {
     static let firstPause: Duration = .milliseconds(500)
     /// The longest pause between attempts, but for its random part.
     static let longestPause: Duration = .seconds(60)
-    /// How long making a connection may take.
-    static let connectTimeout: TimeAmount = .seconds(10)
 
     private let engine: SyncEngine
     private let address: PeerAddress
@@ -23,6 +18,7 @@ public struct SyncConnector: Service {
     private let union: WantedUnion
     /// Where the sessions that this makes are counted.
     private let sessions: SessionSet
+    var deadlines = Deadlines()
 
     /// - Parameters:
     ///   - code: pairs with the machine if it is not paired yet.
@@ -155,9 +151,9 @@ public struct SyncConnector: Service {
     }
 
     private func attempt(_ call: PeerSession.Call) async throws -> SyncReport? {
-        let connection = try await connect()
+        let connection = try await Dialing.connect(to: address, within: deadlines.connecting)
         let session = PeerSession(
-            engine, connection, purpose: .call(call), address: address.description)
+            engine, connection, purpose: .call(call), address: address.description, deadlines: deadlines)
         return try await withGracefulShutdownHandler {
             try await sessions.run(session) {
                 try await withTaskCancellationHandler {
@@ -168,20 +164,6 @@ public struct SyncConnector: Service {
             }
         } onGracefulShutdown: {
             session.stop()
-        }
-    }
-
-    private func connect() async throws -> ByteChannel {
-        do {
-            return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                .connectTimeout(Self.connectTimeout)
-                .connect(host: address.host, port: address.port) { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try SocketOptions.wrap(channel)
-                    }
-                }
-        } catch {
-            throw PeerSyncError(.unreachable, "cannot reach \(address): \(ConnectionFailure.reason(error))")
         }
     }
 
@@ -208,30 +190,6 @@ public struct SyncConnector: Service {
                 if let value = ended { return value }
             }
             throw CancellationError()
-        }
-    }
-}
-
-/// Says in a few words why a connection was not made.
-enum ConnectionFailure {
-    static func reason(_ error: any Error) -> String {
-        switch error {
-        case let error as NIOConnectionError:
-            if let failure = error.connectionErrors.first { return reason(failure.error) }
-            if error.dnsAError != nil || error.dnsAAAAError != nil {
-                return "no machine of that name is known"
-            }
-            return "no address was found"
-        case let error as IOError:
-            return String(cString: strerror(error.errnoCode)).lowercased()
-        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof:
-            return "the other side closed it"
-        case ChannelError.connectTimeout:
-            return "nothing answered in time"
-        case is SocketAddressError, is SocketAddressError.UnknownHost:
-            return "no machine of that name is known"
-        default:
-            return "\(error)"
         }
     }
 }
