@@ -17,6 +17,8 @@ struct Deadlines: Sendable {
     /// A peer that has not taken a frame for this long is gone, too. It may be dealing with a message, and not read
     /// meanwhile, for as long as that.
     var writing: Duration = .seconds(300)
+    /// A peer that is waited for because of files, and does not go on with them.
+    var files: Duration = .seconds(60)
     /// The last messages that have to leave, and the other side that has to close.
     var farewell: Duration = .seconds(2)
 }

@@ -361,7 +361,8 @@ final class PeerSession: Sendable {
         engine.onEvent(.connected(name: peer.name, address: address))
         let common = try await agree(with: peer, offers, hello, startsOver: startsOver, &reader)
         let assets = AssetSession(
-            engine, with: peer, zones: common.map(\.zone), outbox: outbox, statistics: statistics)
+            engine, with: peer, zones: common.map(\.zone), outbox: outbox, statistics: statistics,
+            patience: deadlines.files)
         let room = Turns(Self.decodedBatches)
         let zones = common.enumerated().map { number, entry in
             ZoneSession(
@@ -534,7 +535,7 @@ final class PeerSession: Sendable {
         for zone in zones {
             guard await zone.isConfirmed else { return }
         }
-        guard await assets.isDone else { return }
+        guard await assets.isDone() else { return }
         stop()
     }
 

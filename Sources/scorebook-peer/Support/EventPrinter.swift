@@ -49,6 +49,8 @@ struct EventPrinter: Sendable {
                 + (unavailable > 0 ? "; \(unavailable.counted("picture")) it does not have" : "")
         case .assetsPaused(let name, let reason):
             "pictures from \(name) wait: \(reason)"
+        case .assetsUnsettled(let name):
+            "\(name) does not go on with its pictures; some may be missing there"
         case .assetDamaged(let hash):
             "found a damaged picture here, \(hash); it is fetched again"
         case .inSync(let name, let zone, let digest, let statistics):
@@ -175,6 +177,8 @@ struct EventLine: Encodable {
             self.unavailable = unavailable
         case .assetsPaused(let name, let reason):
             self.init("assetsPaused", peer: name, reason: reason)
+        case .assetsUnsettled(let name):
+            self.init("assetsUnsettled", peer: name)
         case .assetDamaged(let hash):
             self.init("assetDamaged")
             self.hash = hash.description
