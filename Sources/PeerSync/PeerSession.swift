@@ -143,19 +143,22 @@ final class PeerSession: Sendable {
     /// - Throws: ``PeerSyncError``.
     func run() async throws -> SyncReport? {
         do {
-            let report = try await runUnderstood()
+            let report = try await connection.executeThenClose { inbound, outbound in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { await self.watchdog.run() }
+                    defer { group.cancelAll() }
+                    return try await self.handshake(inbound, outbound)
+                }
+            }
             noteEnd(nil)
             return report
-        } catch _ where wasAsked {
-            noteEnd(nil)
-            return nil
-        } catch var error as PeerSyncError {
-            noteEnd(error)
-            error.cameAfterSync = wasInSync.withLock { $0 }
-            throw error
         } catch {
-            noteEnd(nil)
-            throw error
+            let end = wasAsked ? nil : understood(error)
+            noteEnd(end)
+            if wasAsked { return nil }
+            guard var end else { throw error }
+            end.cameAfterSync = wasInSync.withLock { $0 }
+            throw end
         }
     }
 
@@ -167,39 +170,24 @@ final class PeerSession: Sendable {
         if hasBegun.withLock({ $0 }) { engine.metrics.sessionEnded(error) }
     }
 
-    private func runUnderstood() async throws -> SyncReport? {
-        do {
-            return try await connection.executeThenClose { inbound, outbound in
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { await self.watchdog.run() }
-                    defer { group.cancelAll() }
-                    return try await self.handshake(inbound, outbound)
-                }
-            }
-        } catch let error as PeerSyncError {
-            throw error
-        } catch let error as ProtocolError {
-            throw PeerSyncError(error)
-        } catch let error as SecureChannelError {
-            throw watchdog.hasFired
+    /// What an error means to the user here; nil when the task was cancelled.
+    private func understood(_ error: any Error) -> PeerSyncError? {
+        switch error {
+        case is CancellationError: nil
+        case let error as PeerSyncError: error
+        case let error as ProtocolError: PeerSyncError(error)
+        case is SecureChannelError:
+            watchdog.hasFired
                 ? timeout
-                : PeerSyncError(.protocolViolation, "the encrypted connection broke: \(error.message)")
-        } catch let error as RecordStoreError {
-            throw PeerSyncError(ProtocolError(error))
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch let error where error is IOError || error is ChannelError {
-            throw watchdog.hasFired
+                : PeerSyncError(
+                    .protocolViolation,
+                    "the connection to \(address) was ended, because what came over it is not what was sent")
+        case is IOError, is ChannelError:
+            watchdog.hasFired
                 ? timeout
                 : PeerSyncError(
                     .interrupted, "the connection to \(address) was cut: \(ConnectionFailure.reason(error))")
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            throw PeerSyncError(.storeBusy, "another program is writing to this store for a long time")
-        } catch let error as DatabaseError {
-            throw PeerSyncError(
-                .storeUnusable, "the store could not go on: \(error.message ?? "\(error.resultCode)")")
-        } catch {
-            throw PeerSyncError(.storeUnusable, "the store could not go on: \(error)")
+        default: PeerSyncError(store: error)
         }
     }
 
@@ -208,6 +196,11 @@ final class PeerSession: Sendable {
         case .blockage: PeerSyncError(.timeout, "\(address) has not read what it was sent for a long time")
         case .silence, nil: PeerSyncError(.timeout, "\(address) did not answer in time")
         }
+    }
+
+    private var noPeer: PeerSyncError {
+        let advice = purpose.call == nil ? "" : "; check the address and the port"
+        return PeerSyncError(.noPeer, "\(address) does not speak this protocol\(advice)")
     }
 
     private func handshake(
@@ -220,8 +213,8 @@ final class PeerSession: Sendable {
         do {
             (ciphers, frames) = try await Handshake.run(
                 purpose.role, identity: engine.identity, reader: &reader, outbound: outbound)
-        } catch let error as SecureChannelError {
-            throw PeerSyncError(.incompatible, "\(address) does not speak this protocol (\(error.message))")
+        } catch is SecureChannelError {
+            throw noPeer
         } catch is HandshakeCut {
             throw watchdog.hasFired
                 ? timeout
@@ -229,8 +222,7 @@ final class PeerSession: Sendable {
                     .interrupted,
                     "\(address) closed the connection during the handshake: it is busy, or no scorebook-peer")
         } catch let error as ProtocolError {
-            guard error.code == .malformed else { throw error }
-            throw PeerSyncError(.incompatible, "\(address) does not speak this protocol (\(error.message))")
+            throw error.code == .malformed ? noPeer : error
         }
         // The handshake's own frames: three, of fixed sizes but for what version the payload names.
         statistics.update { $0.bytesSent += purpose.role == .initiator ? 108 : 98 }
@@ -256,26 +248,11 @@ final class PeerSession: Sendable {
                 result = .success(try await greetAndExchange(&reader, ciphers))
             } catch {
                 result = .failure(error)
-                if let told = Self.toldToPeer(error), !isEnding { try? outbox.send(.error(told)) }
+                if let told = ProtocolError(toldToPeer: error), !isEnding { try? outbox.send(.error(told)) }
             }
             leave()
             try await group.waitForAll()
             return try result.get()
-        }
-    }
-
-    /// What the other side's user is told of an error that was found here; nil for one that came from there.
-    private static func toldToPeer(_ error: any Error) -> ProtocolError? {
-        switch error {
-        case let error as ProtocolError: error
-        case let error as PeerSyncError where error.code == .switchedOff:
-            ProtocolError(.switchedOff, "sync is switched off on the other machine")
-        case is PeerSyncError, is CancellationError, is SecureChannelError: nil
-        case let error as RecordStoreError: ProtocolError(error)
-        case let error as DatabaseError where error.resultCode == .SQLITE_BUSY:
-            ProtocolError(
-                .storeBusy, "another program is writing to the other machine's store for a long time")
-        default: ProtocolError(.storeFailure, "the other machine's store cannot go on at this moment")
         }
     }
 
@@ -332,25 +309,33 @@ final class PeerSession: Sendable {
         do {
             let report = try await sync(
                 with: peer, offers, hello, startsOver: startsOver, &reader, didPair: didPair)
-            await end(connection, peer, nil)
+            await noteEnd(of: connection, peer, nil)
             return report
         } catch {
-            await end(connection, peer, wasAsked ? nil : error)
+            let end = wasAsked ? nil : understood(error)
+            if let end, end.message != "\(error)" {
+                engine.logger.warning("the session with \(peer.name) ended: \(error)")
+            }
+            await noteEnd(of: connection, peer, end)
             throw error
         }
     }
 
     /// Takes note of the end of a session, also in a task that was cancelled.
-    private func end(_ connection: Connections.Entry, _ peer: Peer, _ error: (any Error)?) async {
+    private func noteEnd(
+        of connection: Connections.Entry, _ peer: Peer, _ error: PeerSyncError?
+    ) async {
         let engine = engine
         engine.connections.leave(connection)
         await Task {
-            try? await engine.noteConnected(with: peer)
-            if let error, !(error is CancellationError) {
-                try? await engine.store.noteError("\(error)", with: peer)
+            do {
+                try await engine.noteConnected(with: peer, error: error?.message)
+            } catch {
+                // The user hears of the end, if not of this: what keeps the store from being written mostly ended it.
+                engine.logger.warning("cannot note that the session with \(peer.name) has ended: \(error)")
             }
         }.value
-        engine.onEvent(.disconnected(name: peer.name, reason: error.map { "\($0)" }))
+        engine.onEvent(.disconnected(name: peer.name, reason: error?.message))
     }
 
     private func sync(
@@ -482,7 +467,7 @@ final class PeerSession: Sendable {
     /// Ends the session because of an error found outside the reading task; that task then sees the connection end.
     private func end(because error: any Error) {
         ending.withLock { $0 = $0 ?? .failed(error) }
-        if let told = Self.toldToPeer(error) { try? outbox.send(.error(told)) }
+        if let told = ProtocolError(toldToPeer: error) { try? outbox.send(.error(told)) }
         leave()
     }
 
@@ -589,21 +574,5 @@ final class PeerSession: Sendable {
             default: return message
             }
         }
-    }
-}
-
-extension ProtocolError {
-    /// What both users are told of a store's refusal.
-    init(_ error: RecordStoreError) {
-        let code: Code =
-            switch error.code {
-            case .clockSkew: .clockSkew
-            case .noSuchPeer: .notPaired
-            case .changeTokenExpired: .changeTokenExpired
-            case .notPermitted: .notPermitted
-            case .tooManyAttempts: .tooManyAttempts
-            default: .storeFailure
-            }
-        self.init(code, error.message)
     }
 }

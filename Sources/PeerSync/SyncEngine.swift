@@ -91,8 +91,10 @@ public final class SyncEngine: Sendable {
         }
     }
 
-    /// Keeps in the store whether this engine has connections with a peer.
-    func noteConnected(with peer: Peer) async throws {
-        try await store.noteConnected(with: peer) { [connections] in connections.hasAny(with: peer.id) }
+    /// Keeps in the store whether this engine has connections with a peer, and what went wrong with it, if anything did.
+    func noteConnected(with peer: Peer, error: String? = nil) async throws {
+        try await store.noteConnected(with: peer, error: error) { [connections] in
+            connections.hasAny(with: peer.id)
+        }
     }
 }

@@ -43,7 +43,8 @@ public enum SyncEvent: Sendable {
     case replaced(name: String, backup: URL)
     /// A session has ended; the reason is nil when a goodbye ended it.
     case disconnected(name: String, reason: String?)
-    /// The next attempt comes after this many seconds.
+    /// The next attempt comes after this many seconds. Told once for each reason until both sides hold the same again;
+    /// further attempts come after longer pauses.
     case retrying(address: String, seconds: Double, reason: String)
 }
 

@@ -63,7 +63,7 @@ public struct SyncListener: Service {
                     }
                 }
                 for (addresses, persistence) in [
-                    (dials, SyncConnector.Persistence.always), (known, .quietly),
+                    (dials, Reconnection.Persistence.always), (known, .quietly),
                 ] {
                     for address in addresses {
                         var connector = SyncConnector(engine, to: address, sessions: sessions)

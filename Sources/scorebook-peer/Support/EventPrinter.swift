@@ -72,7 +72,7 @@ struct EventPrinter: Sendable {
         case .disconnected(let name, let reason):
             reason.map { "lost \(name): \($0)" } ?? "\(name) disconnected"
         case .retrying(let address, let seconds, let reason):
-            "\(reason); trying \(address) again in \(String(format: "%.1f", seconds)) s"
+            "\(reason); trying \(address) again, first in \(String(format: "%.1f", seconds)) s"
         }
     }
 
