@@ -83,9 +83,10 @@ public final class SyncEngine: Sendable {
     ///
     /// - Throws: ``PeerSyncError``: `storeUnusable`, `switchedOff`.
     func watchStore() async throws {
+        let trouble = StoreTrouble(logger, onEvent: onEvent)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.watch.run(self.store, logger: self.logger) }
-            group.addTask { try await self.settings.run(self.store, self.watch) }
+            group.addTask { try await self.watch.run(self.store, trouble, logger: self.logger) }
+            group.addTask { try await self.settings.run(self.store, self.watch, trouble) }
             defer { group.cancelAll() }
             while try await group.next() != nil {}
         }
