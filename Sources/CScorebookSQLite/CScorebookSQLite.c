@@ -8,3 +8,7 @@ bool scorebook_enable_triggers(void *connection, bool isEnabled) {
     sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, (int)isEnabled, (int *)0);
     return wasEnabled != 0;
 }
+
+void scorebook_keep_log_on_close(void *connection) {
+    sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}

@@ -32,7 +32,7 @@ final class FileWatch: @unchecked Sendable {
             let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
             guard descriptor >= 0 else { return nil }
             // The directory, because the log comes and goes.
-            let mask = UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE)
+            let mask = UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
             guard inotify_add_watch(descriptor, file.deletingLastPathComponent().path, mask) >= 0 else {
                 close(descriptor)
                 return nil
@@ -91,7 +91,7 @@ final class FileWatch: @unchecked Sendable {
                 let descriptor = open(watched, O_EVTONLY)
                 guard descriptor >= 0 else { continue }
                 let source = DispatchSource.makeFileSystemObjectSource(
-                    fileDescriptor: descriptor, eventMask: [.write, .extend], queue: queue)
+                    fileDescriptor: descriptor, eventMask: [.write, .extend, .delete, .rename], queue: queue)
                 source.setEventHandler { continuation.yield() }
                 source.setCancelHandler { close(descriptor) }
                 source.activate()

@@ -47,27 +47,36 @@ final class StoreWatch: Sendable {
 
     /// Watches until cancelled.
     ///
-    /// - Throws: ``PeerSyncError`` `storeUnusable` when the database's file is gone or another one is in its place: what
-    ///   is written to the one that is open is lost.
-    func run(_ store: RecordStore, _ trouble: StoreTrouble, logger: Logger) async throws {
+    /// - Parameter files: those of the database; nil when it has none.
+    /// - Throws: ``OpenFiles/Loss``.
+    func run(
+        _ store: RecordStore, _ files: OpenFiles?, _ trouble: StoreTrouble, logger: Logger
+    ) async throws {
         let observation = store.observeWrites { [weak self] in self?.notify() }
         defer { observation.cancel() }
-        let path = store.database.path
         // Nobody else can write to a database in memory.
-        let isShared = FileManager.default.fileExists(atPath: path)
-        let watch = isShared ? FileWatch(database: path) : nil
-        let isPolling = isShared && watch == nil
-        if isPolling { logger.notice("the database's files cannot be watched; looking ten times a second") }
-        let interval = isPolling ? Self.pollingInterval : Self.fallbackInterval
+        guard let files else {
+            while (try? await Task.sleep(for: .seconds(3600))) != nil {}
+            return
+        }
+        do {
+            if try await store.hasLog(), let loss = files.earlyLoss { throw loss }
+        } catch let error where !(error is OpenFiles.Loss) {
+            trouble.failed(.changes, because: error)
+        }
+        let watch = FileWatch(database: store.database.path)
+        if watch == nil {
+            logger.notice("the database's files cannot be watched; looking ten times a second")
+        }
+        let interval = watch == nil ? Self.pollingInterval : Self.fallbackInterval
         let look = Look(store: store, trouble: trouble) { [weak self] in self?.notify() }
         let patience = Patience()
         let (writes, write) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let file = isShared ? FileIdentity(path) : nil
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 guard let watch else { return }
                 for await _ in watch.changes {
-                    try file?.check()
+                    if let loss = files.loss { throw loss }
                     patience.begin()
                     write.yield()
                     await look()
@@ -80,8 +89,8 @@ final class StoreWatch: Sendable {
             }
             group.addTask {
                 repeat {
-                    try file?.check()
-                    if isShared { await look() }
+                    if let loss = files.loss { throw loss }
+                    await look()
                 } while (try? await Task.sleep(for: interval)) != nil
                 write.finish()
             }
@@ -93,30 +102,6 @@ final class StoreWatch: Sendable {
     private func notify() {
         let callbacks = listeners.withLock { Array($0.callbacks.values) }
         for callback in callbacks { callback() }
-    }
-}
-
-/// Which file there was at a path.
-private struct FileIdentity: Sendable {
-    let path: String
-    private let number: UInt64?
-
-    init(_ path: String) {
-        self.path = path
-        number = Self.number(path)
-    }
-
-    private static func number(_ path: String) -> UInt64? {
-        var status = stat()
-        return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
-    }
-
-    /// - Throws: `storeUnusable` when it is not there any more.
-    func check() throws(PeerSyncError) {
-        guard Self.number(path) != number else { return }
-        throw PeerSyncError(
-            .storeUnusable,
-            "\(path) was removed or replaced while it was open; start again to use what is there now")
     }
 }
 

@@ -61,7 +61,7 @@ public struct SyncConnector: Service {
     }
 
     private func once(_ call: PeerSession.Call, orElse aim: String) async throws -> SyncReport {
-        try await withWatch {
+        try await watching {
             guard let report = try await session(call) else {
                 throw PeerSyncError(.interrupted, "\(address) ended the connection before \(aim)")
             }
@@ -74,7 +74,7 @@ public struct SyncConnector: Service {
     /// - Throws: ``PeerSyncError`` when the first attempt fails, or a later one in a way that trying again does not
     ///   mend.
     public func run() async throws {
-        try await withWatch { try await stayConnected(.untilItIsHopeless) }
+        try await watching { try await stayConnected(.untilItIsHopeless) }
     }
 
     /// Connects, again and again, until the task is cancelled or the service group shuts down.
@@ -144,29 +144,10 @@ public struct SyncConnector: Service {
         }
     }
 
-    /// Runs `body` while the store is watched for changes.
-    private func withWatch<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws
+    private func watching<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws
         -> Value
     {
         try await engine.checkSwitch()
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask {
-                do {
-                    try await engine.watchStore()
-                } catch {
-                    sessions.stopAll()
-                    // The other machine is told why.
-                    try? await sessions.waitUntilEmpty()
-                    throw error
-                }
-                return nil
-            }
-            group.addTask { try await body() }
-            defer { group.cancelAll() }
-            while let ended = try await group.next() {
-                if let value = ended { return value }
-            }
-            throw CancellationError()
-        }
+        return try await engine.whileWatching(sessions, stop: sessions.stopAll, body)
     }
 }

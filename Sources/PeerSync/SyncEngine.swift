@@ -38,6 +38,7 @@ public final class SyncEngine: Sendable {
     /// Tells this run of the program from others with the same store.
     let instance = UInt64.random(in: 1...UInt64.max)
     let connections = Connections()
+    let files: OpenFiles?
     let assets = AssetBoard()
 
     /// - Parameters:
@@ -59,6 +60,7 @@ public final class SyncEngine: Sendable {
         decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody }
     ) {
         self.store = store
+        files = OpenFiles(database: store.database.path)
         self.identity = identity
         self.displayName = displayName
         self.allowedSkew = Int64(allowedSkew / .milliseconds(1))
@@ -77,19 +79,6 @@ public final class SyncEngine: Sendable {
     func checkSwitch() async throws {
         guard try await !store.isSyncOn() else { return }
         throw PeerSyncError.switchedOff
-    }
-
-    /// Watches the store, and what its user decides, until cancelled.
-    ///
-    /// - Throws: ``PeerSyncError``: `storeUnusable`, `switchedOff`.
-    func watchStore() async throws {
-        let trouble = StoreTrouble(logger, onEvent: onEvent)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.watch.run(self.store, trouble, logger: self.logger) }
-            group.addTask { try await self.settings.run(self.store, self.watch, trouble) }
-            defer { group.cancelAll() }
-            while try await group.next() != nil {}
-        }
     }
 
     /// Keeps in the store whether this engine has connections with a peer, and what went wrong with it, if anything did.

@@ -49,48 +49,49 @@ public struct SyncListener: Service {
         if let address = server.channel.localAddress {
             engine.onEvent(.listening(host: address.ipAddress ?? host, port: address.port ?? port))
         }
-        try await withGracefulShutdownHandler {
-            try await withThrowingDiscardingTaskGroup { group in
-                group.addTask {
-                    do {
-                        try await engine.watchStore()
-                    } catch {
-                        server.channel.close(promise: nil)
-                        sessions.stopAll()
-                        // The other machines are told why.
-                        try? await sessions.waitUntilEmpty()
-                        throw error
-                    }
-                }
-                for (addresses, persistence) in [
-                    (dials, Reconnection.Persistence.always), (known, .quietly),
-                ] {
-                    for address in addresses {
-                        var connector = SyncConnector(engine, to: address, sessions: sessions)
-                        connector.deadlines = deadlines
-                        group.addTask { try await connector.stayConnected(persistence) }
-                    }
-                }
-                do {
-                    try await server.executeThenClose { connections in
-                        for try await connection in connections {
-                            group.addTask { await serve(connection, sessions) }
-                        }
-                    }
-                } catch {
-                    // Being told to end closes the socket, which is no error.
-                    if !Task.isShuttingDownGracefully, !Task.isCancelled {
-                        throw PeerSyncError(
-                            .cannotListen,
-                            "no more connections can be taken: \(ConnectionFailure.reason(error))")
-                    }
-                }
-                try await sessions.waitUntilEmpty()
-                group.cancelAll()
-            }
-        } onGracefulShutdown: {
+        let stop: @Sendable () -> Void = {
             server.channel.close(promise: nil)
             sessions.stopAll()
+        }
+        try await withGracefulShutdownHandler {
+            try await engine.whileWatching(sessions, stop: stop) {
+                try await serve(server, sessions, dialing: known)
+            }
+        } onGracefulShutdown: {
+            stop()
+        }
+    }
+
+    /// Takes connections, and dials, until the server is closed and all sessions have ended.
+    private func serve(
+        _ server: NIOAsyncChannel<ByteChannel, Never>, _ sessions: SessionSet, dialing known: [PeerAddress]
+    ) async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for (addresses, persistence) in [
+                (dials, Reconnection.Persistence.always), (known, .quietly),
+            ] {
+                for address in addresses {
+                    var connector = SyncConnector(engine, to: address, sessions: sessions)
+                    connector.deadlines = deadlines
+                    group.addTask { [connector] in try await connector.stayConnected(persistence) }
+                }
+            }
+            do {
+                try await server.executeThenClose { connections in
+                    for try await connection in connections {
+                        group.addTask { await serve(connection, sessions) }
+                    }
+                }
+            } catch {
+                // Being told to end closes the socket, which is no error.
+                if !sessions.isStopping, !Task.isCancelled {
+                    throw PeerSyncError(
+                        .cannotListen,
+                        "no more connections can be taken: \(ConnectionFailure.reason(error))")
+                }
+            }
+            try await sessions.waitUntilEmpty()
+            group.cancelAll()
         }
     }
 
@@ -213,6 +214,8 @@ final class SessionSet: Sendable {
         }
         for session in sessions { session.stop() }
     }
+
+    var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// Waits for the sessions to end; each ends by itself soon after ``stopAll()``.
     func waitUntilEmpty() async throws {

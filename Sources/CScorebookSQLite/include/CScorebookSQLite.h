@@ -9,4 +9,8 @@
    Gives back whether they did before. */
 bool scorebook_enable_triggers(void *connection, bool isEnabled);
 
+/* Lets a connection close without copying the write-ahead log into the database and removing the file at the log's path
+   (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE). `connection` is a sqlite3 *. */
+void scorebook_keep_log_on_close(void *connection);
+
 #endif

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import RecordStore
 import SyncModel
@@ -251,19 +250,5 @@ struct ZoneAgreement {
                 return Entry(zone: zone, rights: rights[id] ?? fallback, heldByPeer: tokens[id] ?? nil)
             }
         }
-    }
-}
-
-extension SyncEngine {
-    /// Copies the database to a new file, named by the time, beside it.
-    func backUp() async throws -> (url: URL, moment: RecordStore.Moment) {
-        let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded) ?? "unknown"
-        let name = "scorebook-\(time.replacingOccurrences(of: ":", with: "-")).sqlite"
-        let file = URL(fileURLWithPath: store.database.path)
-        let url = file.deletingLastPathComponent().appendingPathComponent("backups", isDirectory: true)
-            .appendingPathComponent(name)
-        // What was written until now is folded, so that folding is no change after it.
-        try await store.foldPendingChanges()
-        return (url, try await store.backUp(to: url))
     }
 }
