@@ -50,7 +50,7 @@ enum MetadataTables {
     /// Also made in stores of before the first release, which lack it.
     private static let createRefusedRecord = """
         -- The records of which a peer has not taken this store's state. reason: 1 the peer lets this machine read only,
-        -- 2 the peer has a record of that name in another zone.
+        -- 2 the peer has a record of that name in another zone, 3 the record is too large for the peer.
         CREATE TABLE refusedRecord (
             peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
             zone INTEGER NOT NULL,
@@ -69,6 +69,20 @@ enum MetadataTables {
             address TEXT NOT NULL,
             time INTEGER NOT NULL
         );
+        """
+
+    /// Also made in stores of before the first release, which lack it.
+    private static let createUnsyncedRecord = """
+        -- The rows and records of this store that stay here. recordType: the table. reason: 1 recordName is not the name
+        -- of a record of the table, and the row has no zone; 2 the record is too large to travel.
+        CREATE TABLE unsyncedRecord (
+            recordType TEXT NOT NULL,
+            recordName NOT NULL,
+            zone INTEGER,
+            reason INTEGER NOT NULL,
+            PRIMARY KEY (recordType, recordName)
+        ) WITHOUT ROWID;
+        CREATE INDEX unsyncedRecordZone ON unsyncedRecord (zone) WHERE zone IS NOT NULL;
         """
 
     /// Also made in stores of before the first release, where it lacks sourcePeer.
@@ -139,14 +153,17 @@ enum MetadataTables {
             fieldNames TEXT NOT NULL UNIQUE
         );
 
-        -- The journal that the triggers write. changedColumns: -1 inserted, 0 deleted, otherwise one bit for each
-        -- synced column in order of name. time: milliseconds since 1970.
+        -- The journal that the triggers write. recordType: the table. changedColumns: -1 inserted, 0 deleted, otherwise
+        -- one bit for each synced column in order of name. time: milliseconds since 1970.
         CREATE TABLE pendingChange (
             id INTEGER PRIMARY KEY,
             recordName TEXT NOT NULL,
             changedColumns INTEGER NOT NULL,
-            time INTEGER NOT NULL
+            time INTEGER NOT NULL,
+            recordType TEXT
         );
+
+        \(createUnsyncedRecord)
 
         -- Has a row only inside a transaction in which the engine itself writes: the triggers then stay silent.
         CREATE TABLE capturePause (
@@ -228,6 +245,11 @@ enum MetadataTables {
         }
         if try !db.indexes(on: "remoteRecord").contains(where: { $0.columns.contains("sourcePeer") }) {
             try db.execute(sql: "DROP INDEX IF EXISTS remoteRecordChange; \(createChangeIndex)")
+        }
+        if try !db.tableExists("unsyncedRecord") {
+            // What the old triggers have journaled is of the type that its name says.
+            try db.execute(
+                sql: "ALTER TABLE pendingChange ADD COLUMN recordType TEXT; \(createUnsyncedRecord)")
         }
         if try !db.tableExists("refusedRecord") {
             try db.execute(

@@ -149,6 +149,7 @@ extension RecordStore {
                     "DELETE FROM heldReference WHERE recordName = ?",
                     "DELETE FROM unsettledRecord WHERE recordName = ?",
                     "DELETE FROM assetReference WHERE recordName = ?",
+                    "DELETE FROM unsyncedRecord WHERE recordName = ?",
                 ] {
                     try db.cachedStatement(sql: sql).execute(arguments: [name.description])
                 }

@@ -98,6 +98,7 @@ extension RecordStore {
                 "DELETE FROM assetReference WHERE zone = ?",
                 "DELETE FROM assetLeftover WHERE zone = ?",
                 "DELETE FROM refusedRecord WHERE zone = ?",
+                "DELETE FROM unsyncedRecord WHERE zone = ?",
                 "UPDATE recordZone SET purgedSequence = 0 WHERE id = ?",
                 """
                 UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0,
