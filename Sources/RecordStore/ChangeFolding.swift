@@ -187,10 +187,13 @@ struct ChangeFolding {
     /// What is synced of a value: a picture that a program wrote into the column itself is put into a file.
     private func kept(_ value: FieldValue, _ field: FieldDefinition, _ db: Database) throws -> FieldValue {
         guard field.kind == .asset, let assets, case .blob(let bytes) = value else { return value }
-        if let asset = try? assets.add(bytes) { return .asset(asset) }
-        // Where no file can be written, a small one stays what it is. A record that is too large for a batch would keep all
-        // others from being sent, so the bytes of a large one wait in the store itself.
-        return bytes.count > UnstoredAssets.limit ? .asset(try UnstoredAssets.keep(db, bytes)) : value
+        do {
+            return .asset(try assets.add(bytes))
+        } catch let error as RecordStoreError where error.code.isAboutAssetFiles {
+            // Where no file can be written, a small one stays what it is. A record that is too large does not travel, so
+            // the bytes of a large one wait in the store itself.
+            return bytes.count > UnstoredAssets.limit ? .asset(try UnstoredAssets.keep(db, bytes)) : value
+        }
     }
 
     /// Writes the files of pictures that the journal has, so that a transaction need not last as long as that takes: to put
@@ -206,7 +209,14 @@ struct ChangeFolding {
                             SELECT \(field.name) FROM \(type.name) WHERE typeof(\(field.name)) = 'blob'
                                 AND recordName IN (SELECT recordName FROM pendingChange)
                             """))
-                while let blob = try blobs.next() { _ = try? assets.add([UInt8](blob)) }
+                while let blob = try blobs.next() {
+                    do {
+                        _ = try assets.add([UInt8](blob))
+                    } catch let error as RecordStoreError where error.code.isAboutAssetFiles {
+                        // The fold meets the same error, and keeps the bytes elsewhere.
+                        return
+                    }
+                }
             }
         }
     }
