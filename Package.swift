@@ -33,6 +33,7 @@ let package = Package(
                 "SyncModel", "SecureChannel", .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
+        .target(name: "MergeRules", dependencies: ["SyncModel"]),
         .target(
             name: "RecordStore",
             dependencies: [
@@ -96,6 +97,7 @@ let package = Package(
         // Speaks with the test harnesses of other implementations of Negentropy.
         .executableTarget(
             name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
+        .testTarget(name: "MergeRulesTests", dependencies: ["MergeRules", "SyncModel", "SeededRandom"]),
         .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "SeededRandom", "SyncModel"]),
         // What stands in Protocol/vectors: a library, so that the tests hold the files against it and the command writes
         // them.
