@@ -116,6 +116,7 @@ package struct ZoneAgreement {
         case .cancel: throw ProtocolError(.declined, "the two scorebooks were left as they are")
         case .nobody:
             guard let usual = meeting.usual else { throw different(meeting) }
+            try checkRights(meeting, usual)
             return usual
         }
     }
