@@ -165,8 +165,10 @@ class Greeting:
             raise ConnectionCut("the other side did not say which zones it takes part in") from None
         agreed = agreement.zones(own_open, their_open)
         if starts_over:
-            may_write = [z.zone.number for z in agreed if self._store.rights(self._peer, z.zone) == Right.WRITE]
-            self._store.start_over(self._peer, may_write)
+            held = {z.zone: z.their_received for z in agreed}
+            self._store.start_over(
+                self._peer, {z.number: t for z, t in held.items() if self._store.rights(self._peer, z) == Right.WRITE}
+            )
         return agreed
 
 

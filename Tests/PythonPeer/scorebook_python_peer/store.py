@@ -221,22 +221,27 @@ class Store:
         self._db.execute("INSERT INTO generation (firstNumber, value) VALUES (?, ?)", (self.last_number, self._draw()))
         self._sums.clear()
 
-    def start_over(self, peer: bytes, zones: list[int]) -> None:
-        """Makes a backup, and forgets what a peer has (protocol.md 7.9), in zones in which it gives that back."""
+    def start_over(self, peer: bytes, zones: dict[int, Token | None]) -> None:
+        """Makes a backup, and forgets what a peer has (protocol.md 7.9), in zones in which it gives that back.
+
+        `zones` has the tokens that the peer holds of this store, as its open names them.
+        """
         self._back_up()
         with self.transaction():
-            for zone in zones:
-                self._forget_what_a_peer_has(peer, zone)
+            for zone, held in zones.items():
+                self._forget_what_a_peer_has(peer, zone, held)
                 self.set_received_token(peer, zone, START)
             self._make_tokens_void()
 
-    def _forget_what_a_peer_has(self, peer: bytes, zone: int) -> None:
+    def _forget_what_a_peer_has(self, peer: bytes, zone: int, held: Token | None) -> None:
         acknowledged = self.acknowledged(peer, zone)
+        covered = held.sequence if held is not None and self.gave_out(held) else acknowledged
+        was_set_back = covered < acknowledged
         rows = self._db.execute("SELECT name, number FROM record WHERE zone = ?", (zone,)).fetchall()
         refused = {name for (name,) in self._db.execute("SELECT record FROM refused")}
         kept = {
             name for name, number in rows
-            if name in refused or (number > acknowledged and not self._came_from(name, peer))
+            if name in refused or (number > covered and (was_set_back or not self._came_from(name, peer)))
         }  # fmt: skip
         waiting = list(kept)
         while waiting:
