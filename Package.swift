@@ -104,7 +104,7 @@ let package = Package(
         .target(
             name: "ProtocolVectors",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "PeerSync",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -115,7 +115,8 @@ let package = Package(
         .testTarget(
             name: "ProtocolVectorTests",
             dependencies: [
-                "ProtocolVectors", "SecureChannel", "SyncModel", "SyncProtocol",
+                "ProtocolVectors", "SecureChannel", "SyncModel", "SyncProtocol", "RecordStore", "PeerSync",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),

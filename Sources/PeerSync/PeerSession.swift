@@ -313,7 +313,7 @@ final class PeerSession: Sendable {
         -> SyncReport?
     {
         let startsOver = purpose.call?.startOver?.isLeft ?? false
-        let offers = try await offers(to: peer)
+        let offers = try await engine.offers(to: peer)
         try outbox.send(.hello(hello(offers)))
         let answer: Message = if let first { first } else { try await nextMessage(&reader) }
         guard case .hello(let hello) = answer else {

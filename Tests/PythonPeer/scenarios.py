@@ -949,6 +949,54 @@ def hollow_records(directory: Path) -> None:
 
 
 @scenario
+def unions_of_python(directory: Path) -> None:
+    """What a caller's user may want, wanted by this peer's."""
+    python, reference, _, _ = _both_have_data(directory)
+    own, theirs = python.digest(), reference.digest()
+    with reference.listen("--pair") as listening:
+        python.connect(listening.address, "--beside", "--code", listening.code())
+        python.connect(listening.address)  # as it is now, without a word about unions
+    digests = [zone["digest"] for zone in json.loads(python.run("digest", "--json"))]
+    # What the zones have both is refused where it is in the other one already.
+    equal((digests[0], reference.digest()), (own, theirs))
+    second = Python(directory, "second")
+    second.run("put", PERSON, "firstName=text:Grace")
+    with reference.listen("--pair") as listening:
+        second.connect(listening.address, "--take-theirs", "--code", listening.code())
+    equal(second.digest(), theirs)
+    third = Python(directory, "third")
+    third.run("put", PERSON, "firstName=text:Grace")
+    with reference.listen("--pair") as listening:
+        third.fails("connect", listening.address, "--once", "--take-ours", "--code", listening.code())
+    with reference.listen("--allow-reset") as listening:
+        third.connect(listening.address, "--take-ours")
+    equal(reference.digest(), third.digest())
+    equal(reference.names("SBPerson"), [PERSON])
+
+
+@scenario
+def starting_over_of_python(directory: Path) -> None:
+    """This peer was away until nobody remembered a deletion any more."""
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    backup = copy_of(python, "backup")
+    game = reference.names("SBGame")[0]
+    reference.run("record", "delete", game, "--yes")
+    sync(python, reference)
+    # As the reference does itself 180 days later.
+    reference.sql("UPDATE recordZone SET purgedSequence = (SELECT max(changeSequence) FROM remoteRecord WHERE status = 1)")
+    reference.sql("DELETE FROM remoteRecord WHERE status = 1")
+    restore(python, backup)
+    python.run("put", PERSON, "firstName=text:Ada")
+    with reference.listen() as listening:
+        assert "error 15" in python.fails("connect", listening.address, "--once")
+    sync(python, reference, "--start-over")
+    assert game not in reference.names("SBGame")
+    equal(reference.fields(PERSON)["firstName"], "Ada")
+    sync(reference, python)
+
+
+@scenario
 def random_edits(directory: Path) -> None:
     """Four machines, random edits, moves and deletions, random syncs: all come to the same."""
     seed = int(os.environ.get("SEED", "1"))

@@ -20,7 +20,7 @@ from .messages import (
     ZoneMessage,
 )  # fmt: skip
 from .negentropy import Negentropy
-from .store import BATCH_BYTES, BATCH_RECORDS, OTHER_ZONE, READ_ONLY, Store, Zone, now, reckoned_bytes
+from .store import BATCH_BYTES, BATCH_RECORDS, OTHER_ZONE, READ_ONLY, Store, Zone, reckoned_bytes
 from .tokens import START, Token
 
 UNACKNOWLEDGED_LIMIT = 4
@@ -86,12 +86,26 @@ class ZoneExchange:
 
     def begin(self, their_received: Token | None) -> None:
         """Decides where to begin sending, by the received token in the other's open."""
-        void = their_received is not None and not self._store.gave_out(their_received)
-        self._position = START if void or their_received is None else their_received
-        self._store.acknowledge(self._peer, self.zone.number, self._position.sequence)
+        is_given_out = their_received is not None and self._store.gave_out(their_received)
+        forgotten = self._store.forgotten(self.zone.number)
+        self._check_expiry(their_received, is_given_out, forgotten)
+        void = their_received is not None and not is_given_out
+        goes_on = is_given_out and their_received not in (None, START)
+        self._position = their_received if goes_on else START._replace(horizon=forgotten)
         count = self._store.sum(self.zone.number).count
         self._own_begin = Begin(self.number, void, self._position.sequence == 0, count)
         self._post(self._own_begin)
+
+    def _check_expiry(self, their_received: Token | None, is_given_out: bool, forgotten: int) -> None:
+        """Whether the other may hold records whose deletion this store has forgotten (protocol.md 7.9)."""
+        acknowledged = self._store.acknowledged(self._peer, self.zone.number)
+        if their_received == START or (their_received is None and acknowledged == 0):
+            return
+        known = acknowledged
+        if is_given_out and their_received is not None:
+            known = max(their_received.sequence, their_received.horizon)
+        if known < forgotten:
+            raise SessionError(ErrorCode.CHANGE_TOKEN_EXPIRED, "deletions that you have not seen are forgotten here")
 
     def handle(self, message: ZoneMessage) -> None:
         """Deals with a message of the running session about this zone."""
@@ -124,11 +138,14 @@ class ZoneExchange:
         assert self._own_begin is not None
         self._their_begin = begin
         self._store.mark_shared(self.zone.number)
+        if self._position.sequence > 0:
+            self._store.acknowledge(self._peer, self.zone.number, self._position.sequence)
         if begin.void:
             self._store.set_received_token(self._peer, self.zone.number, None)
-            self._echo = True
         if (begin.whole or self._own_begin.whole) and begin.count and self._own_begin.count:
             self._start_reconciliation(at_beginning=True)
+        else:
+            self._echo = begin.void
 
     # Sending (protocol.md 7.4)
 
@@ -141,11 +158,14 @@ class ZoneExchange:
             self._send_stream()
         if self.is_at_rest:
             own = self._own_digest()
-            if self._heard is not None and self._in_sync != own:
-                self._compare(own)
-            if self.is_at_rest and own != self._told:
+            if self._told is not None and self._told.received is not None and own.received is None:
+                self._begin_round()  # another program has mended the store (protocol.md 7.7)
+                return
+            if own != self._told:
                 self._told = own
                 self._post(own)
+            if self._heard is not None and self._in_sync != own:
+                self._compare(own)
 
     def _send_stream(self) -> None:
         while len(self._waiting) < UNACKNOWLEDGED_LIMIT:
@@ -209,7 +229,7 @@ class ZoneExchange:
     def _guard_clock(self, batch: Batch) -> None:
         """Refuses a batch with a stamp too far in the future whole (protocol.md 7.5)."""
         newest = max((state.newest_stamp for _, state in batch.records), default=None)
-        clock = now()
+        clock = self._store.now()
         if newest is not None and newest.milliseconds > clock + self._allowed_skew:
             sentence = (
                 f"a record was written at {newest.milliseconds} ms by the clock of its machine; here it is {clock} ms"
