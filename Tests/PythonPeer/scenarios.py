@@ -829,6 +829,27 @@ def names_in_another_zone(directory: Path) -> None:
 
 
 @scenario
+def record_too_large(directory: Path) -> None:
+    """A record above the limit stays where it was written, in both roles, and the rest goes."""
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    python.run("put", GAME, "name=text:Catan")
+    pair(python, reference)
+    reference.sql(f"UPDATE SBGame SET name = zeroblob({9 << 20}) WHERE recordName = '{GAME}'")
+    reference.run("game", "add", "Hearts")
+    for caller, listener in ((python, reference), (reference, python)):
+        with listener.listen() as listening:
+            caller.connect(listening.address)
+    equal(python.fields(GAME)["name"], "Catan")
+    equal(len(json.loads(python.run("digest", "--json"))), 1)
+    equal(json.loads(python.run("digest", "--json"))[0]["count"], 2)
+    (unsynced,) = json.loads(reference.run("status", "--json"))["unsynced"]
+    equal((unsynced["name"], unsynced["reason"]), (GAME, "size"))
+    reference.sql(f"UPDATE SBGame SET name = 'Chess' WHERE recordName = '{GAME}'")
+    sync(python, reference)
+    equal(python.fields(GAME)["name"], "Chess")
+
+
+@scenario
 def reset_of_the_reference(directory: Path) -> None:
     python, reference, _, _ = _both_have_data(directory)
     before = python.digest()

@@ -106,8 +106,7 @@ final class SessionZone {
     }
 
     private func apply(_ batch: ChangeBatch) throws {
-        let refusal = try machine.write { try ledger.apply($0, batch) }
-        if let refusal {
+        for refusal in try machine.write({ try ledger.apply($0, batch) }) {
             send(
                 .refuse(
                     Message.Refuse(

@@ -20,7 +20,7 @@ from .messages import (
     ZoneMessage,
 )  # fmt: skip
 from .negentropy import Negentropy
-from .store import BATCH_BYTES, BATCH_RECORDS, OTHER_ZONE, READ_ONLY, Store, Zone, reckoned_bytes
+from .store import BATCH_BYTES, BATCH_RECORDS, OTHER_ZONE, READ_ONLY, TOO_LARGE, Store, Zone
 from .tokens import START, Token
 
 UNACKNOWLEDGED_LIMIT = 4
@@ -125,7 +125,7 @@ class ZoneExchange:
                 self._take_resync(message.round)
             case Reconcile():
                 self._take_reconcile(message)
-            case Refuse() if message.reason not in (READ_ONLY, OTHER_ZONE):
+            case Refuse() if message.reason not in (READ_ONLY, OTHER_ZONE, TOO_LARGE):
                 pass  # protocol.md 5.2: another reason is ignored
             case Refuse():
                 self._store.note_refused(self._peer, message.reason, message.names)
@@ -189,7 +189,9 @@ class ZoneExchange:
             while reconciliation.to_send and len(records) < BATCH_RECORDS and size < BATCH_BYTES:
                 wanted = reconciliation.to_send.pop()
                 for name, state in self._store.records_by_id({wanted: reconciliation.names[wanted]}):
-                    size += reckoned_bytes(name, state)
+                    if state.is_too_large:
+                        continue
+                    size += state.size
                     records.append((name, state))
             reconciliation.sent_last = not reconciliation.to_send
             self._send(Batch(self._position, reconciliation.sent_last, True, records))

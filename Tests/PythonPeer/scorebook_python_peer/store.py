@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .batch import Batch, Record
-from .errors import ErrorCode, PeerError, SessionError
+from .errors import PeerError
 from .merge import merge
 from .messages import Right
 from .names import ZoneID
 from .noise import KeyPair
-from .records import FIELDS_LIMIT, Item, Stamp, State, Write, ZoneSum, item_of, next_time, replica_id
+from .records import FIELDS_LIMIT, SIZE_LIMIT, Item, Stamp, State, Write, ZoneSum, item_of, next_time, replica_id
 from .tokens import NO_GENERATION, START, Token
 from .values import Value, asset_of, referenced_name
 
@@ -26,8 +26,7 @@ DEFAULT_ZONE = "ScorebookData"
 GENERATIONS_KEPT = 1000
 BATCH_RECORDS, BATCH_BYTES = 5_000, 1 << 20
 BATCH_RECORDS_LIMIT, BATCH_BYTES_LIMIT = 10_000, 6 << 20
-RECORD_BYTES_LIMIT = 8 << 20
-READ_ONLY, OTHER_ZONE = 1, 2
+READ_ONLY, OTHER_ZONE, TOO_LARGE = 1, 2, 3
 """The reasons of protocol.md 7.12 for refusing a record."""
 
 TABLES = """
@@ -40,7 +39,8 @@ CREATE TABLE IF NOT EXISTS generation (id INTEGER PRIMARY KEY, firstNumber INTEG
 CREATE TABLE IF NOT EXISTS record (
     name TEXT PRIMARY KEY, zone INTEGER NOT NULL REFERENCES zone (number), number INTEGER NOT NULL UNIQUE,
     changeGroup INTEGER NOT NULL, state BLOB NOT NULL,
-    isLive INTEGER NOT NULL, milliseconds INTEGER, id BLOB);
+    isLive INTEGER NOT NULL, milliseconds INTEGER, id BLOB, isTooLarge INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS recordTooLarge ON record (zone) WHERE isTooLarge;
 CREATE INDEX IF NOT EXISTS recordByNumber ON record (zone, number);
 CREATE TABLE IF NOT EXISTS origin (record TEXT NOT NULL, peer BLOB NOT NULL, PRIMARY KEY (record, peer)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS asset (
@@ -417,11 +417,12 @@ class Store:
 
     def _save(self, name: str, zone: int, state: State, number: int, group: int) -> None:
         self._db.execute(
-            "INSERT OR REPLACE INTO record (name, zone, number, changeGroup, state, isLive, milliseconds, id)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO record (name, zone, number, changeGroup, state, isLive, milliseconds, id, isTooLarge)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (name, zone, number, group, state.encode(), *_derived(name, state)),
         )
         self._db.execute("DELETE FROM origin WHERE record = ?", (name,))
+        self._db.execute("DELETE FROM refused WHERE record = ? AND reason = ?", (name, TOO_LARGE))
         self._db.execute("DELETE FROM asset WHERE record = ?", (name,))
         if state.is_live:
             for field, write in state.fields.items():
@@ -540,7 +541,9 @@ class Store:
                     cut = end_of_group or len(records)
                     break
                 group = record_group
-                size += reckoned_bytes(name, state)
+                if state.is_too_large:
+                    continue
+                size += state.size
                 records.append((name, state))
                 numbers.append(number)
             if cut is None:
@@ -576,6 +579,8 @@ class Store:
                     refused.setdefault(READ_ONLY, []).append(name)
                 elif home is not None and home != zone.number:
                     refused.setdefault(OTHER_ZONE, []).append(name)
+                elif incoming.size > SIZE_LIMIT or not self._may_be_kept(name, incoming):
+                    refused.setdefault(TOO_LARGE, []).append(name)
                 else:
                     changed += self._take(peer, zone.number, name, incoming, batch.loose, acknowledged, group)
             if not batch.loose:
@@ -589,8 +594,6 @@ class Store:
         row = self._db.execute("SELECT number, state FROM record WHERE name = ?", (name,)).fetchone()
         old = State.decode(row[1]) if row else State()
         merged = merge(old, incoming)
-        if len(merged.fields) > FIELDS_LIMIT:
-            raise SessionError(ErrorCode.STORE_FAILURE, f"{name} would have more than {FIELDS_LIMIT} fields")
         is_same = merged.as_sent() == incoming.as_sent()
         if merged != old:
             self._save(name, zone, merged, self._next_number(), group)
@@ -603,6 +606,12 @@ class Store:
             self._db.execute("INSERT OR IGNORE INTO origin VALUES (?, ?)", (name, peer))
             self._db.execute("DELETE FROM refused WHERE peer = ? AND record = ?", (peer, name))
         return merged != old
+
+    def _may_be_kept(self, name: str, incoming: State) -> bool:
+        """Whether a record does not become too large by a state (protocol.md 7.12)."""
+        old = self.state(name) or State()
+        merged = merge(old, incoming)
+        return merged == old or merged.may_be_kept
 
     def _came_from(self, name: str, peer: bytes) -> bool:
         query = "SELECT 1 FROM origin WHERE record = ? AND peer = ?"
@@ -622,8 +631,10 @@ class Store:
         return dict(self._db.execute(query, (peer, zone)))
 
     def refused_count(self, peer: bytes, zone: int) -> int:
+        """What the peer does not have as this side has it: what it has refused, and what is too large (7.6)."""
         query = "SELECT count(*) FROM refused JOIN record ON name = record WHERE peer = ? AND zone = ?"
-        return self._db.execute(query, (peer, zone)).fetchone()[0]
+        too_large = "SELECT count(*) FROM record WHERE zone = ? AND isTooLarge"
+        return self._db.execute(f"SELECT ({query}) + ({too_large})", (peer, zone, zone)).fetchone()[0]
 
     def send_refused_again(self, peer: bytes, zone: int) -> None:
         """The peer lets this machine write now: what it refused for that reason is sent again."""
@@ -653,20 +664,12 @@ class Store:
         return self._db.execute(query, (hash, *zones)).fetchone() is not None
 
 
-def _derived(name: str, state: State) -> tuple[int, int | None, bytes | None]:
-    """What is kept beside a state: whether it is live, and its item."""
+def _derived(name: str, state: State) -> tuple[int, int | None, bytes | None, int]:
+    """What is kept beside a state: whether it is live, its item, and whether it is too large to travel."""
     item = item_of(name, state)
-    return int(state.is_live), item and item.milliseconds, item and item.id
+    return int(state.is_live), item and item.milliseconds, item and item.id, int(state.is_too_large)
 
 
 def _with_horizon(token: Token, position: Token) -> Token:
     """Tokens of batches take the horizon of the position, as long as it is greater than their sequence (7.4)."""
     return token._replace(horizon=position.horizon if position.horizon > token.sequence else 0)
-
-
-def reckoned_bytes(name: str, state: State) -> int:
-    """What a record takes in a batch (protocol.md 7.4); error 11 if that is too much to be sent."""
-    size = 400 + sum(24 + len(field) + len(write.value) for field, write in state.fields.items())
-    if size > RECORD_BYTES_LIMIT:
-        raise SessionError(ErrorCode.STORE_FAILURE, f"the record {name} is too large to be sent")
-    return size
