@@ -126,7 +126,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RecordStoreTests",
-            dependencies: ["RecordStore", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: ["RecordStore", "SeededRandom", .product(name: "GRDB", package: "GRDB.swift")]
         ),
         .testTarget(
             name: "PeerSyncTests",
@@ -143,7 +143,7 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["scorebook-peer", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: ["scorebook-peer", "SeededRandom", .product(name: "GRDB", package: "GRDB.swift")]
         ),
     ],
     swiftLanguageModes: [.v6]
