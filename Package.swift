@@ -122,7 +122,10 @@ let package = Package(
         .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),
         .testTarget(
             name: "SyncProtocolTests",
-            dependencies: ["SyncProtocol", "SeededRandom", .product(name: "NIOCore", package: "swift-nio")]
+            dependencies: [
+                "SyncProtocol", "SecureChannel", "SeededRandom",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
         ),
         .testTarget(
             name: "RecordStoreTests",

@@ -38,4 +38,13 @@ struct SettlementTests: PeerRecords {
         #expect(try machine.rows("SELECT title, shelf FROM Book") == ["Emma|-"])
         #expect(try machine.rows("SELECT label FROM Shelf").isEmpty)
     }
+
+    /// Who goes as well needs nobody.
+    @Test func aBookThatIsDeletedItselfKeepsNoAuthor() async throws {
+        let author = try record("Author|~|1", ["name": .text("Jane")], deletion: later(100))
+        let fields: KeyValuePairs<String, FieldValue> = ["author": .reference(try RecordName("Author|~|1"))]
+        try await apply(
+            [[author, record("Book|~|1", fields, at: later(150), deletion: later(200))]], to: machine)
+        #expect(try machine.rows("SELECT name FROM Author").isEmpty)
+    }
 }
