@@ -160,3 +160,8 @@ if Context.environment["SCOREBOOK_FUZZING"] != nil {
             name: "fuzz", dependencies: ["FuzzTargets", "FuzzAllocations"], path: "Tests/fuzz"),
     ]
 }
+
+// What builds and runs whole programs takes long. scripts/mutate does without it where no mutation asks for it.
+if Context.environment["SCOREBOOK_MUTATING"] != nil {
+    package.targets.removeAll { $0.name == "IntegrationTests" }
+}

@@ -76,6 +76,29 @@ struct AssetLimitTests {
         #expect(receiver.nextStep() == request(1, 0, ProtocolLimits.assetWindow))
     }
 
+    /// Any answer shows that the peer is there again, also that it lacks what it was asked for.
+    @Test func whoAnswersThatItLacksAFileIsAskedAgain() throws {
+        var receiver = full()
+        #expect(receiver.stall() == [hash(1)])
+        #expect(receiver.isIdle)
+        #expect(try receiver.isMissing(hash(1)) == false)
+        #expect(!receiver.isIdle)
+        #expect(receiver.nextStep() == .open(hash(1), size: 3 * ProtocolLimits.assetWindow))
+    }
+
+    /// A file that somebody waits for stands in two lines, and is taken out of both.
+    @Test func aBusyFileIsNotOpenedBeforeItIsTriedAgain() {
+        var receiver = AssetReceiver()
+        for number in 1...2 { receiver.want(hash(number), size: 10) }
+        receiver.want(hash(2), size: 10, isUrgent: true)
+        #expect(receiver.nextStep() == .open(hash(2), size: 10))
+        receiver.isBusy(hash(2))
+        #expect(receiver.nextStep() == .open(hash(1), size: 10))
+        #expect(receiver.nextStep() == nil)
+        receiver.retryBusy()
+        #expect(receiver.nextStep() == .open(hash(2), size: 10))
+    }
+
     /// A file that was busy, and then has no room, is waited for as one that has no room.
     @Test func aFileWaitsForOneThing() {
         var receiver = AssetReceiver()
