@@ -125,11 +125,14 @@ let package = Package(
         .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),
         .testTarget(
             name: "SyncProtocolTests",
-            dependencies: ["SyncProtocol", "SeededRandom", .product(name: "NIOCore", package: "swift-nio")]
+            dependencies: [
+                "SyncProtocol", "SecureChannel", "SeededRandom",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
         ),
         .testTarget(
             name: "RecordStoreTests",
-            dependencies: ["RecordStore", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: ["RecordStore", "SeededRandom", .product(name: "GRDB", package: "GRDB.swift")]
         ),
         .testTarget(
             name: "PeerSyncTests",
@@ -146,7 +149,7 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["scorebook-peer", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: ["scorebook-peer", "SeededRandom", .product(name: "GRDB", package: "GRDB.swift")]
         ),
     ],
     swiftLanguageModes: [.v6]
@@ -159,4 +162,9 @@ if Context.environment["SCOREBOOK_FUZZING"] != nil {
         .executableTarget(
             name: "fuzz", dependencies: ["FuzzTargets", "FuzzAllocations"], path: "Tests/fuzz"),
     ]
+}
+
+// What builds and runs whole programs takes long. scripts/mutate does without it where no mutation asks for it.
+if Context.environment["SCOREBOOK_MUTATING"] != nil {
+    package.targets.removeAll { $0.name == "IntegrationTests" }
 }
