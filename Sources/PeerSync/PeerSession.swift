@@ -30,21 +30,8 @@ final class WantedUnion: Sendable {
 
 /// One connection with one machine, from the handshake to the goodbye.
 final class PeerSession: Sendable {
-    /// How long pairing and greeting may take, all together.
-    private static let greetingDeadline: Duration = .seconds(20)
-    /// A ping goes out this often, so that a live peer is never silent for longer.
-    private static let pingInterval: Duration = .seconds(15)
-    /// A peer that was silent for this long is gone.
-    private static let silenceLimit: Duration = .seconds(45)
-    /// A peer that has not taken a frame for this long is gone, too. It may be dealing with a message, and not read
-    /// meanwhile, for as long as that.
-    static let writeDeadline: Duration = .seconds(300)
-    /// How long people may take to say what becomes of two scorebooks.
-    static let decisionDeadline: Duration = .seconds(600)
     /// So many batches that have come wait to be applied, over all zones.
     private static let decodedBatches = 2
-    /// How long the last messages may take to leave, and the other side to close.
-    private static let farewellDeadline: Duration = .seconds(2)
 
     /// What a session was made for.
     enum Purpose: Sendable {
@@ -90,18 +77,25 @@ final class PeerSession: Sendable {
         }
     }
 
+    /// Why a session ends before the other side ends it.
+    enum Ending: Sendable {
+        /// It was told to, or has done what it was made for. What breaks from now on is nobody's fault.
+        case asked
+        /// A task of it other than the reading one has failed.
+        case failed(any Error)
+    }
+
     let engine: SyncEngine
     let purpose: Purpose
     private let address: String
+    let deadlines: Deadlines
     let outbox = Outbox()
     private let statistics: StatisticsCounter
-    let isStopping = Mutex(false)
+    private let ending = Mutex<Ending?>(nil)
     private let wasInSync = Mutex(false)
     /// The other side has said hello.
     private let hasBegun = Mutex(false)
     let granted = Mutex<(peer: Peer, Granted)?>(nil)
-    /// What a task of the session other than the reading one found.
-    private let failure = Mutex<(any Error)?>(nil)
     let watchdog: Watchdog
     let connection: ByteChannel
     /// Called once, when the other side has proved to be paired.
@@ -109,28 +103,38 @@ final class PeerSession: Sendable {
 
     init(
         _ engine: SyncEngine, _ connection: ByteChannel, purpose: Purpose, address: String,
-        writeDeadline: Duration = PeerSession.writeDeadline,
+        deadlines: Deadlines = Deadlines(),
         onAuthenticated: @escaping @Sendable () -> Void = {}
     ) {
         self.engine = engine
         self.connection = connection
         self.purpose = purpose
         self.address = address
+        self.deadlines = deadlines
         self.onAuthenticated = onAuthenticated
         statistics = StatisticsCounter(engine.metrics)
-        watchdog = Watchdog(connection.channel, within: Handshake.deadline, writing: writeDeadline)
+        watchdog = Watchdog(connection.channel, within: deadlines.handshake, writing: deadlines.writing)
     }
+
+    var isEnding: Bool { ending.withLock { $0 != nil } }
 
     /// Says goodbye and ends, without waiting for it.
     func stop() {
-        let isFirst = isStopping.withLock { isStopping in
-            defer { isStopping = true }
-            return !isStopping
+        let isFirst = ending.withLock { ending in
+            guard ending == nil else { return false }
+            ending = .asked
+            return true
         }
         guard isFirst else { return }
+        // A peer that does not read finds no goodbye where it has left no room for one.
         try? outbox.send(.goodbye)
+        leave()
+    }
+
+    /// What waits to be sent still leaves, if that does not take long.
+    private func leave() {
         outbox.finish()
-        watchdog.expect(within: Self.farewellDeadline)
+        watchdog.leave(within: deadlines.farewell)
     }
 
     /// Runs the session to its end.
@@ -139,56 +143,51 @@ final class PeerSession: Sendable {
     /// - Throws: ``PeerSyncError``.
     func run() async throws -> SyncReport? {
         do {
-            let report = try await runUnderstood()
-            noteEnd(nil)
-            return report
-        } catch var error as PeerSyncError {
-            noteEnd(error)
-            error.cameAfterSync = wasInSync.withLock { $0 }
-            throw error
-        } catch {
-            noteEnd(nil)
-            throw error
-        }
-    }
-
-    private func noteEnd(_ error: PeerSyncError?) {
-        if hasBegun.withLock({ $0 }) { engine.metrics.sessionEnded(error) }
-    }
-
-    private func runUnderstood() async throws -> SyncReport? {
-        do {
-            return try await connection.executeThenClose { inbound, outbound in
+            let report = try await connection.executeThenClose { inbound, outbound in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { await self.watchdog.run() }
                     defer { group.cancelAll() }
                     return try await self.handshake(inbound, outbound)
                 }
             }
-        } catch let error as PeerSyncError {
-            throw error
-        } catch let error as ProtocolError {
-            throw PeerSyncError(error)
-        } catch let error as SecureChannelError {
-            throw watchdog.hasFired
+            noteEnd(nil)
+            return report
+        } catch {
+            let end = wasAsked ? nil : understood(error)
+            noteEnd(end)
+            if wasAsked { return nil }
+            guard var end else { throw error }
+            end.cameAfterSync = wasInSync.withLock { $0 }
+            throw end
+        }
+    }
+
+    private var wasAsked: Bool {
+        ending.withLock { if case .asked = $0 { true } else { false } }
+    }
+
+    private func noteEnd(_ error: PeerSyncError?) {
+        if hasBegun.withLock({ $0 }) { engine.metrics.sessionEnded(error) }
+    }
+
+    /// What an error means to the user here; nil when the task was cancelled.
+    private func understood(_ error: any Error) -> PeerSyncError? {
+        switch error {
+        case is CancellationError: nil
+        case let error as PeerSyncError: error
+        case let error as ProtocolError: PeerSyncError(error)
+        case is SecureChannelError:
+            watchdog.hasFired
                 ? timeout
-                : PeerSyncError(.protocolViolation, "the encrypted connection broke: \(error.message)")
-        } catch let error as RecordStoreError {
-            throw PeerSyncError(ProtocolError(error))
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch let error where error is IOError || error is ChannelError {
-            throw watchdog.hasFired
+                : PeerSyncError(
+                    .protocolViolation,
+                    "the connection to \(address) was ended, because what came over it is not what was sent")
+        case is IOError, is ChannelError:
+            watchdog.hasFired
                 ? timeout
                 : PeerSyncError(
                     .interrupted, "the connection to \(address) was cut: \(ConnectionFailure.reason(error))")
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            throw PeerSyncError(.storeBusy, "another program is writing to this store for a long time")
-        } catch let error as DatabaseError {
-            throw PeerSyncError(
-                .storeUnusable, "the store could not go on: \(error.message ?? "\(error.resultCode)")")
-        } catch {
-            throw PeerSyncError(.storeUnusable, "the store could not go on: \(error)")
+        default: PeerSyncError(store: error)
         }
     }
 
@@ -197,6 +196,11 @@ final class PeerSession: Sendable {
         case .blockage: PeerSyncError(.timeout, "\(address) has not read what it was sent for a long time")
         case .silence, nil: PeerSyncError(.timeout, "\(address) did not answer in time")
         }
+    }
+
+    private var noPeer: PeerSyncError {
+        let advice = purpose.call == nil ? "" : "; check the address and the port"
+        return PeerSyncError(.noPeer, "\(address) does not speak this protocol\(advice)")
     }
 
     private func handshake(
@@ -209,8 +213,8 @@ final class PeerSession: Sendable {
         do {
             (ciphers, frames) = try await Handshake.run(
                 purpose.role, identity: engine.identity, reader: &reader, outbound: outbound)
-        } catch let error as SecureChannelError {
-            throw PeerSyncError(.incompatible, "\(address) does not speak this protocol (\(error.message))")
+        } catch is SecureChannelError {
+            throw noPeer
         } catch is HandshakeCut {
             throw watchdog.hasFired
                 ? timeout
@@ -218,12 +222,11 @@ final class PeerSession: Sendable {
                     .interrupted,
                     "\(address) closed the connection during the handshake: it is busy, or no scorebook-peer")
         } catch let error as ProtocolError {
-            guard error.code == .malformed else { throw error }
-            throw PeerSyncError(.incompatible, "\(address) does not speak this protocol (\(error.message))")
+            throw error.code == .malformed ? noPeer : error
         }
         // The handshake's own frames: three, of fixed sizes but for what version the payload names.
         statistics.update { $0.bytesSent += purpose.role == .initiator ? 108 : 98 }
-        watchdog.expect(within: Self.greetingDeadline)
+        watchdog.expect(within: deadlines.greeting)
         let messages = MessageReader(reader, MessageDecoder(frames, ciphers.receive))
         return try await converse(messages, ciphers, outbound)
     }
@@ -245,29 +248,11 @@ final class PeerSession: Sendable {
                 result = .success(try await greetAndExchange(&reader, ciphers))
             } catch {
                 result = .failure(error)
-                if let told = Self.toldToPeer(error), !isStopping.withLock({ $0 }) {
-                    try? outbox.send(.error(told))
-                }
+                if let told = ProtocolError(toldToPeer: error), !isEnding { try? outbox.send(.error(told)) }
             }
-            outbox.finish()
-            watchdog.expect(within: Self.farewellDeadline)
+            leave()
             try await group.waitForAll()
             return try result.get()
-        }
-    }
-
-    /// What the other side's user is told of an error that was found here; nil for one that came from there.
-    private static func toldToPeer(_ error: any Error) -> ProtocolError? {
-        switch error {
-        case let error as ProtocolError: error
-        case let error as PeerSyncError where error.code == .switchedOff:
-            ProtocolError(.switchedOff, "sync is switched off on the other machine")
-        case is PeerSyncError, is CancellationError, is SecureChannelError: nil
-        case let error as RecordStoreError: ProtocolError(error)
-        case let error as DatabaseError where error.resultCode == .SQLITE_BUSY:
-            ProtocolError(
-                .storeBusy, "another program is writing to the other machine's store for a long time")
-        default: ProtocolError(.storeFailure, "the other machine's store cannot go on at this moment")
         }
     }
 
@@ -324,25 +309,33 @@ final class PeerSession: Sendable {
         do {
             let report = try await sync(
                 with: peer, offers, hello, startsOver: startsOver, &reader, didPair: didPair)
-            await end(connection, peer, nil)
+            await noteEnd(of: connection, peer, nil)
             return report
         } catch {
-            await end(connection, peer, error)
+            let end = wasAsked ? nil : understood(error)
+            if let end, end.message != "\(error)" {
+                engine.logger.warning("the session with \(peer.name) ended: \(error)")
+            }
+            await noteEnd(of: connection, peer, end)
             throw error
         }
     }
 
     /// Takes note of the end of a session, also in a task that was cancelled.
-    private func end(_ connection: Connections.Entry, _ peer: Peer, _ error: (any Error)?) async {
+    private func noteEnd(
+        of connection: Connections.Entry, _ peer: Peer, _ error: PeerSyncError?
+    ) async {
         let engine = engine
         engine.connections.leave(connection)
         await Task {
-            try? await engine.noteConnected(with: peer)
-            if let error, !(error is CancellationError) {
-                try? await engine.store.noteError("\(error)", with: peer)
+            do {
+                try await engine.noteConnected(with: peer, error: error?.message)
+            } catch {
+                // The user hears of the end, if not of this: what keeps the store from being written mostly ended it.
+                engine.logger.warning("cannot note that the session with \(peer.name) has ended: \(error)")
             }
         }.value
-        engine.onEvent(.disconnected(name: peer.name, reason: error.map { "\($0)" }))
+        engine.onEvent(.disconnected(name: peer.name, reason: error?.message))
     }
 
     private func sync(
@@ -353,7 +346,8 @@ final class PeerSession: Sendable {
         engine.onEvent(.connected(name: peer.name, address: address))
         let common = try await agree(with: peer, offers, hello, startsOver: startsOver, &reader)
         let assets = AssetSession(
-            engine, with: peer, zones: common.map(\.zone), outbox: outbox, statistics: statistics)
+            engine, with: peer, zones: common.map(\.zone), outbox: outbox, statistics: statistics,
+            patience: deadlines.files)
         let room = Turns(Self.decodedBatches)
         let zones = common.enumerated().map { number, entry in
             ZoneSession(
@@ -445,13 +439,18 @@ final class PeerSession: Sendable {
             }
             defer { withExtendedLifetime(observation) {} }
             group.addTask {
-                while (try? await Task.sleep(for: Self.pingInterval)) != nil {
+                while (try? await Task.sleep(for: self.deadlines.ping)) != nil {
                     try? self.outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
                 }
             }
             try await read(zones, assets, &reader)
         }
-        if let error = failure.withLock({ $0 }) { throw error }
+        if let error = failure { throw error }
+    }
+
+    /// What a task other than the reading one found.
+    private var failure: (any Error)? {
+        ending.withLock { if case .failed(let error) = $0 { error } else { nil } }
     }
 
     /// Runs a task of the session other than the reading one.
@@ -467,32 +466,29 @@ final class PeerSession: Sendable {
 
     /// Ends the session because of an error found outside the reading task; that task then sees the connection end.
     private func end(because error: any Error) {
-        failure.withLock { $0 = error }
-        if let told = Self.toldToPeer(error) { try? outbox.send(.error(told)) }
-        isStopping.withLock { $0 = true }
-        outbox.finish()
-        watchdog.expect(within: Self.farewellDeadline)
+        ending.withLock { $0 = $0 ?? .failed(error) }
+        if let told = ProtocolError(toldToPeer: error) { try? outbox.send(.error(told)) }
+        leave()
     }
 
     private func read(
         _ zones: [ZoneSession], _ assets: AssetSession, _ reader: inout MessageReader
     ) async throws {
         while true {
-            if !isStopping.withLock({ $0 }) { watchdog.expect(within: Self.silenceLimit) }
+            watchdog.expect(within: deadlines.silence)
             let message: Message?
             do {
-                message = try await reader.next {
-                    // A long message on a slow line is no silence.
-                    if !self.isStopping.withLock({ $0 }) { self.watchdog.expect(within: Self.silenceLimit) }
-                }
+                // A long message on a slow line is no silence.
+                message = try await reader.next { self.watchdog.expect(within: self.deadlines.silence) }
             } catch {
                 // What has come before is not lost, nor why this side has closed the connection.
                 await settle(zones)
-                throw failure.withLock { $0 } ?? error
+                if isEnding { return }
+                throw error
             }
             guard let message else {
                 await settle(zones)
-                if isStopping.withLock({ $0 }) { return }
+                if isEnding { return }
                 throw watchdog.hasFired
                     ? timeout : PeerSyncError(.interrupted, "the connection to \(address) was cut")
             }
@@ -502,9 +498,12 @@ final class PeerSession: Sendable {
                 stop()
                 return
             }
-            // However long our own disk takes, it is not the peer that is silent.
-            if !isStopping.withLock({ $0 }) { watchdog.expect(within: .seconds(3600)) }
-            try await handle(message, zones, assets)
+            watchdog.expect(within: deadlines.handling)
+            do {
+                try await handle(message, zones, assets)
+            } catch _ where wasAsked {
+                return
+            }
             await stopIfDone(zones, assets)
         }
     }
@@ -521,7 +520,7 @@ final class PeerSession: Sendable {
         for zone in zones {
             guard await zone.isConfirmed else { return }
         }
-        guard await assets.isDone else { return }
+        guard await assets.isDone() else { return }
         stop()
     }
 
@@ -550,7 +549,7 @@ final class PeerSession: Sendable {
         case .ping(let bytes):
             // An answer says that all went well that came before.
             await settle(zones)
-            if !isStopping.withLock({ $0 }) { try outbox.send(.pong(bytes)) }
+            if !isEnding { try outbox.send(.pong(bytes)) }
         case .error(let error):
             await settle(zones)
             throw PeerSyncError(error)
@@ -575,21 +574,5 @@ final class PeerSession: Sendable {
             default: return message
             }
         }
-    }
-}
-
-extension ProtocolError {
-    /// What both users are told of a store's refusal.
-    init(_ error: RecordStoreError) {
-        let code: Code =
-            switch error.code {
-            case .clockSkew: .clockSkew
-            case .noSuchPeer: .notPaired
-            case .changeTokenExpired: .changeTokenExpired
-            case .notPermitted: .notPermitted
-            case .tooManyAttempts: .tooManyAttempts
-            default: .storeFailure
-            }
-        self.init(code, error.message)
     }
 }

@@ -1,5 +1,3 @@
-import SyncProtocol
-
 /// Why a connection, a pairing or a sync did not come about or ended.
 public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
     /// A stable name of the kind of error; more may be added.
@@ -22,13 +20,15 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let refused = Code(description: "refused")
         /// The pairing did not succeed.
         public static let pairingFailed = Code(description: "pairingFailed")
-        /// What answered does not speak this protocol, or not this version of it.
+        /// What answered does not speak this version of the protocol.
         public static let incompatible = Code(description: "incompatible")
+        /// What answered does not speak this protocol.
+        public static let noPeer = Code(description: "noPeer")
         /// The connection was cut before both sides had said goodbye.
         public static let interrupted = Code(description: "interrupted")
         /// The other side did not answer in time.
         public static let timeout = Code(description: "timeout")
-        /// The other side broke the protocol, or says that this side did.
+        /// What came over the connection breaks the protocol, or the other side says so of what went there.
         public static let protocolViolation = Code(description: "protocolViolation")
         /// Sync is switched off here.
         public static let switchedOff = Code(description: "switchedOff")
@@ -42,7 +42,11 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let unsafeIdentity = Code(description: "unsafeIdentity")
         /// Another program holds one of the stores.
         public static let storeBusy = Code(description: "storeBusy")
-        /// The store cannot be read or written.
+        /// The disk of this machine's store is full, or fails.
+        public static let diskFailure = Code(description: "diskFailure")
+        /// The other machine's store cannot be read or written at this moment.
+        public static let peerStoreFailure = Code(description: "peerStoreFailure")
+        /// This machine's store cannot be used until somebody does something about it.
         public static let storeUnusable = Code(description: "storeUnusable")
     }
 
@@ -62,33 +66,14 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// Whether trying again later may help without anybody doing anything.
+    /// Whether trying again later may help without anybody doing anything on this machine.
+    ///
+    /// What only a person can change is not: who is paired, what becomes of two stores, versions, keys, a damaged store.
     public var isTransient: Bool {
         [
-            .unreachable, .interrupted, .timeout, .clockSkew, .duplicateConnection, .storeBusy, .zonesChanged,
-            .notPermitted, .peerSwitchedOff,
+            .unreachable, .noPeer, .interrupted, .timeout, .protocolViolation, .clockSkew,
+            .duplicateConnection, .zonesChanged, .notPermitted, .peerSwitchedOff, .storeBusy, .diskFailure,
+            .peerStoreFailure,
         ].contains(code)
-    }
-
-    /// What an error that the other side sent, or that this side found, means to the user here.
-    init(_ error: ProtocolError) {
-        let code: Code =
-            switch error.code {
-            case .notPaired: .notPaired
-            case .changeTokenExpired: .changeTokenExpired
-            case .clockSkew: .clockSkew
-            case .duplicateConnection: .duplicateConnection
-            case .sameIdentity, .noCommonZone, .differentScorebook, .declined: .refused
-            case .zonesChanged: .zonesChanged
-            case .notPermitted: .notPermitted
-            case .switchedOff: .peerSwitchedOff
-            case .pairingUnavailable, .pairingFailed, .pairingBusy, .tooManyAttempts: .pairingFailed
-            case .unsupportedVersion: .incompatible
-            case .timeout, .tooBusy: .timeout
-            case .storeBusy: .storeBusy
-            case .storeFailure: .storeUnusable
-            default: .protocolViolation
-            }
-        self.init(code, error.message)
     }
 }

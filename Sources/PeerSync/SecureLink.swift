@@ -61,9 +61,6 @@ struct InboundBytes {
 
 /// The Noise handshake over a connection.
 enum Handshake {
-    /// How long a stranger may take.
-    static let deadline: Duration = .seconds(5)
-
     /// - Returns: the ciphers, and what has come behind the handshake already.
     static func run(
         _ role: NoiseHandshake.Role, identity: Identity, reader: inout InboundBytes,

@@ -1,7 +1,4 @@
-import Foundation
 import Logging
-import NIOCore
-import NIOPosix
 import SecureChannel
 import ServiceLifecycle
 import SyncProtocol
@@ -9,13 +6,6 @@ import Synchronization
 
 /// Connects to one machine, and stays in live sync with it: when the connection ends, it is made again.
 public struct SyncConnector: Service {
-    /// The pause before the second attempt; it doubles with each further one.
-    static let firstPause: Duration = .milliseconds(500)
-    /// The longest pause between attempts, but for its random part.
-    static let longestPause: Duration = .seconds(60)
-    /// How long making a connection may take.
-    static let connectTimeout: TimeAmount = .seconds(10)
-
     private let engine: SyncEngine
     private let address: PeerAddress
     private let code: PairingCode?
@@ -23,6 +13,7 @@ public struct SyncConnector: Service {
     private let union: WantedUnion
     /// Where the sessions that this makes are counted.
     private let sessions: SessionSet
+    var deadlines = Deadlines()
 
     /// - Parameters:
     ///   - code: pairs with the machine if it is not paired yet.
@@ -86,58 +77,40 @@ public struct SyncConnector: Service {
         try await withWatch { try await stayConnected(.untilItIsHopeless) }
     }
 
-    /// When ``stayConnected(_:)`` gives up, and what it says.
-    enum Persistence {
-        /// Gives up when the first attempt fails, or a later one in a way that trying again does not mend.
-        case untilItIsHopeless
-        /// Never gives up.
-        case always
-        /// Never gives up, and says nothing of failures; for an address that is only remembered.
-        case quietly
-    }
-
     /// Connects, again and again, until the task is cancelled or the service group shuts down.
-    func stayConnected(_ persistence: Persistence) async throws {
-        var pause = Self.firstPause
-        var wasConnected = false
+    func stayConnected(_ persistence: Reconnection.Persistence) async throws {
+        var reconnection = Reconnection(persistence)
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            var reason = "the other side ended the connection"
-            var isSilent = persistence == .quietly
+            let begin = ContinuousClock.now
+            var error: PeerSyncError?
+            let wasInSync: Bool
             do {
-                if try await session(PeerSession.Call(startOver: startOver, union: union)) != nil {
-                    pause = Self.firstPause
-                }
-                wasConnected = true
-            } catch let error as PeerSyncError {
-                // Whoever was forgotten is not looked for any more.
-                if persistence == .quietly, error.code == .notPaired { return }
-                let isHopeless = !error.isTransient || (!wasConnected && error.code == .unreachable)
-                if persistence == .untilItIsHopeless, isHopeless { throw error }
-                // A first connection that was made and then broke is worth another try, too.
-                if error.code != .unreachable { wasConnected = true }
-                reason = error.message
-                if error.cameAfterSync { pause = Self.firstPause }
-                if error.code == .duplicateConnection { isSilent = true }
-                // Somebody has to do something first.
-                if !error.isTransient { pause = Self.longestPause }
+                wasInSync = try await session(PeerSession.Call(startOver: startOver, union: union)) != nil
+            } catch let failure as PeerSyncError {
+                (error, wasInSync) = (failure, failure.cameAfterSync)
             }
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
-            await wait(&pause, reason: isSilent ? nil : reason)
+            switch reconnection.ended(with: error, wasInSync: wasInSync, after: ContinuousClock.now - begin) {
+            case .giveUp:
+                if let error, persistence == .untilItIsHopeless { throw error }
+                return
+            case .tryAgain(let pause, let reason): await wait(pause, telling: reason)
+            }
         }
     }
 
     /// Pauses before the next attempt, with a random part that keeps machines that were cut off together from coming
     /// back together.
-    private func wait(_ pause: inout Duration, reason: String?) async {
-        let wait = pause * Double.random(in: 0.75...1.25)
+    private func wait(_ pause: Duration, telling reason: String?) async {
+        let pause = pause * Double.random(in: 0.75...1.25)
         if let reason {
             engine.onEvent(
-                .retrying(address: address.description, seconds: wait / .seconds(1), reason: reason))
+                .retrying(address: address.description, seconds: pause / .seconds(1), reason: reason))
         } else {
-            engine.logger.debug("trying \(address) again in \(wait)")
+            engine.logger.debug("trying \(address) again in \(pause)")
         }
-        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: wait) }
-        pause = min(pause * 2, Self.longestPause)
+        // It ends early only when this is to end.
+        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: pause) }
     }
 
     /// Connects, and pairs if that is needed and there is a code: also when only the other side has ended an earlier
@@ -155,9 +128,9 @@ public struct SyncConnector: Service {
     }
 
     private func attempt(_ call: PeerSession.Call) async throws -> SyncReport? {
-        let connection = try await connect()
+        let connection = try await Dialing.connect(to: address, within: deadlines.connecting)
         let session = PeerSession(
-            engine, connection, purpose: .call(call), address: address.description)
+            engine, connection, purpose: .call(call), address: address.description, deadlines: deadlines)
         return try await withGracefulShutdownHandler {
             try await sessions.run(session) {
                 try await withTaskCancellationHandler {
@@ -168,20 +141,6 @@ public struct SyncConnector: Service {
             }
         } onGracefulShutdown: {
             session.stop()
-        }
-    }
-
-    private func connect() async throws -> ByteChannel {
-        do {
-            return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                .connectTimeout(Self.connectTimeout)
-                .connect(host: address.host, port: address.port) { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try SocketOptions.wrap(channel)
-                    }
-                }
-        } catch {
-            throw PeerSyncError(.unreachable, "cannot reach \(address): \(ConnectionFailure.reason(error))")
         }
     }
 
@@ -208,30 +167,6 @@ public struct SyncConnector: Service {
                 if let value = ended { return value }
             }
             throw CancellationError()
-        }
-    }
-}
-
-/// Says in a few words why a connection was not made.
-enum ConnectionFailure {
-    static func reason(_ error: any Error) -> String {
-        switch error {
-        case let error as NIOConnectionError:
-            if let failure = error.connectionErrors.first { return reason(failure.error) }
-            if error.dnsAError != nil || error.dnsAAAAError != nil {
-                return "no machine of that name is known"
-            }
-            return "no address was found"
-        case let error as IOError:
-            return String(cString: strerror(error.errnoCode)).lowercased()
-        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof:
-            return "the other side closed it"
-        case ChannelError.connectTimeout:
-            return "nothing answered in time"
-        case is SocketAddressError, is SocketAddressError.UnknownHost:
-            return "no machine of that name is known"
-        default:
-            return "\(error)"
         }
     }
 }

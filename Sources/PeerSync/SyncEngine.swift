@@ -46,7 +46,8 @@ public final class SyncEngine: Sendable {
     ///   - logger: what is written to it helps to find a fault; what a user should see comes as events.
     ///   - metrics: where sessions, records, bytes and the time of applying are counted, under labels that begin with
     ///     `peer_sync_`; the system's factory, unless the app has another.
-    ///   - onEvent: called from the engine's tasks, in order for one peer; it should return soon.
+    ///   - onEvent: called from the engine's tasks, one event at a time, those of one session in the order in which things
+    ///     happen. The engine waits for it, so it should return soon, and must not wait for anything that the engine does.
     ///   - decide: asked what becomes of two scorebooks that meet for the first time, and whether this one may be replaced.
     ///     When nobody is there to be asked, two that are not shared with others yet become one.
     public init(
@@ -64,7 +65,7 @@ public final class SyncEngine: Sendable {
         self.logger = logger
         self.metrics = SyncMetrics(metrics)
         self.decide = decide
-        self.onEvent = onEvent
+        self.onEvent = EventChannel(onEvent).send
     }
 
     /// What the exchange of a zone with a peer asks of the store.
@@ -90,8 +91,10 @@ public final class SyncEngine: Sendable {
         }
     }
 
-    /// Keeps in the store whether this engine has connections with a peer.
-    func noteConnected(with peer: Peer) async throws {
-        try await store.noteConnected(with: peer) { [connections] in connections.hasAny(with: peer.id) }
+    /// Keeps in the store whether this engine has connections with a peer, and what went wrong with it, if anything did.
+    func noteConnected(with peer: Peer, error: String? = nil) async throws {
+        try await store.noteConnected(with: peer, error: error) { [connections] in
+            connections.hasAny(with: peer.id)
+        }
     }
 }

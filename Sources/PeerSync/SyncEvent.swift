@@ -29,6 +29,8 @@ public enum SyncEvent: Sendable {
     case assetsReceived(name: String, AssetStatus.Count, unavailable: Int)
     /// Files cannot be written, as when the disk is full. Records go on; the files do when they can.
     case assetsPaused(name: String, reason: String)
+    /// A sync that was asked for once ends, although the other machine has not said that it has the files it wants.
+    case assetsUnsettled(name: String)
     /// A file of this store was found to be damaged, and is fetched again.
     case assetDamaged(AssetHash)
     /// A peer does not take some of this machine's records.
@@ -41,7 +43,8 @@ public enum SyncEvent: Sendable {
     case replaced(name: String, backup: URL)
     /// A session has ended; the reason is nil when a goodbye ended it.
     case disconnected(name: String, reason: String?)
-    /// The next attempt comes after this many seconds.
+    /// The next attempt comes after this many seconds. Told once for each reason until both sides hold the same again;
+    /// further attempts come after longer pauses.
     case retrying(address: String, seconds: Double, reason: String)
 }
 

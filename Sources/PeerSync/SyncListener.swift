@@ -19,6 +19,7 @@ public struct SyncListener: Service {
     private let dials: [PeerAddress]
     private let dialsKnownPeers: Bool
     private let unauthenticated = Counter()
+    var deadlines = Deadlines()
 
     /// - Parameters:
     ///   - host: the address to listen on; `0.0.0.0` and `::` mean every one.
@@ -62,10 +63,11 @@ public struct SyncListener: Service {
                     }
                 }
                 for (addresses, persistence) in [
-                    (dials, SyncConnector.Persistence.always), (known, .quietly),
+                    (dials, Reconnection.Persistence.always), (known, .quietly),
                 ] {
                     for address in addresses {
-                        let connector = SyncConnector(engine, to: address, sessions: sessions)
+                        var connector = SyncConnector(engine, to: address, sessions: sessions)
+                        connector.deadlines = deadlines
                         group.addTask { try await connector.stayConnected(persistence) }
                     }
                 }
@@ -123,7 +125,8 @@ public struct SyncListener: Service {
         }
         let release = unauthenticated.decrementOnce(network)
         let session = PeerSession(
-            engine, connection, purpose: .answer, address: address, onAuthenticated: { release() })
+            engine, connection, purpose: .answer, address: address, deadlines: deadlines,
+            onAuthenticated: { release() })
         await sessions.run(session) {
             do {
                 _ = try await session.run()

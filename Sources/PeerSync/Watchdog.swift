@@ -12,13 +12,53 @@ final class Watchdog: Sendable {
         case blockage
     }
 
-    private struct State {
-        var deadline: ContinuousClock.Instant
-        /// While something waits to be written.
-        var writeDeadline: ContinuousClock.Instant?
-        var cause: Cause?
+    /// What the connection is waited for, and until when.
+    struct Vigil: Sendable {
+        private enum Phase {
+            /// The next thing has to come.
+            case expecting(ContinuousClock.Instant)
+            /// The session has said its last words. Nothing that still goes on in it moves this deadline.
+            case leaving(ContinuousClock.Instant)
+        }
 
+        private var phase: Phase
+        private var writeDeadline: ContinuousClock.Instant?
+
+        init(expectingBy deadline: ContinuousClock.Instant) {
+            phase = .expecting(deadline)
+        }
+
+        mutating func expect(by deadline: ContinuousClock.Instant) {
+            if case .expecting = phase { phase = .expecting(deadline) }
+        }
+
+        mutating func leave(by deadline: ContinuousClock.Instant) {
+            if case .expecting = phase { phase = .leaving(deadline) }
+        }
+
+        mutating func beginWriting(by deadline: ContinuousClock.Instant) { writeDeadline = deadline }
+
+        mutating func endWriting() { writeDeadline = nil }
+
+        private var deadline: ContinuousClock.Instant {
+            switch phase {
+            case .expecting(let deadline), .leaving(let deadline): deadline
+            }
+        }
+
+        /// When to look again.
         var next: ContinuousClock.Instant { writeDeadline.map { min($0, deadline) } ?? deadline }
+
+        /// Why the connection is to be closed, if it is.
+        func cause(at now: ContinuousClock.Instant) -> Cause? {
+            guard next <= now else { return nil }
+            return deadline <= now ? .silence : .blockage
+        }
+    }
+
+    private struct State {
+        var vigil: Vigil
+        var cause: Cause?
     }
 
     private let channel: any Channel
@@ -31,7 +71,7 @@ final class Watchdog: Sendable {
     init(_ channel: any Channel, within time: Duration, writing writeLimit: Duration) {
         self.channel = channel
         self.writeLimit = writeLimit
-        state = Mutex(State(deadline: .now + time))
+        state = Mutex(State(vigil: Vigil(expectingBy: .now + time)))
     }
 
     /// Why it was this that closed the connection, if it was.
@@ -40,28 +80,34 @@ final class Watchdog: Sendable {
     /// Whether it was this that closed the connection.
     var hasFired: Bool { cause != nil }
 
-    /// From now on, the next thing has to come within `time`.
+    /// From now on, the next thing has to come within `time`; after ``leave(within:)`` this changes nothing.
     func expect(within time: Duration) {
-        state.withLock { $0.deadline = .now + time }
+        state.withLock { $0.vigil.expect(by: .now + time) }
+    }
+
+    /// The connection ends within `time`, whatever happens from now on.
+    func leave(within time: Duration) {
+        state.withLock { $0.vigil.leave(by: .now + time) }
     }
 
     /// Writes something, which has to be taken in time.
     func writing(_ body: () async throws -> Void) async throws {
-        state.withLock { $0.writeDeadline = .now + writeLimit }
-        defer { state.withLock { $0.writeDeadline = nil } }
+        state.withLock { $0.vigil.beginWriting(by: .now + writeLimit) }
+        defer { state.withLock { $0.vigil.endWriting() } }
         try await body()
     }
 
     /// Watches until cancelled, or until it has closed the connection.
     func run() async {
         while !Task.isCancelled {
-            let next = state.withLock { state in
-                if state.next <= .now { state.cause = state.deadline <= .now ? .silence : .blockage }
-                return state.next
+            let now = ContinuousClock.now
+            let (next, cause) = state.withLock { state in
+                state.cause = state.vigil.cause(at: now)
+                return (state.vigil.next, state.cause)
             }
-            guard !hasFired else { return channel.close(promise: nil) }
+            guard cause == nil else { return channel.close(promise: nil) }
             // Deadlines move; looking again soon is cheaper than waking for each move.
-            let pause = min(next - .now, .milliseconds(500))
+            let pause = min(next - now, .milliseconds(500))
             try? await Task.sleep(for: pause)
         }
     }

@@ -15,24 +15,21 @@ extension RecordStore {
         }
     }
 
-    /// Keeps what went wrong with a peer, for `status`.
-    package func noteError(_ message: String, with peer: Peer) async throws {
-        try await database.write { db in
-            try db.execute(sql: "UPDATE peer SET lastError = ? WHERE id = ?", arguments: [message, peer.id])
-        }
-    }
-
     /// Keeps whether this process has live sessions with a peer.
     ///
-    /// - Parameter isConnected: asked when the store is written to, so that of several sessions that begin and end the
-    ///   last word is true.
+    /// - Parameters:
+    ///   - error: what went wrong with the peer, for `status`; nil leaves what is there.
+    ///   - isConnected: asked when the store is written to, so that of several sessions that begin and end the last word
+    ///     is true.
     package func noteConnected(
-        with peer: Peer, _ isConnected: @escaping @Sendable () -> Bool
+        with peer: Peer, error: String? = nil, _ isConnected: @escaping @Sendable () -> Bool
     ) async throws {
         let process = ProcessInfo.processInfo.processIdentifier
         let time = ISO8601.text(milliseconds: now(), fraction: .ifNeeded)
         try await database.write { db in
-            try db.execute(sql: "UPDATE peer SET lastSeen = ? WHERE id = ?", arguments: [time, peer.id])
+            try db.execute(
+                sql: "UPDATE peer SET lastSeen = ?, lastError = COALESCE(?, lastError) WHERE id = ?",
+                arguments: [time, error, peer.id])
             try db.execute(
                 sql: isConnected()
                     ? "INSERT OR IGNORE INTO peerSession (peer, process) SELECT id, ? FROM peer WHERE id = ?"

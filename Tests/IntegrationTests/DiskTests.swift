@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Where there is no room for pictures there still is for records.
+/// Where there is no room for pictures there still is for records; where there is none for records, they wait.
 @Suite(.takingTurns) struct DiskTests {
     @Test func picturesWaitForRoomAndRecordsDoNot() async throws {
         try await withPair { kitchen, study in
@@ -80,6 +80,44 @@ import Testing
             #expect(outcome.exitCode == 0, "\(outcome)")
             #expect(outcome.output.contains("no room"), "\(outcome)")
             #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
+
+    /// Takes what room the disk of a process has left.
+    private func fill(_ disk: SmallDisk, of process: PeerProcess) throws {
+        let script = "dd if=/dev/zero of=\"$1/filler\" bs=4k 2>/dev/null; true"
+        try Network.run(
+            "nsenter", "--target", "\(process.number)", "--mount", "/bin/sh", "-c", script, "sh",
+            disk.directory.path)
+    }
+
+    /// A full disk passes, on whichever side it is: the connection is made again until there is room.
+    @Test(arguments: [true, false]) func aFullDiskEndsNoConnection(isCallersDisk: Bool) async throws {
+        try await withTwoMachines { kitchen, study in
+            let small = isCallersDisk ? study : kitchen
+            try FileManager.default.createDirectory(at: small.store, withIntermediateDirectories: true)
+            let disk = SmallDisk(directory: small.store, megabytes: 12)
+            let listener = try kitchen.start(
+                ["listen", "--host", "127.0.0.1", "--port", "0", "--pair", "--json"],
+                with: isCallersDisk ? nil : disk)
+            let port = try #require(try await listener.event("listening").port)
+            let code = try #require(try await listener.event("pairingCode").code)
+            let caller = try study.start(
+                ["connect", "127.0.0.1:\(port)", "--code", code, "--json"], with: isCallersDisk ? disk : nil)
+            try await caller.event("inSync")
+            try fill(disk, of: isCallersDisk ? caller : listener)
+            try await (isCallersDisk ? kitchen : study).importHousehold()
+            let reason = try #require(try await caller.event("retrying").reason)
+            #expect(
+                reason.contains("disk of \(isCallersDisk ? "this machine's" : "the other machine's") store"))
+            // It is said once, however often it is tried.
+            try await caller.event("disconnected", count: 3)
+            #expect(try caller.events("retrying").count == 1)
+            try disk.grow(to: 64, of: isCallersDisk ? caller : listener)
+            let digest = try await (isCallersDisk ? kitchen : study).digest()
+            try await eventually("the household on both") {
+                try [listener, caller].allSatisfy { try $0.events("inSync").last?.sync?.digest == digest }
+            }
         }
     }
 }

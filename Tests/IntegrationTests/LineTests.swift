@@ -50,4 +50,20 @@ import Testing
             }
         }
     }
+
+    /// What arrives otherwise than it was sent ends its connection and no more than that.
+    @Test(arguments: Proxy.Side.allCases) func aByteThatChangesOnTheWayEndsNothing(side: Proxy.Side)
+        async throws
+    {
+        try await withPair { kitchen, study in
+            try await (side == .caller ? study : kitchen).importHousehold()
+            let listener = try await kitchen.listen()
+            let proxy = try Proxy(to: listener.port, .flip(side, afterBytes: 100_000))
+            let caller = try study.start(["connect", proxy.address, "--json"])
+            let reason = try #require(try await caller.event("retrying").reason)
+            #expect(side == .caller || reason.contains("not what was sent"), "\(reason)")
+            try await eventually("equal digests") { try await haveEqualDigests(kitchen, study) }
+            #expect(caller.isRunning)
+        }
+    }
 }

@@ -244,6 +244,12 @@ import Testing
                 }
             }
             #expect(listener.process.isRunning && connection.isRunning)
+            // People are told so in their words.
+            for process in [listener.process, connection] {
+                for reason in try process.events("disconnected").compactMap(\.reason) {
+                    #expect(reason.contains("another program is writing"), "\(reason)")
+                }
+            }
         }
     }
 }

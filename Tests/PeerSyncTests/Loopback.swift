@@ -54,10 +54,12 @@ struct LoopbackMachine {
 
     /// Connects to a port of this computer, and syncs as it is told.
     ///
-    /// - Parameter address: where the connection comes from.
+    /// - Parameters:
+    ///   - address: where the connection comes from.
+    ///   - prepare: is called with the session before that runs.
     func call(
         _ port: Int, from address: String = "127.0.0.1", _ call: PeerSession.Call,
-        writeDeadline: Duration = PeerSession.writeDeadline
+        deadlines: Deadlines = Deadlines(), _ prepare: (PeerSession) -> Void = { _ in }
     ) async throws {
         let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             // What the system holds must not hide that the other side does not read.
@@ -68,8 +70,20 @@ struct LoopbackMachine {
             }
         let session = PeerSession(
             engine, connection, purpose: .call(call), address: "127.0.0.1:\(port)",
-            writeDeadline: writeDeadline)
+            deadlines: deadlines)
+        prepare(session)
         _ = try await session.run()
+    }
+
+    /// Adds games that each take more than what the system holds between two sockets, even if it lets that grow: some 4 MiB.
+    func addLongGames(_ count: Int) async throws {
+        for number in 0..<count {
+            try await engine.store.write { db in
+                try db.execute(
+                    sql: "INSERT INTO SBGame (recordName, name) VALUES (?, ?)",
+                    arguments: ["SBGame|~|\(number)", String(repeating: "x", count: 8_000_000)])
+            }
+        }
     }
 
     /// Waits until so many records have come, whether they are applied or not.

@@ -80,7 +80,7 @@ struct SettledBatchesTests {
 
     @Test(.timeLimit(.minutes(1))) func whatCameBeforeAnErrorIsApplied() async throws {
         let full = Message.error(ProtocolError(.storeFailure, "the disk of the other machine is full"))
-        try await expectError(.storeUnusable, sending: [batch(1), batch(2), batch(3)], then: full)
+        try await expectError(.peerStoreFailure, sending: [batch(1), batch(2), batch(3)], then: full)
         #expect(try await games() == ["SBGame|~|0", "SBGame|~|1", "SBGame|~|2", "SBGame|~|3"])
     }
 

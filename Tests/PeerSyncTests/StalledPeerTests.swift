@@ -19,21 +19,15 @@ struct StalledPeerTests {
 
     @Test(.timeLimit(.minutes(1))) func whoPingsAndDoesNotReadIsLetGo() async throws {
         let kitchen = try LoopbackMachine("kitchen")
-        // Each takes more than what the system holds between two sockets, even if it lets that grow: some 4 MiB.
-        for number in 0..<4 {
-            try await kitchen.engine.store.write { db in
-                try db.execute(
-                    sql: "INSERT INTO SBGame (recordName, name) VALUES (?, ?)",
-                    arguments: ["SBGame|~|\(number)", String(repeating: "x", count: 8_000_000)])
-            }
-        }
+        try await kitchen.addLongGames(4)
         let peer = RawPeer()
         _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
         try await peer.answering { line in
             try await Self.stall(peer, &line)
         } while: { port in
             await #expect {
-                try await kitchen.call(port, PeerSession.Call(), writeDeadline: .milliseconds(500))
+                try await kitchen.call(
+                    port, PeerSession.Call(), deadlines: Deadlines(writing: .milliseconds(500)))
             } throws: { error in
                 (error as? PeerSyncError)?.code == .timeout && "\(error)".contains("has not read")
             }

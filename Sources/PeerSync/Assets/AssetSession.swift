@@ -15,8 +15,6 @@ actor AssetSession {
     private static let roomInterval: Duration = .seconds(2)
     /// The peer is told how much is left no more often than this.
     private static let tellInterval: Duration = .milliseconds(250)
-    /// A peer that has not answered for so long is not waited for any more: others may have the files.
-    private static let patience: Duration = .seconds(60)
 
     private let engine: SyncEngine
     private let store: RecordStore
@@ -24,8 +22,13 @@ actor AssetSession {
     private let zones: [Zone]
     private let outbox: Outbox
     private let statistics: StatisticsCounter
+    /// A peer that has not answered for so long is not waited for any more: others may have the files. Nor is one that
+    /// wants files and does not ask for them, by a caller that came to sync once.
+    private let patience: Duration
     private var receiver = AssetReceiver()
     private var sender = AssetSender()
+    private var wait = FileWait()
+    private var hasGivenPeerUp = false
 
     private var incoming: [AssetHash: IncomingAsset] = [:]
     private var outgoing: [AssetHash: OutgoingAsset] = [:]
@@ -59,8 +62,9 @@ actor AssetSession {
 
     init(
         _ engine: SyncEngine, with peer: Peer, zones: [Zone], outbox: Outbox,
-        statistics: StatisticsCounter
+        statistics: StatisticsCounter, patience: Duration = Deadlines().files
     ) {
+        self.patience = patience
         self.engine = engine
         store = engine.store
         self.peer = peer
@@ -72,8 +76,17 @@ actor AssetSession {
         (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Whether this peer has given what it has and this side wants, and wants nothing more itself.
-    var isDone: Bool { receiver.isIdle && sender.isPeerIdle }
+    /// Asked by a caller that came to sync once, when the records are in sync.
+    ///
+    /// - Returns: whether this peer has given what it has and this side wants, and wants nothing more itself, or does
+    ///   not go on with it.
+    func isDone() -> Bool {
+        guard receiver.isIdle, sender.isPeerIdle || hasGivenPeerUp else {
+            wait.start()
+            return false
+        }
+        return true
+    }
 
     /// Runs until cancelled.
     ///
@@ -84,7 +97,7 @@ actor AssetSession {
             group.addTask { try await self.serve() }
             group.addTask { try await self.write() }
             group.addTask { try await self.receive(onStep) }
-            group.addTask { await self.watchAnswers() }
+            group.addTask { await self.watchPeer(onStep) }
             while try await group.next() != nil {}
         }
     }
@@ -207,14 +220,19 @@ actor AssetSession {
     }
 
     /// Runs until cancelled. A peer whose disk has died under it would keep files open here that another could give.
-    private func watchAnswers() async {
-        while (try? await Task.sleep(for: Self.patience / 4)) != nil {
-            guard receiver.isAwaitingAnswers, ContinuousClock.now - lastAnswer > Self.patience,
-                !receiver.isIdle
-            else { continue }
-            engine.logger.warning("\(peer.name) has not sent any of the pictures that it was asked for")
-            for hash in receiver.stall() { incoming[hash] = nil }
-            wake.yield()
+    private func watchPeer(_ onStep: @Sendable () async -> Void) async {
+        while (try? await Task.sleep(for: patience / 4)) != nil {
+            if receiver.isAwaitingAnswers, ContinuousClock.now - lastAnswer > patience, !receiver.isIdle {
+                engine.logger.warning("\(peer.name) has not sent any of the pictures that it was asked for")
+                for hash in receiver.stall() { incoming[hash] = nil }
+                wake.yield()
+            }
+            // What this side owes the peer is not for the peer to go on with.
+            if !hasGivenPeerUp, wait.isOver(after: patience), !sender.isPeerIdle, sender.nextPiece == nil {
+                hasGivenPeerUp = true
+                engine.onEvent(.assetsUnsettled(name: peer.name))
+                await onStep()
+            }
         }
     }
 
@@ -265,6 +283,7 @@ actor AssetSession {
     /// Bytes have come. Returns at once: they are written by ``write()``.
     func received(_ chunk: Message.AssetChunk) throws {
         lastAnswer = .now
+        wait.step()
         switch try receiver.received(chunk) {
         // The last of it may have kept the file from being asked for anew.
         case .drop: wake.yield()
@@ -325,6 +344,7 @@ actor AssetSession {
     /// The peer does not have a file.
     func isMissing(_ hash: AssetHash) throws {
         lastAnswer = .now
+        wait.step()
         if try receiver.isMissing(hash) { incoming[hash] = nil }
         wake.yield()
     }
@@ -340,10 +360,13 @@ actor AssetSession {
     /// The peer asks for a piece of a file.
     func received(_ piece: Message.AssetRequest) throws {
         try sender.received(piece)
+        wait.step()
         request.yield()
     }
 
     func received(_ wanted: Message.AssetsWanted) {
+        // To say the same again, or to want more, is no step.
+        if wanted.bytes < sender.wantedByPeer?.bytes ?? .max { wait.step() }
         sender.received(wanted)
         sent.left = wanted
         wake.yield()
@@ -375,6 +398,7 @@ actor AssetSession {
             .assetChunk(
                 Message.AssetChunk(
                     hash: piece.hash, offset: piece.offset, bytes: ByteBuffer(bytes: bytes))))
+        wait.step()
         statistics.update { $0.assetBytesSent += Int64(piece.count) }
         sent.add(piece.count, left: sent.left)
         report()

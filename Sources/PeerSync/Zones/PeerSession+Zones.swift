@@ -31,7 +31,7 @@ extension PeerSession {
         _ reader: inout MessageReader
     ) async throws -> [ZoneAgreement.Entry] {
         // People may be asked, on either side.
-        watchdog.expect(within: Self.decisionDeadline)
+        watchdog.expect(within: deadlines.decision)
         let agreement = ZoneAgreement(
             engine: engine, peer: peer, isCaller: purpose.role == .initiator, own: offers,
             theirs: hello.zones, held: Set(try await engine.store.zones().map(\.id))
@@ -69,7 +69,7 @@ extension PeerSession {
         }
         // The pairing may have been ended, or sync switched off, while they thought.
         let isValid = (try? await currentGrants(peer)) != nil && channel.isActive && !Task.isCancelled
-        guard let answer, isValid, !isStopping.withLock({ $0 }) else { return .cancel }
+        guard let answer, isValid, !isEnding else { return .cancel }
         return answer
     }
 

@@ -49,6 +49,8 @@ struct EventPrinter: Sendable {
                 + (unavailable > 0 ? "; \(unavailable.counted("picture")) it does not have" : "")
         case .assetsPaused(let name, let reason):
             "pictures from \(name) wait: \(reason)"
+        case .assetsUnsettled(let name):
+            "\(name) does not go on with its pictures; some may be missing there"
         case .assetDamaged(let hash):
             "found a damaged picture here, \(hash); it is fetched again"
         case .inSync(let name, let zone, let digest, let statistics):
@@ -67,7 +69,7 @@ struct EventPrinter: Sendable {
         case .disconnected(let name, let reason):
             reason.map { "lost \(name): \($0)" } ?? "\(name) disconnected"
         case .retrying(let address, let seconds, let reason):
-            "\(reason); trying \(address) again in \(String(format: "%.1f", seconds)) s"
+            "\(reason); trying \(address) again, first in \(String(format: "%.1f", seconds)) s"
         }
     }
 
@@ -192,6 +194,8 @@ struct EventLine: Encodable {
             self.unavailable = unavailable
         case .assetsPaused(let name, let reason):
             self.init("assetsPaused", peer: name, reason: reason)
+        case .assetsUnsettled(let name):
+            self.init("assetsUnsettled", peer: name)
         case .assetDamaged(let hash):
             self.init("assetDamaged")
             self.hash = hash.description

@@ -78,13 +78,14 @@ struct Failure: Error {
     private static func code(_ code: PeerSyncError.Code) -> ExitCode {
         switch code {
         case .unreachable, .cannotListen: .unavailable
-        case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged, .peerSwitchedOff:
+        case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged, .peerSwitchedOff,
+            .peerStoreFailure:
             .temporaryFailure
         case .switchedOff, .notPermitted, .notPaired, .changeTokenExpired, .clockSkew, .refused,
             .pairingFailed:
             .refused
         case .unsafeIdentity: .configuration
-        case .storeUnusable: .cannotCreate
+        case .storeUnusable, .diskFailure: .cannotCreate
         default: .dataError
         }
     }

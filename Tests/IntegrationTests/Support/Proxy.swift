@@ -11,6 +11,8 @@ final class Proxy: Sendable {
         case stall(Side, afterBytes: Int)
         /// When a side has sent so many bytes, both find the connection ended.
         case cut(Side, afterBytes: Int)
+        /// One byte that a side sends is another when it arrives: the one after so many.
+        case flip(Side, afterBytes: Int)
         /// Everything comes late, a kilobyte at a time.
         case delay(Duration)
         /// Nothing goes wrong, and all that passes is kept: what an eavesdropper has.
@@ -57,7 +59,7 @@ final class Proxy: Sendable {
         switch fault {
         case .stall(let side, let bytes): (side, bytes, false)
         case .cut(let side, let bytes): (side, bytes, true)
-        case .delay, .record: nil
+        case .flip, .delay, .record: nil
         }
     }
 
@@ -66,12 +68,18 @@ final class Proxy: Sendable {
             return try pass(upTo: limit.bytes, isCut: limit.isCut, from: sender, to: receiver)
         }
         while true {
-            let bytes = try sender.receive(atMost: 1024)
+            var bytes = try sender.receive(atMost: 1024)
             if bytes.isEmpty { return }
             switch fault {
+            case .flip(let faulty, let count) where faulty == side:
+                let begin = progress.withLock { progress in
+                    defer { progress += bytes.count }
+                    return progress
+                }
+                if (begin..<begin + bytes.count).contains(count) { bytes[count - begin] ^= 1 }
             case .delay(let duration): usleep(UInt32(duration / .microseconds(1)))
             case .record: records.withLock { $0[side, default: []] += bytes }
-            case .stall, .cut: break
+            case .flip, .stall, .cut: break
             }
             try receiver.send(bytes)
         }

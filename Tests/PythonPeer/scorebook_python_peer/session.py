@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import sqlite3
 import sys
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ from .store import Store
 
 PING_SECONDS = 15
 LAST_MESSAGE_SECONDS = 2
+FILE_STEP_SECONDS = 60
 WATCH_SECONDS = 0.1
 QUEUE_LIMIT = 1024
 INSTANCE = secrets.randbits(64)
@@ -103,6 +105,7 @@ class Session:
         self._fetcher: AssetFetcher | None = None
         self._server: AssetServer | None = None
         self._they_want: AssetsWanted | None = None
+        self._last_file_step: float | None = None  # since when files alone are waited for, or their last step
         self._was_in_sync = False
         self.traffic = Traffic()
         self.peer_name = "unnamed"
@@ -180,6 +183,7 @@ class Session:
             piece = self._server.next_message() if self._server else None
             if piece is not None:
                 await self._channel.send(piece.encode())
+                self._note_file_step()
                 continue
             self._drained.set()
             self._queued.clear()
@@ -276,6 +280,7 @@ class Session:
                 news = self._server.news() if self._server else None
                 if news:
                     self._post(news)
+                self._give_up_files()
             await asyncio.sleep(WATCH_SECONDS)
 
     def _shared_zones(self) -> dict[ZoneID, Right]:
@@ -304,13 +309,18 @@ class Session:
             case AssetRequest():
                 self._server.take_request(message)
                 self._queued.set()
+                self._note_file_step()
             case AssetChunk():
                 self._fetcher.take_chunk(message)
+                self._note_file_step()
             case AssetMissing():
                 self._fetcher.take_missing(message)
+                self._note_file_step()
             case AssetsAvailable():
                 self._fetcher.take_available(message)
             case AssetsWanted():
+                if self._they_want is None or message.bytes < self._they_want.bytes:
+                    self._note_file_step()
                 self._they_want = message
             case Hello() | PairingShare() | PairingTag() | Open():
                 raise unexpected(f"{type(message).__name__} after the greeting")
@@ -321,7 +331,10 @@ class Session:
         self._fetcher.advance()
         for exchange in self._zones:
             exchange.advance()
-        self.is_in_sync = all(exchange.is_done for exchange in self._zones) and self._wants_nothing
+        are_records_in_sync = all(exchange.is_done for exchange in self._zones)
+        if are_records_in_sync and self._last_file_step is None:
+            self._last_file_step = time.monotonic()
+        self.is_in_sync = are_records_in_sync and self._wants_nothing
         if self.is_in_sync and not self._was_in_sync:
             for summary in self.summaries():
                 self._report(f"in sync: {summary.zone}, {summary.count} records, digest {summary.fingerprint}")
@@ -333,3 +346,16 @@ class Session:
     def _wants_nothing(self) -> bool:
         they = self._they_want
         return self._fetcher is not None and self._fetcher.is_done and they is not None and they.files == 0
+
+    def _note_file_step(self) -> None:
+        if self._last_file_step is not None:
+            self._last_file_step = time.monotonic()
+
+    def _give_up_files(self) -> None:
+        """Ends a sync that was asked for once, when the other side does not go on with its files (protocol.md 7.11)."""
+        is_waiting = self._options.once and not self.is_in_sync and all(exchange.is_done for exchange in self._zones)
+        last_step = self._last_file_step
+        if is_waiting and last_step is not None and time.monotonic() - last_step > FILE_STEP_SECONDS:
+            self._report("files may be missing: the other side does not go on with them")
+            self.is_in_sync = True
+            self.stop()

@@ -1,0 +1,123 @@
+import GRDB
+import RecordStore
+import SecureChannel
+import SyncProtocol
+
+/// What an error means to people, on either machine. Texts of SQLite, of the system and of the cipher are for the log.
+extension PeerSyncError {
+    /// What an error that the other side sent, or that this side found, means to the user here.
+    init(_ error: ProtocolError) {
+        let code: Code =
+            switch error.code {
+            case .notPaired: .notPaired
+            case .changeTokenExpired: .changeTokenExpired
+            case .clockSkew: .clockSkew
+            case .duplicateConnection: .duplicateConnection
+            case .sameIdentity, .noCommonZone, .differentScorebook, .declined: .refused
+            case .zonesChanged: .zonesChanged
+            case .notPermitted: .notPermitted
+            case .switchedOff: .peerSwitchedOff
+            case .pairingUnavailable, .pairingFailed, .pairingBusy, .tooManyAttempts: .pairingFailed
+            case .unsupportedVersion: .incompatible
+            case .timeout, .tooBusy: .timeout
+            case .storeBusy: .storeBusy
+            case .storeFailure: .peerStoreFailure
+            default: .protocolViolation
+            }
+        self.init(code, error.message)
+    }
+
+    /// What it means to the user here that this machine's store fails.
+    init(store error: any Error) {
+        switch error {
+        case let error as PeerSyncError: self = error
+        case let error as RecordStoreError: self.init(error)
+        case let error as DatabaseError: self.init(error)
+        default:
+            self.init(
+                .storeUnusable, "this machine's store cannot go on, for a reason that only its log has")
+        }
+    }
+
+    private init(_ error: RecordStoreError) {
+        let code: Code =
+            switch error.code {
+            case .clockSkew: .clockSkew
+            case .noSuchPeer: .notPaired
+            case .changeTokenExpired: .changeTokenExpired
+            case .notPermitted: .notPermitted
+            case .tooManyAttempts: .pairingFailed
+            case .invalidRecord: .protocolViolation
+            case .noSpace, .assetUnwritable: .diskFailure
+            default: .storeUnusable
+            }
+        self.init(code, error.message)
+    }
+
+    private init(_ error: DatabaseError) {
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
+            self.init(.storeBusy, "another program is writing to this store for a long time")
+        case .SQLITE_FULL:
+            self.init(.diskFailure, "the disk of this machine's store is full; make room there")
+        case .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM:
+            self.init(.diskFailure, "this machine's store cannot be read or written; check its disk")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            self.init(
+                .storeUnusable, "the database of this machine's store is damaged; restore a backup of it")
+        case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+            self.init(
+                .storeUnusable, "this machine's store may not be written; check who may write its files")
+        default:
+            self.init(
+                .storeUnusable,
+                "this machine's store refuses what sync has to do (SQLite code \(error.extendedResultCode.rawValue))"
+            )
+        }
+    }
+}
+
+extension ProtocolError {
+    /// What the other machine's user is told of an error that was found here; nil for one that came from there.
+    init?(toldToPeer error: any Error) {
+        switch error {
+        case let error as ProtocolError: self = error
+        case let error as PeerSyncError where error.code == .switchedOff:
+            self.init(.switchedOff, "sync is switched off on the other machine")
+        case is PeerSyncError, is CancellationError, is SecureChannelError: return nil
+        case let error as RecordStoreError: self.init(error)
+        case let error as DatabaseError: self.init(error)
+        default: self.init(.storeFailure, "the other machine's store cannot go on at this moment")
+        }
+    }
+
+    private init(_ error: RecordStoreError) {
+        let code: Code =
+            switch error.code {
+            case .clockSkew: .clockSkew
+            case .noSuchPeer: .notPaired
+            case .changeTokenExpired: .changeTokenExpired
+            case .notPermitted: .notPermitted
+            case .tooManyAttempts: .tooManyAttempts
+            default: .storeFailure
+            }
+        let message =
+            code == .storeFailure
+            ? "the other machine's store cannot go on: \(error.message)" : error.message
+        self.init(code, message)
+    }
+
+    private init(_ error: DatabaseError) {
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
+            self.init(
+                .storeBusy, "another program is writing to the other machine's store for a long time")
+        case .SQLITE_FULL:
+            self.init(.storeFailure, "the disk of the other machine's store is full; make room there")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            self.init(.storeFailure, "the database of the other machine's store is damaged")
+        default:
+            self.init(.storeFailure, "the other machine's store cannot be read or written at this moment")
+        }
+    }
+}
