@@ -153,6 +153,7 @@ final class PeerSession: Sendable {
             noteEnd(nil)
             return report
         } catch {
+            let error = await engine.mended(error)
             let end = wasAsked ? nil : understood(error)
             noteEnd(end)
             if wasAsked { return nil }
@@ -312,6 +313,7 @@ final class PeerSession: Sendable {
             await noteEnd(of: connection, peer, nil)
             return report
         } catch {
+            let error = await engine.mended(error)
             let end = wasAsked ? nil : understood(error)
             if let end, end.message != "\(error)" {
                 engine.logger.warning("the session with \(peer.name) ended: \(error)")

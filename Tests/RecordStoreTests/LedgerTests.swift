@@ -48,7 +48,7 @@ struct LedgerTests: PeerRecords {
     }
 
     @discardableResult
-    private func apply(_ records: [RecordState], isLoose: Bool = false) async throws -> Refusal? {
+    private func apply(_ records: [RecordState], isLoose: Bool = false) async throws -> [Refusal] {
         let token = ChangeToken(generation: [1], sequence: 1)
         let batch = ChangeBatch(records: records, token: token, isLast: true, isLoose: isLoose)
         return try await machine.store.database.write { [ledger] in try ledger.apply($0, batch) }

@@ -22,10 +22,10 @@ struct PeerNoteTests {
     /// What went wrong is told until the two are in sync again.
     @Test func theLastErrorIsThatSinceTheLastSync() async throws {
         let store = machine.store
-        try await store.noteError("its clock is wrong", with: peer("kitchen"))
+        try await store.noteConnected(with: peer("kitchen"), error: "its clock is wrong") { false }
         #expect(try await peer("kitchen").lastError == "its clock is wrong")
         #expect(try await peer("study").lastError == nil)
-        try await store.noteError("its disk is full", with: peer("kitchen"))
+        try await store.noteConnected(with: peer("kitchen"), error: "its disk is full") { false }
         #expect(try await peer("kitchen").lastError == "its disk is full")
         try await store.noteInSync(with: peer("study"))
         #expect(try await peer("kitchen").lastError == "its disk is full")

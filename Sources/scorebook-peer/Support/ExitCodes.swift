@@ -79,7 +79,7 @@ struct Failure: Error {
         switch code {
         case .unreachable, .cannotListen: .unavailable
         case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged, .peerSwitchedOff,
-            .peerStoreFailure:
+            .peerStoreFailure, .storeMended:
             .temporaryFailure
         case .switchedOff, .notPermitted, .notPaired, .changeTokenExpired, .clockSkew, .refused,
             .pairingFailed:
