@@ -85,6 +85,29 @@ enum MetadataTables {
         CREATE INDEX unsyncedRecordZone ON unsyncedRecord (zone) WHERE zone IS NOT NULL;
         """
 
+    /// Also made in stores of before the first release, where it ends with the pairing.
+    private static let createPeerZone = """
+        -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have. This
+        -- outlives the pairing: the machine may come back with what it holds.
+        -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
+        CREATE TABLE peerZone (
+            peer INTEGER NOT NULL,
+            zone INTEGER NOT NULL REFERENCES recordZone (id),
+            acknowledgedSequence INTEGER NOT NULL DEFAULT 0,
+            receivedGeneration BLOB,
+            receivedSequence INTEGER NOT NULL DEFAULT 0,
+            receivedHorizon INTEGER NOT NULL DEFAULT 0,
+            rights INTEGER,
+            PRIMARY KEY (peer, zone)
+        ) WITHOUT ROWID;
+
+        -- The machines that this one is no longer paired with. Each gets its number back when it is paired again.
+        CREATE TABLE formerPeer (
+            id INTEGER PRIMARY KEY,
+            publicKey BLOB NOT NULL UNIQUE
+        );
+        """
+
     /// Also made in stores of before the first release, where it lacks sourcePeer.
     private static let createChangeIndex = """
         -- With sourcePeer, so that what a peer has sent itself is passed over without a look at the records.
@@ -198,26 +221,7 @@ enum MetadataTables {
 
         \(createRefusedRecord)
 
-        -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have.
-        -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
-        CREATE TABLE peerZone (
-            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
-            zone INTEGER NOT NULL REFERENCES recordZone (id),
-            acknowledgedSequence INTEGER NOT NULL DEFAULT 0,
-            receivedGeneration BLOB,
-            receivedSequence INTEGER NOT NULL DEFAULT 0,
-            receivedHorizon INTEGER NOT NULL DEFAULT 0,
-            rights INTEGER,
-            PRIMARY KEY (peer, zone)
-        ) WITHOUT ROWID;
-
-        -- How far machines had come that this one is no longer paired with, should they be paired again.
-        CREATE TABLE formerPeer (
-            publicKey BLOB NOT NULL,
-            zone INTEGER NOT NULL REFERENCES recordZone (id),
-            acknowledgedSequence INTEGER NOT NULL,
-            PRIMARY KEY (publicKey, zone)
-        ) WITHOUT ROWID;
+        \(createPeerZone)
         """
 
     /// Creates the tables, or brings those of an older format up to date.
@@ -260,6 +264,17 @@ enum MetadataTables {
                     CREATE UNIQUE INDEX recordZoneID ON recordZone (zoneName, owner);
                     ALTER TABLE peerZone ADD COLUMN rights INTEGER;
                     \(createRefusedRecord)
+                    """)
+        }
+        if try !db.columns(in: "formerPeer").contains(where: { $0.name == "id" }) {
+            try db.execute(
+                sql: """
+                    CREATE TEMPORARY TABLE oldPeerZone AS SELECT * FROM peerZone;
+                    DROP TABLE peerZone;
+                    DROP TABLE formerPeer;
+                    \(createPeerZone)
+                    INSERT INTO peerZone SELECT * FROM oldPeerZone;
+                    DROP TABLE oldPeerZone
                     """)
         }
     }

@@ -209,7 +209,8 @@ public final class RecordStore: Sendable {
             changes = try merge(db, states, zoneID: zoneID, from: nil, isLast: true, refused: &refused)
             if let name = refused[.tooLarge]?.first {
                 throw RecordStoreError(
-                    .invalidRecord, "\(name) is too large to be synced; make it smaller than 8 MiB")
+                    .invalidRecord,
+                    "\(name) is too large to be synced: at most 8 MiB and 1024 fields are allowed")
             }
             if let name = refused[.otherZone]?.first {
                 throw RecordStoreError(

@@ -59,10 +59,15 @@ import Testing
 
     @Test func aStoreOfBeforeTheFirstReleaseIsBroughtUpToDate() async throws {
         try await withPair { kitchen, study in
-            try kitchen.write("ALTER TABLE peer DROP COLUMN lastSeen; DROP TABLE peerSession")
+            try kitchen.write(
+                """
+                ALTER TABLE peer DROP COLUMN lastSeen; DROP TABLE peerSession;
+                DROP TABLE formerPeer; CREATE TABLE formerPeer (publicKey BLOB, zone INTEGER)
+                """)
             #expect(try await kitchen.status().peers.first?.lastSeen == nil)
             try await study.sync(with: kitchen)
             #expect(try await kitchen.status().peers.first?.lastSeen != nil)
+            try await kitchen.peer("peers", "forget", "study")
         }
     }
 

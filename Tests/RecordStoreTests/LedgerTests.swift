@@ -165,7 +165,7 @@ struct LedgerTests: PeerRecords {
     @Test func whatAReaderWritesIsRefusedByName() async throws {
         try await machine.store.grant(.read, to: "peer", in: "ScorebookData")
         let records = try [author(1), author(2)]
-        #expect(try await apply(records) == Refusal(names: records.map(\.name), reason: .readOnly))
+        #expect(try await apply(records) == [Refusal(names: records.map(\.name), reason: .readOnly)])
         #expect(try machine.rows("SELECT * FROM Author").isEmpty)
         // The reader need not send them again.
         let received = try await machine.store.database.read { [ledger] in try ledger.summary($0).received }

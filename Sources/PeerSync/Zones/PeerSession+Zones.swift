@@ -84,7 +84,8 @@ extension PeerSession {
             }
             let writable = try Set(
                 store.zonesGranted(db, to: peer).filter { $0.rights == .write }.map(\.zone.id))
-            try store.startOver(db, with: peer, in: zones.map(\.zone).filter { writable.contains($0.id) })
+            let shared = zones.filter { writable.contains($0.zone.id) }
+            try store.startOver(db, with: peer, in: shared.map { ($0.zone, heldByPeer: $0.heldByPeer) })
         }
         purpose.call?.startOver?.wasDone()
         engine.onEvent(.replaced(name: peer.name, backup: backup.url))

@@ -58,9 +58,7 @@ extension RecordStore {
     }
 
     private func removeZone(_ db: Database, _ zone: Zone) throws {
-        for table in ["peerZone", "formerPeer"] {
-            try db.execute(sql: "DELETE FROM \(table) WHERE zone = ?", arguments: [zone.row])
-        }
+        try db.execute(sql: "DELETE FROM peerZone WHERE zone = ?", arguments: [zone.row])
         try db.execute(sql: "DELETE FROM recordZone WHERE id = ?", arguments: [zone.row])
     }
 }

@@ -75,6 +75,7 @@ class ZoneExchange:
         self._their_begin: Begin | None = None
         self._waiting: deque[tuple[Token, bool]] = deque()  # batches without acknowledgement: token, loose
         self._owes_last = False
+        self._snapshot: Token | None = None  # of a reconciliation at the beginning, until both have what they lacked
         self._reconciliation: Reconciliation | None = None
         self._round = 0
         self._has_begun_round = False  # because of unequal digests, and not found in sync since
@@ -210,6 +211,7 @@ class ZoneExchange:
             covered, loose = self._waiting.popleft()
             if not loose:
                 self._store.acknowledge(self._peer, self.zone.number, covered.sequence)
+        self._note_reconciled()
 
     # Applying (protocol.md 7.5)
 
@@ -319,7 +321,7 @@ class ZoneExchange:
         with self._store.snapshot():
             items = self._store.items(self.zone.number)
             if reconciliation.at_beginning:
-                self._position = self._store.current_token
+                self._position = self._snapshot = self._store.current_token
         reconciliation.names = {item.id: name for item, name in items.items()}
         reconciliation.negentropy = Negentropy(items)
         return reconciliation.negentropy
@@ -363,3 +365,10 @@ class ZoneExchange:
         if self._reconciliation and self._reconciliation.sent_last and self._reconciliation.applied_last:
             self._reconciliation = None
             self._owes_last = True
+            self._note_reconciled()
+
+    def _note_reconciled(self) -> None:
+        """The other side has all that the snapshot covers when each side has what it lacked."""
+        if self._snapshot and not self._reconciliation and not any(loose for _, loose in self._waiting):
+            self._store.acknowledge(self._peer, self.zone.number, self._snapshot.sequence)
+            self._snapshot = None

@@ -294,11 +294,10 @@ class Store:
             self._db.execute("INSERT OR IGNORE INTO peer VALUES (?, ?)", (key, name))
 
     def forget_peer(self, key: bytes) -> None:
-        """Ends a pairing. What the peer has acknowledged is kept (protocol.md 7.9); its token is not."""
+        """Ends a pairing. What is known of the peer's tokens and records is kept (protocol.md 7.9)."""
         with self.transaction():
             self._db.execute("DELETE FROM peer WHERE key = ?", (key,))
-            self._db.execute("UPDATE link SET received = NULL, rights = NULL WHERE peer = ?", (key,))
-            self._db.execute("DELETE FROM origin WHERE peer = ?", (key,))
+            self._db.execute("UPDATE link SET rights = NULL WHERE peer = ?", (key,))
             self._db.execute("DELETE FROM refused WHERE peer = ?", (key,))
 
     # Tokens (protocol.md 7.2)
