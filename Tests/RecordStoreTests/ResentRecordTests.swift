@@ -78,9 +78,10 @@ struct ResentRecordTests: PeerRecords {
             try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'y')")
         }
         let all = try await summary().current
+        let zone = try await machine.store.zone(named: "ScorebookData")
         try await machine.store.database.write { [ledger, store = machine.store] db in
             try ledger.acknowledge(db, all)
-            try store.startOver(db, with: ledger.peer)
+            try store.startOver(db, with: ledger.peer, in: [(zone, heldByPeer: all)])
         }
         #expect(try machine.rows("SELECT recordName FROM Author ORDER BY 1") == names.map(\.description))
         #expect(try machine.rows("SELECT * FROM Shelf").isEmpty)
