@@ -2,6 +2,11 @@ import Foundation
 import GRDB
 import RecordStore
 
+extension DatabaseError {
+    /// Whether something could not be written, because the disk is full or fails.
+    public var isOutOfRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_IOERR }
+}
+
 /// Opens the database file of a scorebook.
 public enum ScorebookDatabase {
     /// What the connection that writes may keep of the database in memory: room for the pages of the indexes that a large
@@ -99,7 +104,7 @@ public enum ScorebookDatabase {
         case .SQLITE_CORRUPT:
             return RecordStoreError(
                 .corrupt,
-                "the database \(path) is damaged (\(error.message ?? "no details")); restore a backup of it")
+                "the database \(path) is damaged; restore a backup of it")
         case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
             return ScorebookError(
                 .notWritable,

@@ -95,7 +95,7 @@ struct OpenStore: Sendable {
     }
 }
 
-/// A command that works on a store, and says in one sentence why it failed.
+/// A command that works on a store.
 protocol StoreCommand: AsyncParsableCommand {
     var storeOptions: StoreOptions { get }
 
@@ -114,22 +114,12 @@ extension StoreCommand {
     var zone: String? { nil }
 
     func run() async throws {
-        do {
-            let directory = storeOptions.directory
-            let database = directory.appendingPathComponent("scorebook.sqlite").path
-            guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
-                throw Failure(.noInput, "there is no scorebook in \(directory.path)")
-            }
-            try await run(OpenStore(directory).limited(to: zone))
-        } catch let error as ExitCode {
-            throw error
-        } catch let error as ValidationError {
-            throw error
-        } catch {
-            let failure = Failure(error)
-            Terminal.writeError("error: \(failure.message)")
-            throw failure.code
+        let directory = storeOptions.directory
+        let database = directory.appendingPathComponent("scorebook.sqlite").path
+        guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
+            throw Failure(.noInput, "there is no scorebook in \(directory.path)")
         }
+        try await run(OpenStore(directory).limited(to: zone))
     }
 }
 

@@ -22,9 +22,20 @@ enum Terminal {
         do {
             try FileHandle.standardOutput.write(contentsOf: bytes)
         } catch {
-            writeError("error: the output cannot be written")
-            exit(ExitCode.outputError.rawValue)
+            fail()
         }
+    }
+
+    /// Closes standard output: some file systems say only then that what was written before is lost.
+    static func close() {
+        // Whoever started the program may have closed it already.
+        guard Foundation.close(STDOUT_FILENO) == 0 || errno == EBADF else { fail() }
+    }
+
+    private static func fail() -> Never {
+        Ending.failure(
+            Failure(.outputError, "the output cannot be written; check that there is room where it goes")
+        ).take()
     }
 
     /// Writes a line to standard error.
