@@ -3,6 +3,7 @@ import ArgumentParser
 @main
 enum Main {
     static func main() async {
+        CrashSignals.spareTheLiving()
         let arguments = CommandLine.arguments.dropFirst().map(NegativeNumber.masked)
         do {
             var command = try await ScorebookPeer.asyncParseAsRoot(arguments)

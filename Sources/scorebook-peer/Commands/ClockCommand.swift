@@ -59,7 +59,7 @@ struct ClockCommand: AsyncParsableCommand {
                 let question =
                     "It is \(ClockFigures.text(found.now)) by this machine's clock. Is that right, and shall "
                     + "\(found.records.counted("record")) be dated so?"
-                guard let answer = Terminal.confirm(question) else {
+                guard let answer = await Terminal.confirm(question) else {
                     throw Failure(
                         ExitCode(64),
                         "repairing \(found.records.counted("record")) needs --yes when nobody can be asked")

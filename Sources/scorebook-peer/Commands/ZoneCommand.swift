@@ -112,7 +112,7 @@ struct ZoneCommand: AsyncParsableCommand {
             if !yes {
                 let what = "\(refused.count.counted("record")) of the zone “\(zone.name)”"
                 let question = "Give up what was written here to \(what) (\(refused.listed))?"
-                guard let answer = Terminal.confirm(question) else {
+                guard let answer = await Terminal.confirm(question) else {
                     throw Failure(
                         ExitCode(64),
                         "giving up what was written here to \(what) (\(refused.listed)) needs --yes when nobody "

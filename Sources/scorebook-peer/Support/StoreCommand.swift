@@ -114,12 +114,30 @@ extension StoreCommand {
     var zone: String? { nil }
 
     func run() async throws {
+        try await run(openStore())
+    }
+
+    fileprivate func openStore() async throws -> OpenStore {
         let directory = storeOptions.directory
         let database = directory.appendingPathComponent("scorebook.sqlite").path
         guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
             throw Failure(.noInput, "there is no scorebook in \(directory.path)")
         }
-        try await run(OpenStore(directory).limited(to: zone))
+        // Another program may keep this waiting.
+        return try await blocking { try OpenStore(directory) }.limited(to: zone)
+    }
+}
+
+/// A command that talks to other machines. SIGINT and SIGTERM end it in good order.
+protocol SyncingCommand: StoreCommand {
+    /// What it fails with when it is stopped before its work is done; nil when it goes on until it is stopped.
+    var stopped: Failure? { get }
+}
+
+extension SyncingCommand {
+    func run() async throws {
+        await StopSignals.shared.trap(stopped.map(Ending.failure) ?? .done)
+        try await run(openStore())
     }
 }
 

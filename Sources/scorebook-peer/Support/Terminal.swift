@@ -56,10 +56,11 @@ enum Terminal {
     /// Asks a question that is answered with y or n.
     ///
     /// - Returns: nil when nobody is there to answer.
-    static func confirm(_ question: String) -> Bool? {
+    static func confirm(_ question: String) async -> Bool? {
         guard isInputATerminal else { return nil }
         try? FileHandle.standardError.write(contentsOf: Data((question + " [y/N] ").utf8))
-        return ["y", "yes"].contains((readLine() ?? "").lowercased())
+        let answer = try? await blocking { readLine() ?? "" }
+        return ["y", "yes"].contains(answer?.lowercased())
     }
 
     /// Asks a question that is answered with a line, and takes it back when the task is cancelled.
