@@ -47,6 +47,12 @@ public enum ScorebookDatabase {
         }
     }
 
+    /// The files in which SQLite keeps the database at a path; not all of them are there at all times.
+    public static func files(at path: String) -> [URL] {
+        let path = FilePlace.followingLinks(path)
+        return ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: path + $0) }
+    }
+
     /// Makes an empty file, which is an empty database. SQLite would make one that others can read; the files that it
     /// puts beside it have the mode of this one. What fails here fails again when SQLite opens the file, and is said there.
     private static func createPrivately(_ path: String) {

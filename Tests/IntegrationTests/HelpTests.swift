@@ -93,7 +93,7 @@ import Testing
                 ("peers list", ["--store", "--json"]),
                 ("status", ["--check", "--repair", "--assets", "--store", "--json"]),
                 ("import", ["<file>", "--pictures", "--zone", "--store", "--json"]),
-                ("export", ["<file>", "--pictures", "--zone", "--store", "--json"]),
+                ("export", ["<file>", "--pictures", "--force", "--zone", "--store", "--json"]),
                 ("image add", ["<match>", "<file>", "--caption", "--zone", "--store", "--json"]),
                 ("person add", ["--zone"]), ("game list", ["--zone"]), ("match add", ["--zone"]),
                 ("score list", ["--zone"]), ("image list", ["--zone"]), ("record list", ["--zone"]),

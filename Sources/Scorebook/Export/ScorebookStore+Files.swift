@@ -83,57 +83,21 @@ extension ScorebookStore {
         }
     }
 
-    /// Writes what ``exportData()`` gives to a file. A file of that name is replaced once the new one is complete; a
-    /// link is followed, and what is no regular file, a pipe say, is written to as it is.
+    /// Writes what ``exportData()`` gives to a file, whole or not at all. A link is followed, and what is no regular file,
+    /// a pipe say, is written to as it is.
+    ///
+    /// - Parameters:
+    ///   - replaces: whether a file that is there may be replaced.
+    ///   - store: what must not be written over.
+    /// - Throws: ``ScorebookError`` `notWritable`; what was there is as it was then.
     @discardableResult
-    public func exportFile(at path: String) async throws -> ExportContents {
-        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        var status = stat()
-        guard stat(target, &status) == 0 else { return try await replaceFile(at: target) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG:
-            return try await replaceFile(at: target)
-        case S_IFDIR:
-            throw ScorebookError(.notWritable, "\(path) cannot be written: it is a directory")
-        default:
-            let descriptor = open(target, O_WRONLY)
-            guard descriptor >= 0 else { throw Self.notWritable(path) }
-            return try await export(to: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
-        }
-    }
-
-    /// Writes beside the file first, under a name that nobody has.
-    private func replaceFile(at path: String) async throws -> ExportContents {
-        let partial = "\(path).\(UUID().uuidString.prefix(8)).partial"
-        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL, 0o644)
-        guard descriptor >= 0 else { throw Self.notWritable(path) }
-        do {
-            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            let contents = try await export(to: file)
-            try file.synchronize()
-            try file.close()
-            guard rename(partial, path) == 0 else { throw Self.notWritable(path) }
-            return contents
-        } catch {
-            try? FileManager.default.removeItem(atPath: partial)
-            throw error
-        }
-    }
-
-    private func export(to file: FileHandle) async throws -> ExportContents {
-        do {
-            return try await exporting { writer, db in
-                try writer.write(db) { try file.write(contentsOf: Data($0)) }
-            }
-        } catch let error as CocoaError {
-            throw ScorebookError(.notWritable, "the export cannot be written: \(error.localizedDescription)")
-        }
-    }
-
-    private static func notWritable(_ path: String) -> ScorebookError {
-        let reason = String(cString: strerror(errno))
-        return ScorebookError(
-            .notWritable, "\(path) cannot be written (\(reason)); check that its directory exists")
+    public func exportFile(
+        at path: String, replaces: Bool = false, sparing store: StoreFiles = .none
+    ) async throws -> ExportContents {
+        let file = try await blocking { try OutputFile(path, replaces: replaces, sparing: store) }
+        let contents = try await exporting { writer, db in try writer.write(db) { try file.write($0) } }
+        try await blocking { try file.finish() }
+        return contents
     }
 
     /// Reads one snapshot in which everything that was written is folded.

@@ -49,6 +49,8 @@ struct OutputOptions: ParsableArguments {
 struct OpenStore: Sendable {
     let directory: URL
     let identity: Identity
+    /// What nobody may write over.
+    let files: StoreFiles
     /// Limited to a zone where a command was asked to be.
     private(set) var scorebook: ScorebookStore
 
@@ -82,16 +84,18 @@ struct OpenStore: Sendable {
                 "the store directory \(directory.path) is not writable; choose another one with --store DIR")
         }
         let key = directory.appendingPathComponent(Identity.fileName)
+        let database = directory.appendingPathComponent("scorebook.sqlite").path
+        let pictures = directory.appendingPathComponent("assets", isDirectory: true)
+        let backups = directory.appendingPathComponent("backups", isDirectory: true)
+        files = StoreFiles([key, pictures, backups] + ScorebookDatabase.files(at: database))
         identity = try Identity.loadOrCreate(at: key)
         // One program at a time makes the tables, or brings them up to date.
         let lock = open(key.path, O_RDONLY | O_CLOEXEC)
         flock(lock, LOCK_EX)
         defer { close(lock) }
-        let database = try ScorebookDatabase.open(
-            at: directory.appendingPathComponent("scorebook.sqlite").path)
         scorebook = try ScorebookStore(
-            database, replica: identity.replicaID,
-            assets: AssetDirectory(at: directory.appendingPathComponent("assets", isDirectory: true)))
+            ScorebookDatabase.open(at: database), replica: identity.replicaID,
+            assets: AssetDirectory(at: pictures))
     }
 }
 

@@ -10,6 +10,11 @@ enum Terminal {
     static let isErrorATerminal = isatty(STDERR_FILENO) == 1
     static let isInputATerminal = isatty(STDIN_FILENO) == 1
 
+    /// Whether what a user named as a file is standard output, which gets nothing but what the file is to have.
+    static func isStandardOutput(_ file: String?) -> Bool {
+        ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(file)
+    }
+
     /// Writes a line to standard output at once, so that a program that reads it sees it when it happens.
     static func write(_ line: String) {
         ProgressLine.shared.clear()
