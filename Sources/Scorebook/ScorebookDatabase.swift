@@ -66,10 +66,12 @@ public enum ScorebookDatabase {
     /// Looks before SQLite does: it takes a file of less than a page for an empty one, and would overwrite
     /// it.
     private static func checkHeader(_ path: String) throws {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { return }
-        guard !isDirectory.boolValue else {
-            throw RecordStoreError(.corrupt, "\(path) is a directory, not a SQLite database")
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        // A pipe would keep whoever opens it waiting.
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "a pipe or a device"
+            throw RecordStoreError(.corrupt, "\(path) is \(kind), not a SQLite database; move it away")
         }
         guard FileManager.default.isReadableFile(atPath: path),
             FileManager.default.isWritableFile(atPath: path)

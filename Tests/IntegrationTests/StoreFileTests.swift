@@ -88,6 +88,16 @@ import Testing
         }
     }
 
+    @Test func aPipeInPlaceOfTheDatabaseIsNotWaitedFor() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.peer("status")
+            try FileManager.default.removeItem(at: kitchen.databaseFile)
+            try #require(mkfifo(kitchen.databaseFile.path, 0o600) == 0)
+            let outcome = try await kitchen.run("status")
+            #expect(outcome.isSentence(65) && outcome.errors.contains("a pipe"), "\(outcome)")
+        }
+    }
+
     @Test func aStoreOfBeforeTheFirstReleaseIsBroughtUpToDate() async throws {
         try await withPair { kitchen, study in
             try kitchen.write("ALTER TABLE peer DROP COLUMN lastSeen; DROP TABLE peerSession")

@@ -4,6 +4,9 @@ import RecordStore
 import SyncModel
 
 extension ScorebookStore {
+    /// In bytes. A million records have less; reading them takes several times as much memory.
+    private static let importLimit = 1 << 30
+
     /// Imports a file: an export of the BG Stats app, or one of a scorebook. Which of the two it is shows in
     /// the file.
     ///
@@ -14,16 +17,7 @@ extension ScorebookStore {
     ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`.
     ///   Nothing was imported then.
     public func importFile(at path: String) async throws -> ImportReport {
-        var isDirectory: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
-            throw ScorebookError(.unreadableFile, "\(path) cannot be read: it is a directory")
-        }
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw ScorebookError(.unreadableFile, "\(path) cannot be read: \(Self.reason(error))")
-        }
+        let data = try await blocking { try InputFile.read(path, upTo: Self.importLimit) }
         do {
             return try await importData(data)
         } catch let error as ScorebookError where error.code == .invalidFile {
@@ -55,14 +49,6 @@ extension ScorebookStore {
             let target = try self.zone ?? named.map { try records.zone(db, named: $0.description) }
             _ = try records.merge(db, states + spared, zone: target)
             return ImportReport(format: format, types: try counting.counts(db))
-        }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        switch (error as? CocoaError)?.code {
-        case .fileReadNoSuchFile?: "there is no such file"
-        case .fileReadNoPermission?: "its permissions do not allow it"
-        default: (error as NSError).localizedDescription
         }
     }
 
@@ -136,7 +122,7 @@ private enum ImportFile: Decodable {
         guard !text.isEmpty else { throw ScorebookError(.invalidFile, "the file is empty") }
         do {
             self = try JSONDecoder().decode(ImportFile.self, from: text)
-        } catch let error as DecodingError {
+        } catch {
             throw ImportFileError.understood(error, in: text)
         }
     }

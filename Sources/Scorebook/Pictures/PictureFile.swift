@@ -11,26 +11,10 @@ public enum PictureFile {
     /// - Throws: ``ScorebookError``: `unreadableFile`, `invalidFile`.
     static func check(_ file: URL) throws {
         let path = name(file)
-        var status = stat()
-        guard stat(file.path, &status) == 0 else {
-            throw ScorebookError(
-                .unreadableFile,
-                errno == ENOENT
-                    ? "\(path) cannot be read: there is no such file"
-                    : "\(path) cannot be read: \(systemReason)")
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            let isDirectory = status.st_mode & S_IFMT == S_IFDIR
-            throw ScorebookError(
-                .unreadableFile,
-                "\(path) cannot be read: it is \(isDirectory ? "a directory" : "no regular file")")
-        }
-        guard status.st_size > 0 else { throw ScorebookError(.invalidFile, "\(path) is empty") }
-        guard Int64(status.st_size) <= Asset.maximumSize else {
+        let (handle, size) = try InputFile.open(file.relativePath)
+        guard size > 0 else { throw ScorebookError(.invalidFile, "\(path) is empty") }
+        guard size <= Asset.maximumSize else {
             throw ScorebookError(.invalidFile, "\(path) is too large: a picture may have at most 2 GiB")
-        }
-        guard let handle = FileHandle(forReadingAtPath: file.path) else {
-            throw ScorebookError(.unreadableFile, "\(path) cannot be read: \(systemReason)")
         }
         defer { try? handle.close() }
         let start = try handle.read(upToCount: MediaType.signatureLength) ?? Data()

@@ -49,8 +49,7 @@ struct Failure: Error {
         case let error as RecordStoreError:
             self.init(Self.code(error.code), error.message)
         case let error as ScorebookError:
-            self.init(
-                Self.code(error.code), error.place.map { "\(error.message) (at \($0))" } ?? error.message)
+            self.init(Self.code(error.code), error.message)
         case let error as RecordNameError:
             self.init(.dataError, error.description)
         case let error as DatabaseError:
