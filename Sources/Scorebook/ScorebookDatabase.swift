@@ -18,8 +18,10 @@ public enum ScorebookDatabase {
     ///
     /// A commit survives the end of the process at once, and the loss of power from the next checkpoint on
     /// (`PRAGMA synchronous = NORMAL`).
-    public static func configuration() -> Configuration {
-        var configuration = Configuration()
+    public static func configuration() -> Configuration { configuration(Configuration()) }
+
+    private static func configuration(_ base: Configuration) -> Configuration {
+        var configuration = base
         configuration.label = "scorebook"
         configuration.foreignKeysEnabled = true
         configuration.journalMode = .wal
@@ -45,6 +47,35 @@ public enum ScorebookDatabase {
         } catch let error as DatabaseError {
             throw understood(error, path)
         }
+    }
+
+    /// Opens a database on a disk that has no room left, above all to read it. Writing fails there, or succeeds, as on any
+    /// other connection.
+    ///
+    /// As long as no other program has the database open, there is also no room for the memory that its connections share.
+    /// Then this is the only one, and others wait: whoever keeps a store open for long should not do so.
+    public static func openWithoutRoom(at path: String) throws -> DatabaseQueue {
+        do {
+            do {
+                return try withoutRoom(path, Configuration())
+            } catch let error as DatabaseError where error.isOutOfRoom {
+                var alone = Configuration()
+                // Before anything is read, so that SQLite does not look for the shared memory.
+                alone.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+                return try withoutRoom(path, alone)
+            }
+        } catch let error as DatabaseError {
+            throw understood(error, path)
+        }
+    }
+
+    private static func withoutRoom(_ path: String, _ base: Configuration) throws -> DatabaseQueue {
+        var configuration = configuration(base)
+        // GRDB would write to the log, so that it is there.
+        configuration.journalMode = .default
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        try database.read(ScorebookSchema.checkFormat)
+        return database
     }
 
     /// The files in which SQLite keeps the database at a path; not all of them are there at all times.

@@ -27,7 +27,7 @@ struct ClockCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
-            try await records.foldPendingChanges()
+            try await store.scorebook.foldForReading()
             let report = try await records.database.read { try records.clockReport($0) }
             try output.write(ClockFigures(report), report.text)
         }

@@ -26,7 +26,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
-            try await records.foldPendingChanges()
+            try await store.scorebook.foldForReading()
             let zones = try await records.database.read { db in
                 let peers = try records.peers(db).map { ($0.name, try records.grants(db, to: $0)) }
                 return try records.zones(db).map { zone in

@@ -68,7 +68,9 @@ struct OpenStore: Sendable {
     func hasSeveralZones() async throws -> Bool { try await scorebook.records.zones().count > 1 }
 
     /// Opens the store in a directory, and makes it if there is none.
-    init(_ directory: URL) throws {
+    ///
+    /// - Parameter staysOpen: whether it is kept open for long.
+    init(_ directory: URL, staysOpen: Bool = false) throws {
         self.directory = directory
         do {
             try FileManager.default.createDirectory(
@@ -94,8 +96,16 @@ struct OpenStore: Sendable {
         flock(lock, LOCK_EX)
         defer { close(lock) }
         scorebook = try ScorebookStore(
-            ScorebookDatabase.open(at: database), replica: identity.replicaID,
+            Self.database(database, staysOpen: staysOpen), replica: identity.replicaID,
             assets: AssetDirectory(at: pictures))
+    }
+
+    private static func database(_ path: String, staysOpen: Bool) throws -> any DatabaseWriter {
+        do {
+            return try ScorebookDatabase.open(at: path)
+        } catch let error as DatabaseError where error.isOutOfRoom && !staysOpen {
+            return try ScorebookDatabase.openWithoutRoom(at: path)
+        }
     }
 }
 
@@ -118,17 +128,25 @@ extension StoreCommand {
     var zone: String? { nil }
 
     func run() async throws {
-        try await run(openStore())
+        let store = try await openStore(false)
+        defer {
+            if store.scorebook.isShortOfRoom {
+                Terminal.writeError(
+                    "warning: the disk is full, so what other programs wrote last is not taken in yet; make room"
+                )
+            }
+        }
+        try await run(store)
     }
 
-    fileprivate func openStore() async throws -> OpenStore {
+    fileprivate func openStore(_ staysOpen: Bool) async throws -> OpenStore {
         let directory = storeOptions.directory
         let database = directory.appendingPathComponent("scorebook.sqlite").path
         guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
             throw Failure(.noInput, "there is no scorebook in \(directory.path)")
         }
         // Another program may keep this waiting.
-        return try await blocking { try OpenStore(directory) }.limited(to: zone)
+        return try await blocking { try OpenStore(directory, staysOpen: staysOpen) }.limited(to: zone)
     }
 }
 
@@ -141,7 +159,7 @@ protocol SyncingCommand: StoreCommand {
 extension SyncingCommand {
     func run() async throws {
         await StopSignals.shared.trap(stopped.map(Ending.failure) ?? .done)
-        try await run(openStore())
+        try await run(openStore(true))
     }
 }
 
