@@ -83,11 +83,16 @@ public final class SyncEngine: Sendable {
     ///
     /// - Throws: ``PeerSyncError``: `storeUnusable`, `switchedOff`.
     func watchStore() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.watch.run(self.store, logger: self.logger) }
-            group.addTask { try await self.settings.run(self.store, self.watch) }
-            defer { group.cancelAll() }
-            while try await group.next() != nil {}
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await self.watch.run(self.store, logger: self.logger) }
+                group.addTask { try await self.settings.run(self.store, self.watch) }
+                defer { group.cancelAll() }
+                while try await group.next() != nil {}
+            }
+        } catch is CancellationError {
+            // The store says so when it is asked for the first time and nobody wants to know any more. That is an end
+            // like any other.
         }
     }
 

@@ -92,7 +92,11 @@ enum CaptureTriggers {
             try db.execute(sql: "DROP TRIGGER IF EXISTS \(name)")
             try db.execute(sql: sql)
         }
-        try SyncState.set(db, .captured(type.name), type.fieldNames.joined(separator: " "))
+        let fields = type.fieldNames.joined(separator: " ")
+        // A store that is as it should be is opened without writing, which also a full disk allows.
+        if try SyncState.text(db, .captured(type.name)) != fields {
+            try SyncState.set(db, .captured(type.name), fields)
+        }
     }
 
     /// The statements of the triggers that a type's table has, by name.
@@ -135,8 +139,11 @@ enum CaptureTriggers {
     ///
     /// - Returns: whether there was one, so that writes were missed.
     static func endPause(_ db: Database) throws -> Bool {
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM capturePause)") == true else {
+            return false
+        }
         try db.execute(sql: "DELETE FROM capturePause")
-        return db.changesCount > 0
+        return true
     }
 
     /// Runs `body` with the triggers silent. Nobody else sees the pause: it is over before the transaction ends.

@@ -31,9 +31,9 @@ struct Status: StoreCommand {
 
     func run(_ store: OpenStore) async throws {
         let records = store.scorebook.records
-        // What other programs wrote counts, so it is taken in first.
-        try await records.foldPendingChanges()
         if check { return try await check(store) }
+        // What other programs wrote counts, so it is taken in first.
+        try await store.scorebook.foldForReading()
         let status = try await records.database.read { try records.status($0) }
         let assets = AssetFigures(try await records.assetStatus())
         let peers = try await store.peerFigures()
@@ -53,6 +53,8 @@ struct Status: StoreCommand {
 
     private func check(_ store: OpenStore) async throws {
         let records = store.scorebook.records
+        // Rows that are not taken in yet would look as if sync had missed them.
+        try await records.foldPendingChanges()
         let repairs = repair
         let found = try await ProgressLine.shared.during("checking every record") {
             repairs
