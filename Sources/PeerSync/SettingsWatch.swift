@@ -12,28 +12,40 @@ final class SettingsWatch: Sendable {
         return try await body()
     }
 
+    /// How long it takes until it is looked again after a look that failed.
+    private static let retryPause: Duration = .seconds(1)
+
     /// Watches until cancelled.
     ///
     /// - Throws: ``PeerSyncError`` `switchedOff` when sync is switched off, or was when this began.
-    func run(_ store: RecordStore, _ watch: StoreWatch) async throws {
+    func run(_ store: RecordStore, _ watch: StoreWatch, _ trouble: StoreTrouble) async throws {
         let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let observation = watch.observe { change.yield() }
         defer { withExtendedLifetime(observation) {} }
-        var last = try await check(store)
+        var last: Int64?
+        change.yield()
         for await _ in changes {
-            let version = try await check(store)
-            guard version != last else { continue }
-            last = version
-            for session in sessions.withLock({ Array($0.values) }) { await session.settingsChanged() }
+            do {
+                let settings = try await store.settings()
+                trouble.succeeded(.settings)
+                guard settings.version != last else { continue }
+                let isFirst = last == nil
+                last = settings.version
+                if !isFirst || !settings.isSyncOn { await tellSessions() }
+                guard settings.isSyncOn else { throw PeerSyncError.switchedOff }
+            } catch let error as PeerSyncError {
+                throw error
+            } catch {
+                guard !Task.isCancelled else { return }
+                trouble.failed(.settings, because: error)
+                // Nobody would say again that there was something to look at.
+                guard (try? await Task.sleep(for: Self.retryPause)) != nil else { return }
+                change.yield()
+            }
         }
     }
 
-    private func check(_ store: RecordStore) async throws -> Int64 {
-        let settings = try await store.settings()
-        guard settings.isSyncOn else {
-            for session in sessions.withLock({ Array($0.values) }) { await session.settingsChanged() }
-            throw PeerSyncError.switchedOff
-        }
-        return settings.version
+    private func tellSessions() async {
+        for session in sessions.withLock({ Array($0.values) }) { await session.settingsChanged() }
     }
 }

@@ -49,7 +49,7 @@ final class StoreWatch: Sendable {
     ///
     /// - Throws: ``PeerSyncError`` `storeUnusable` when the database's file is gone or another one is in its place: what
     ///   is written to the one that is open is lost.
-    func run(_ store: RecordStore, logger: Logger) async throws {
+    func run(_ store: RecordStore, _ trouble: StoreTrouble, logger: Logger) async throws {
         let observation = store.observeWrites { [weak self] in self?.notify() }
         defer { observation.cancel() }
         let path = store.database.path
@@ -59,7 +59,7 @@ final class StoreWatch: Sendable {
         let isPolling = isShared && watch == nil
         if isPolling { logger.notice("the database's files cannot be watched; looking ten times a second") }
         let interval = isPolling ? Self.pollingInterval : Self.fallbackInterval
-        let look = Look(store: store, logger: logger) { [weak self] in self?.notify() }
+        let look = Look(store: store, trouble: trouble) { [weak self] in self?.notify() }
         let patience = Patience()
         let (writes, write) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let file = isShared ? FileIdentity(path) : nil
@@ -79,10 +79,10 @@ final class StoreWatch: Sendable {
                 }
             }
             group.addTask {
-                while (try? await Task.sleep(for: interval)) != nil {
+                repeat {
                     try file?.check()
                     if isShared { await look() }
-                }
+                } while (try? await Task.sleep(for: interval)) != nil
                 write.finish()
             }
             // Not waitForAll, which waits for the others when one has thrown.
@@ -123,7 +123,7 @@ private struct FileIdentity: Sendable {
 /// Looks whether another connection has committed anything since the last look, and takes in what it wrote.
 private struct Look: Sendable {
     let store: RecordStore
-    let logger: Logger
+    let trouble: StoreTrouble
     let onChange: @Sendable () -> Void
     private let last = LastVersion()
 
@@ -131,9 +131,9 @@ private struct Look: Sendable {
         let value = Mutex<Int64?>(nil)
     }
 
-    init(store: RecordStore, logger: Logger, onChange: @escaping @Sendable () -> Void) {
+    init(store: RecordStore, trouble: StoreTrouble, onChange: @escaping @Sendable () -> Void) {
         self.store = store
-        self.logger = logger
+        self.trouble = trouble
         self.onChange = onChange
     }
 
@@ -147,8 +147,9 @@ private struct Look: Sendable {
                 // Only now: what could not be taken in, because another program held the store, is looked at again.
                 last.value.withLock { $0 = version }
             }
+            trouble.succeeded(.changes)
         } catch {
-            if !Task.isCancelled { logger.warning("cannot see whether the store has changed: \(error)") }
+            if !Task.isCancelled { trouble.failed(.changes, because: error) }
         }
     }
 }

@@ -83,10 +83,11 @@ public final class SyncEngine: Sendable {
     ///
     /// - Throws: ``PeerSyncError``: `storeUnusable`, `switchedOff`.
     func watchStore() async throws {
+        let trouble = StoreTrouble(logger, onEvent: onEvent)
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.watch.run(self.store, logger: self.logger) }
-                group.addTask { try await self.settings.run(self.store, self.watch) }
+                group.addTask { try await self.watch.run(self.store, trouble, logger: self.logger) }
+                group.addTask { try await self.settings.run(self.store, self.watch, trouble) }
                 defer { group.cancelAll() }
                 while try await group.next() != nil {}
             }
@@ -110,7 +111,7 @@ public final class SyncEngine: Sendable {
             onEvent(.mended(check))
             return PeerSyncError(
                 .storeMended,
-                "what sync knew of some records of this machine was damaged, and is mended; the next connection goes on")
+                "what sync knew of some records here was damaged and is mended; the next connection goes on")
         } catch {
             logger.error("the store cannot be mended: \(error)")
             return damage

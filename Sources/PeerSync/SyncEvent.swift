@@ -39,6 +39,11 @@ public enum SyncEvent: Sendable {
     case refusedRecords(name: String, [RecordName], RefusedRecord.Reason)
     /// A zone of a peer is here now, beside the others.
     case zoneTakenUp(name: String, zone: String)
+    /// What other programs write to this store cannot be taken in, and so is not sent. Told once for each reason; it is
+    /// tried again all the time.
+    case storeTrouble(reason: String)
+    /// What other programs write is taken in again.
+    case storeTroubleEnded
     /// What was here was given up for what the peer has; it is in the backup.
     case replaced(name: String, backup: URL)
     /// A session has ended; the reason is nil when a goodbye ended it.

@@ -168,17 +168,23 @@ import Testing
     /// What was committed just before waits no longer than the store is held.
     @Test func aStoreThatIsHeldRightAfterACommitForgetsNothing() async throws {
         try await withPair { kitchen, study in
-            let listener = try await kitchen.listen(extra: ["--verbose"])
+            let listener = try await kitchen.listen()
             try await study.connect(to: listener).event("inSync")
             let sql = "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')"
             try await kitchen.holdingTheDatabase(after: sql) {
                 // Or the look was so quick that it came between the two.
                 try await eventually("a look in vain") {
-                    try listener.process.errors.contains("cannot see whether the store has changed")
+                    try !listener.process.events("storeTrouble").isEmpty
                         || study.rows("SELECT name FROM SBGame") == ["Catan"]
                 }
             }
             try await eventually("the game") { try study.rows("SELECT name FROM SBGame") == ["Catan"] }
+            let troubles = try listener.process.events("storeTrouble")
+            #expect(troubles.count <= 1)
+            if let trouble = troubles.first {
+                #expect(trouble.reason == "another program is writing to this store for a long time")
+                try await listener.process.event("storeTroubleEnded")
+            }
         }
     }
 

@@ -64,6 +64,10 @@ struct EventPrinter: Sendable {
             "refused \(Self.list(records.map(\.description))) of \(name): " + Self.whyRefused(here: reason)
         case .zoneTakenUp(let name, let zone):
             "the zone “\(zone)” of \(name) is here now, beside the others"
+        case .storeTrouble(let reason):
+            "what other programs write here cannot be taken in: \(reason)"
+        case .storeTroubleEnded:
+            "what other programs write here is taken in again"
         case .replaced(let name, let backup):
             "this scorebook is replaced by that of \(name); what it was is in \(backup.path)"
         case .disconnected(let name, let reason):
@@ -208,6 +212,10 @@ struct EventLine: Encodable {
         case .zoneTakenUp(let name, let zone):
             self.init("zoneTakenUp", peer: name)
             self.zone = zone
+        case .storeTrouble(let reason):
+            self.init("storeTrouble", reason: reason)
+        case .storeTroubleEnded:
+            self.init("storeTroubleEnded")
         case .replaced(let name, let backup):
             self.init("replaced", peer: name)
             self.backup = backup.path

@@ -1,0 +1,40 @@
+import Logging
+import Synchronization
+
+/// Tells the user that this machine's store cannot be looked at, once for each reason, and that it can be again.
+///
+/// As long as it cannot, no session hears of what other programs write here, or of what its user decides.
+final class StoreTrouble: Sendable {
+    /// What is looked for.
+    enum Look: Sendable {
+        /// What other programs have written.
+        case changes
+        /// What the user has decided about sync.
+        case settings
+    }
+
+    private let told = Mutex<[Look: Set<String>]>([:])
+    private let logger: Logger
+    private let onEvent: @Sendable (SyncEvent) -> Void
+
+    init(_ logger: Logger, onEvent: @escaping @Sendable (SyncEvent) -> Void) {
+        self.logger = logger
+        self.onEvent = onEvent
+    }
+
+    func failed(_ look: Look, because error: any Error) {
+        logger.warning("a look at the store failed: \(error)")
+        let reason = PeerSyncError(store: error).message
+        let isNews = told.withLock { told in
+            let isNews = !told.values.contains { $0.contains(reason) }
+            told[look, default: []].insert(reason)
+            return isNews
+        }
+        if isNews { onEvent(.storeTrouble(reason: reason)) }
+    }
+
+    func succeeded(_ look: Look) {
+        let isOver = told.withLock { told in told.removeValue(forKey: look) != nil && told.isEmpty }
+        if isOver { onEvent(.storeTroubleEnded) }
+    }
+}

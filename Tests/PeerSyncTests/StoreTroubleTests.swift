@@ -1,0 +1,59 @@
+import Foundation
+import GRDB
+import Scorebook
+import Synchronization
+import Testing
+
+@testable import PeerSync
+
+/// Whoever watches a store that cannot be looked at says so once, and says when it is over.
+struct StoreTroubleTests {
+    @Test(.timeLimit(.minutes(1))) func whatOthersWroteAndCannotBeTakenInIsTold() async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.appendingPathComponent("scorebook.sqlite").path
+        var configuration = ScorebookDatabase.configuration()
+        configuration.busyMode = .immediateError
+        let identity = Identity.generate()
+        let store = try ScorebookStore(
+            DatabasePool(path: path, configuration: configuration), replica: identity.replicaID
+        ).records
+        let events = Mutex<[String]>([])
+        let engine = SyncEngine(store: store, identity: identity, displayName: "kitchen") { event in
+            switch event {
+            case .storeTrouble(let reason): events.withLock { $0.append(reason) }
+            case .storeTroubleEnded: events.withLock { $0.append("ended") }
+            default: break
+            }
+        }
+        func told(_ count: Int) async throws {
+            while events.withLock({ $0.count }) < count { try await Task.sleep(for: .milliseconds(2)) }
+        }
+        var others = Configuration()
+        others.allowsUnsafeTransactions = true
+        others.busyMode = .timeout(10)
+        let other = try DatabaseQueue(path: path, configuration: others)
+        func write(_ sql: String) async throws {
+            try await other.writeWithoutTransaction { try $0.execute(sql: sql) }
+        }
+        try await write(
+            "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan'); BEGIN IMMEDIATE")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await engine.watchStore() }
+            try await told(1)
+            // Whatever is called like the database and changes is a reason to look again.
+            for _ in 0..<5 {
+                try Data().write(to: URL(fileURLWithPath: path + "-touched"))
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            try await write("UPDATE SBGame SET year = 1995; COMMIT")
+            try await told(2)
+            group.cancelAll()
+        }
+        #expect(
+            events.withLock { $0 } == ["another program is writing to this store for a long time", "ended"])
+        #expect(try await store.database.read { try store.status($0) }.digest.count == 1)
+    }
+}
