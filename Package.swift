@@ -33,6 +33,7 @@ let package = Package(
                 "SyncModel", "SecureChannel", .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
+        .target(name: "MergeRules", dependencies: ["SyncModel"]),
         .target(
             name: "RecordStore",
             dependencies: [
@@ -96,13 +97,14 @@ let package = Package(
         // Speaks with the test harnesses of other implementations of Negentropy.
         .executableTarget(
             name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
+        .testTarget(name: "MergeRulesTests", dependencies: ["MergeRules", "SyncModel", "SeededRandom"]),
         .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "SeededRandom", "SyncModel"]),
         // What stands in Protocol/vectors: a library, so that the tests hold the files against it and the command writes
         // them.
         .target(
             name: "ProtocolVectors",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "PeerSync",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -113,7 +115,8 @@ let package = Package(
         .testTarget(
             name: "ProtocolVectorTests",
             dependencies: [
-                "ProtocolVectors", "SecureChannel", "SyncModel", "SyncProtocol",
+                "ProtocolVectors", "SecureChannel", "SyncModel", "SyncProtocol", "RecordStore", "PeerSync",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
@@ -122,11 +125,14 @@ let package = Package(
         .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),
         .testTarget(
             name: "SyncProtocolTests",
-            dependencies: ["SyncProtocol", "SeededRandom", .product(name: "NIOCore", package: "swift-nio")]
+            dependencies: [
+                "SyncProtocol", "SecureChannel", "SeededRandom",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
         ),
         .testTarget(
             name: "RecordStoreTests",
-            dependencies: ["RecordStore", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: ["RecordStore", "SeededRandom", .product(name: "GRDB", package: "GRDB.swift")]
         ),
         .testTarget(
             name: "PeerSyncTests",
@@ -143,7 +149,7 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["scorebook-peer", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: ["scorebook-peer", "SeededRandom", .product(name: "GRDB", package: "GRDB.swift")]
         ),
     ],
     swiftLanguageModes: [.v6]
@@ -156,4 +162,9 @@ if Context.environment["SCOREBOOK_FUZZING"] != nil {
         .executableTarget(
             name: "fuzz", dependencies: ["FuzzTargets", "FuzzAllocations"], path: "Tests/fuzz"),
     ]
+}
+
+// What builds and runs whole programs takes long. scripts/mutate does without it where no mutation asks for it.
+if Context.environment["SCOREBOOK_MUTATING"] != nil {
+    package.targets.removeAll { $0.name == "IntegrationTests" }
 }

@@ -7,6 +7,10 @@ import SyncModel
 public struct Identity: Sendable {
     package let keyPair: KeyPair
 
+    package init(keyPair: KeyPair) {
+        self.keyPair = keyPair
+    }
+
     /// The static key that peers know this machine by.
     public var publicKey: PublicKey { keyPair.publicKey }
 

@@ -9,7 +9,7 @@ import Synchronization
 /// two sides that both did would wait for each other for ever. What bounds it is the protocol: batches by the
 /// window, acknowledgements by the batches of the other side's window, the rest by ``limit`` and ``byteLimit``. Batches are
 /// read only when it is their turn, and pieces of files when there is room for them: ``sendWhenIdle(_:)`` waits.
-final class Outbox: Sendable {
+package final class Outbox: Sendable {
     /// More messages than this are only waiting when the other side asks and does not read.
     static let limit = 1024
     /// More bytes than these, as they are in memory and about, without batches, wait for the same reason only.
@@ -34,12 +34,12 @@ final class Outbox: Sendable {
     private let rooms: AsyncStream<Void>
     private let room: AsyncStream<Void>.Continuation
 
-    init() {
+    package init() {
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (rooms, room) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    func send(_ message: Message) throws(ProtocolError) {
+    package func send(_ message: Message) throws(ProtocolError) {
         // The message that says so has to get out.
         let isLast = if case .error = message { true } else { false }
         let isIn = state.withLock { state in
@@ -82,14 +82,14 @@ final class Outbox: Sendable {
         room.yield()
     }
 
-    enum Next {
+    package enum Next {
         case message(Message)
         case nothing
         case end
     }
 
     /// The next message to write.
-    func next() -> Next {
+    package func next() -> Next {
         state.withLock { state in
             if let message = state.messages.popFirst() {
                 state.byteCount -= message.byteCountInMemory

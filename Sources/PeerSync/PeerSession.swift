@@ -153,6 +153,7 @@ final class PeerSession: Sendable {
             noteEnd(nil)
             return report
         } catch {
+            let error = await engine.mended(error)
             let end = wasAsked ? nil : understood(error)
             noteEnd(end)
             if wasAsked { return nil }
@@ -298,7 +299,7 @@ final class PeerSession: Sendable {
         -> SyncReport?
     {
         let startsOver = purpose.call?.startOver?.isLeft ?? false
-        let offers = try await offers(to: peer)
+        let offers = try await engine.offers(to: peer)
         try outbox.send(.hello(hello(offers)))
         let answer: Message = if let first { first } else { try await nextMessage(&reader) }
         guard case .hello(let hello) = answer else {
@@ -312,6 +313,7 @@ final class PeerSession: Sendable {
             await noteEnd(of: connection, peer, nil)
             return report
         } catch {
+            let error = await engine.mended(error)
             let end = wasAsked ? nil : understood(error)
             if let end, end.message != "\(error)" {
                 engine.logger.warning("the session with \(peer.name) ended: \(error)")

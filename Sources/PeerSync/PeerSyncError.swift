@@ -44,6 +44,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let storeBusy = Code(description: "storeBusy")
         /// The disk of this machine's store is full, or fails.
         public static let diskFailure = Code(description: "diskFailure")
+        /// What sync knew in this machine's store was damaged in places, and is mended now.
+        public static let storeMended = Code(description: "storeMended")
         /// The other machine's store cannot be read or written at this moment.
         public static let peerStoreFailure = Code(description: "peerStoreFailure")
         /// This machine's store cannot be used until somebody does something about it.
@@ -73,7 +75,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         [
             .unreachable, .noPeer, .interrupted, .timeout, .protocolViolation, .clockSkew,
             .duplicateConnection, .zonesChanged, .notPermitted, .peerSwitchedOff, .storeBusy, .diskFailure,
-            .peerStoreFailure,
+            .peerStoreFailure, .storeMended,
         ].contains(code)
     }
 }

@@ -58,11 +58,18 @@ extension SyncEngine {
     /// - Throws: ``OpenFiles/Loss``; ``PeerSyncError`` `switchedOff`.
     func watchStore() async throws {
         let trouble = StoreTrouble(logger, onEvent: onEvent)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.watch.run(self.store, self.files, trouble, logger: self.logger) }
-            group.addTask { try await self.settings.run(self.store, self.watch, trouble) }
-            defer { group.cancelAll() }
-            while try await group.next() != nil {}
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await self.watch.run(self.store, self.files, trouble, logger: self.logger)
+                }
+                group.addTask { try await self.settings.run(self.store, self.watch, trouble) }
+                defer { group.cancelAll() }
+                while try await group.next() != nil {}
+            }
+        } catch is CancellationError {
+            // The store says so when it is asked for the first time and nobody wants to know any more. That is an end
+            // like any other.
         }
     }
 

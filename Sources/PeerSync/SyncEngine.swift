@@ -81,6 +81,27 @@ public final class SyncEngine: Sendable {
         throw PeerSyncError.switchedOff
     }
 
+    /// Mends the store when an error says that what sync knows of a record cannot be read: the next session then goes on. A
+    /// repair takes nothing back that others have written later (``RecordStore/repair(_:)``), so nobody is asked.
+    ///
+    /// - Returns: what the session is to end with.
+    func mended(_ error: any Error) async -> any Error {
+        guard let damage = error as? RecordStoreError, damage.code == .corrupt else { return error }
+        // Also in a task that was cancelled.
+        let repair = Task { [store] in try await store.database.write { db in try store.repair(db) } }
+        do {
+            let check = try await repair.value
+            guard !check.isSound else { return damage }
+            onEvent(.mended(check))
+            return PeerSyncError(
+                .storeMended,
+                "what sync knew of some records here was damaged and is mended; the next connection goes on")
+        } catch {
+            logger.error("the store cannot be mended: \(error)")
+            return damage
+        }
+    }
+
     /// Keeps in the store whether this engine has connections with a peer, and what went wrong with it, if anything did.
     func noteConnected(with peer: Peer, error: String? = nil) async throws {
         try await store.noteConnected(with: peer, error: error) { [connections] in

@@ -212,8 +212,8 @@ actor ZoneSession {
         var next = await arrived.first()
         while let first = next {
             let applied = try await apply(first, limit: limit)
-            for (batch, refusal) in applied.batches {
-                if let refusal { try tell(refusal) }
+            for (batch, refusals) in applied.batches {
+                for refusal in refusals { try tell(refusal) }
                 try await perform(exchange.applied(batch))
             }
             arrived.settle(applied.batches.count)
@@ -228,7 +228,7 @@ actor ZoneSession {
 
     private struct Applied {
         /// Those that are durable, without their records.
-        var batches: [(ChangeBatch, Refusal?)] = []
+        var batches: [(ChangeBatch, [Refusal])] = []
         /// A batch that was taken out, and is better applied alone.
         var left: ArrivedBatch?
     }
@@ -247,8 +247,8 @@ actor ZoneSession {
                         applied.left = current
                         break
                     }
-                    let refusal = try ledger.apply(current.batch, hashes: current.hashes, in: transaction)
-                    applied.batches.append((current.batch.withoutRecords, refusal))
+                    let refusals = try ledger.apply(current.batch, hashes: current.hashes, in: transaction)
+                    applied.batches.append((current.batch.withoutRecords, refusals))
                     records += current.batch.records.count
                     arrived.letGo(current)
                     let mayGoOn =
@@ -277,7 +277,7 @@ actor ZoneSession {
         let refusal = Refusal(names: refuse.names, reason: reason)
         try await write { ledger, db in try ledger.noteRefused(db, refusal) }
         onEvent(
-            .recordsRefused(name: ledger.peer.name, refuse.names, isReadOnly: reason == .readOnly))
+            .recordsRefused(name: ledger.peer.name, refuse.names, reason.reason))
     }
 
     func receivedAcknowledgement(_ token: ChangeToken) async throws {
@@ -329,7 +329,7 @@ actor ZoneSession {
                     zone: number, reason: Int(refusal.reason.rawValue), names: refusal.names)))
         onEvent(
             .refusedRecords(
-                name: ledger.peer.name, refusal.names, isReadOnly: refusal.reason == .readOnly))
+                name: ledger.peer.name, refusal.names, refusal.reason.reason))
     }
 
     private func compare(with theirs: ZoneSummary) async throws {

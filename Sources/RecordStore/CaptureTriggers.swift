@@ -28,8 +28,8 @@ enum CaptureTriggers {
                 CREATE TRIGGER \(table)_captureInsert AFTER INSERT ON \(table)
                 WHEN \(isCapturing)
                 BEGIN
-                    INSERT INTO pendingChange (recordName, changedColumns, time)
-                    VALUES (NEW.recordName, -1, \(now));
+                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
+                    VALUES ('\(table)', NEW.recordName, -1, \(now));
                 END
                 """
             ),
@@ -39,8 +39,8 @@ enum CaptureTriggers {
                 CREATE TRIGGER \(table)_captureUpdate AFTER UPDATE OF \(columns) ON \(table)
                 WHEN (\(isAnyChanged)) AND \(isCapturing) AND OLD.recordName = NEW.recordName
                 BEGIN
-                    INSERT INTO pendingChange (recordName, changedColumns, time)
-                    VALUES (NEW.recordName, \(changed), \(now));
+                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
+                    VALUES ('\(table)', NEW.recordName, \(changed), \(now));
                 END
                 """
             ),
@@ -50,8 +50,8 @@ enum CaptureTriggers {
                 CREATE TRIGGER \(table)_captureRename AFTER UPDATE OF recordName ON \(table)
                 WHEN OLD.recordName <> NEW.recordName AND \(isCapturing)
                 BEGIN
-                    INSERT INTO pendingChange (recordName, changedColumns, time)
-                    VALUES (OLD.recordName, 0, \(now)), (NEW.recordName, -1, \(now));
+                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
+                    VALUES ('\(table)', OLD.recordName, 0, \(now)), ('\(table)', NEW.recordName, -1, \(now));
                 END
                 """
             ),
@@ -61,35 +61,56 @@ enum CaptureTriggers {
                 CREATE TRIGGER \(table)_captureDelete AFTER DELETE ON \(table)
                 WHEN \(isCapturing)
                 BEGIN
-                    INSERT INTO pendingChange (recordName, changedColumns, time)
-                    VALUES (OLD.recordName, 0, \(now));
+                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
+                    VALUES ('\(table)', OLD.recordName, 0, \(now));
                 END
                 """
             ),
         ]
     }
 
-    /// Puts a type's triggers in place, where they are missing or differ.
-    ///
-    /// - Returns: whether the type had no triggers at all, so that rows made before them are still unknown to sync.
-    static func install(_ db: Database, for type: RecordType) throws -> Bool {
+    /// How the triggers that a type's table has compare with those that it should have.
+    enum Difference {
+        case none
+        /// Some are missing, or are those of another version.
+        case some
+        /// There are none at all.
+        case all
+    }
+
+    static func difference(_ db: Database, for type: RecordType) throws -> Difference {
         let wanted = statements(for: type)
-        let present = try Dictionary(
+        let present = try present(db, on: type)
+        guard wanted.contains(where: { present[$0.name] != nil }) else { return .all }
+        return wanted.allSatisfy { present[$0.name] == $0.sql } ? .none : .some
+    }
+
+    /// Puts a type's triggers in place, where they are missing or differ.
+    static func install(_ db: Database, for type: RecordType) throws {
+        let present = try present(db, on: type)
+        for (name, sql) in statements(for: type) where present[name] != sql {
+            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name)")
+            try db.execute(sql: sql)
+        }
+        let fields = type.fieldNames.joined(separator: " ")
+        // A store that is as it should be is opened without writing, which also a full disk allows.
+        if try SyncState.text(db, .captured(type.name)) != fields {
+            try SyncState.set(db, .captured(type.name), fields)
+        }
+    }
+
+    /// The statements of the triggers that a type's table has, by name.
+    private static func present(_ db: Database, on type: RecordType) throws -> [String: String] {
+        try Dictionary(
             uniqueKeysWithValues: Row.fetchAll(
                 db,
                 sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?",
                 arguments: [type.name]
             ).map { ($0["name"] as String, $0["sql"] as String) })
-        let isNew = !wanted.contains { present[$0.name] != nil }
-        for (name, sql) in wanted where present[name] != sql {
-            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name)")
-            try db.execute(sql: sql)
-        }
-        try SyncState.set(db, .captured(type.name), type.fieldNames.joined(separator: " "))
-        return isNew
     }
 
-    /// Journals rows that were there before the triggers were, as insertions made now.
+    /// Journals rows that sync does not know, as insertions made now: the triggers may not have been there when they were
+    /// written.
     ///
     /// - Throws: `tableMismatch` when a row has no name, which SQLite lets be in tables that others have made.
     static func adoptRows(_ db: Database, of type: RecordType) throws {
@@ -100,19 +121,29 @@ enum CaptureTriggers {
         }
         try db.execute(
             sql: """
-                INSERT INTO pendingChange (recordName, changedColumns, time)
-                SELECT recordName, -1, \(now) FROM \(type.name)
-                WHERE recordName NOT IN (SELECT remoteRecordID FROM remoteRecord)
-                ORDER BY recordName
+                INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
+                SELECT '\(type.name)', recordName, -1, \(now) FROM \(type.name)
+                WHERE \(isUnknown(type)) ORDER BY recordName
                 """)
+    }
+
+    /// SQL for whether sync does not know the row of a type's table. A row may have the name of a record of another type.
+    static func isUnknown(_ type: RecordType) -> String {
+        """
+        (recordName NOT IN (SELECT remoteRecordID FROM remoteRecord)
+            OR recordName NOT GLOB '\(type.name)\(RecordName.separator)*')
+        """
     }
 
     /// Ends a pause that somebody has left behind.
     ///
     /// - Returns: whether there was one, so that writes were missed.
     static func endPause(_ db: Database) throws -> Bool {
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM capturePause)") == true else {
+            return false
+        }
         try db.execute(sql: "DELETE FROM capturePause")
-        return db.changesCount > 0
+        return true
     }
 
     /// Runs `body` with the triggers silent. Nobody else sees the pause: it is over before the transaction ends.

@@ -26,6 +26,18 @@ struct ChangeFolding {
         return total
     }
 
+    /// Takes rows in as they are now, each as if it was written whole under a stamp that is given.
+    func take(_ db: Database, _ rows: [(name: RecordName, stamp: Stamp)]) throws -> StoreChanges {
+        var clock = try StoredClock.load(db)
+        var entries = Entries()
+        for row in rows {
+            clock.observe(row.stamp.time)
+            entries.note(-1, row.stamp, of: row.name)
+        }
+        try StoredClock.save(db, clock)
+        return try fold(db, entries)
+    }
+
     /// What the journal says of one record.
     private struct Entry {
         var stampsByBit: [Int: Stamp] = [:]
@@ -39,35 +51,84 @@ struct ChangeFolding {
             }
             return stampsByBit[bit] ?? allFields
         }
+
+        /// Takes in a change: the mask is that of `pendingChange.changedColumns`.
+        mutating func note(_ mask: Int64, _ stamp: Stamp) {
+            last = stamp
+            if mask < 0 {
+                allFields = stamp
+                stampsByBit.removeAll()
+            }
+            guard mask > 0 else { return }
+            for bit in 0..<RecordType.maximumFieldCount where mask & (1 << Int64(bit)) != 0 {
+                stampsByBit[bit] = stamp
+            }
+        }
+    }
+
+    /// What the journal says, by record.
+    private struct Entries {
+        private var byName: [RecordName: Entry] = [:]
+        private var names: [RecordName] = []
+
+        /// In the order of the first change of each.
+        var inOrder: some Sequence<(RecordName, Entry)> { names.lazy.map { ($0, byName[$0]!) } }
+
+        mutating func note(_ mask: Int64, _ stamp: Stamp, of name: RecordName) {
+            if byName[name] == nil { names.append(name) }
+            byName[name, default: Entry(last: stamp)].note(mask, stamp)
+        }
     }
 
     private func foldChunk(_ db: Database) throws -> StoreChanges? {
+        guard let chunk = try readChunk(db) else { return nil }
+        let changes = try fold(db, chunk.entries)
+        try db.cachedStatement(sql: "DELETE FROM pendingChange WHERE id <= ?")
+            .execute(arguments: [chunk.lastID])
+        return changes
+    }
+
+    /// Reads the oldest entries of the journal, and gives them their stamps.
+    ///
+    /// - Returns: nil when the journal is empty.
+    private func readChunk(_ db: Database) throws -> (entries: Entries, lastID: Int64)? {
         let statement = try db.cachedStatement(
-            sql: "SELECT id, recordName, changedColumns, time FROM pendingChange ORDER BY id LIMIT ?")
+            sql: """
+                SELECT id, recordType, changedColumns, time, recordName FROM pendingChange ORDER BY id LIMIT ?
+                """)
         let rows = try Row.fetchCursor(statement, arguments: [Self.chunk])
         var clock = try StoredClock.load(db)
-        var entries: [String: Entry] = [:]
-        var names: [String] = []
+        var entries = Entries()
+        var unnamed: [(id: Int64, type: String)] = []
         var lastID: Int64?
         while let row = try rows.next() {
             lastID = row[0]
-            let name: String = row[1]
+            let type: String? = row[1]
+            // The whole text: up to a NUL it may be the name of another record.
+            let text = RecordTable.text(statement.sqliteStatement, 4)
+            guard let name = text.flatMap({ try? RecordName($0) }), type.map(name.isOfType) != false else {
+                if let type { unnamed.append((row[0], type)) }
+                continue
+            }
             let stamp = Stamp(time: clock.tick(milliseconds: row[3]), replica: replica)
-            if entries[name] == nil { names.append(name) }
-            var entry = entries[name] ?? Entry(last: stamp)
-            Self.note(row[2], stamp, in: &entry)
-            entries[name] = entry
+            entries.note(row[2], stamp, of: name)
         }
         guard let lastID else { return nil }
+        try StoredClock.save(db, clock)
+        for (id, type) in unnamed {
+            if let table = tables[type] { try UnsyncedRecords.noteName(db, journalEntry: id, in: table) }
+        }
+        return (entries, lastID)
+    }
 
+    /// Folds what is said of some records.
+    private func fold(_ db: Database, _ entries: Entries) throws -> StoreChanges {
         let set = try WorkingSet(db, tables)
         var numbering = try ChangeNumbering(db)
         let new = try NewRecords(db, tables, zone: zone, peer: nil)
         var captured: [String: [String]] = [:]
         var emptied: [EmptiedReference] = []
-        for text in names {
-            // The tables refuse names that are none; what another schema's table let through cannot be synced.
-            guard let name = try? RecordName(text), let entry = entries[text] else { continue }
+        for (name, entry) in entries.inOrder {
             if captured[name.recordType] == nil {
                 captured[name.recordType] =
                     try SyncState.text(db, .captured(name.recordType))?.split(separator: " ").map(String.init)
@@ -78,8 +139,6 @@ struct ChangeFolding {
             try fold(entry, name, capturedFields: fields, into: set, &emptied)
         }
         for reference in emptied { try fold(reference, in: set) }
-        try StoredClock.save(db, clock)
-        try db.cachedStatement(sql: "DELETE FROM pendingChange WHERE id <= ?").execute(arguments: [lastID])
         var changes = StoreChanges()
         changes.changed = numbering.count
         changes += try set.save(&numbering)
@@ -105,18 +164,6 @@ struct ChangeFolding {
         return try new.adopt(state, modificationDate: row.modificationDate, &numbering)
     }
 
-    private static func note(_ mask: Int64, _ stamp: Stamp, in entry: inout Entry) {
-        entry.last = stamp
-        if mask < 0 {
-            entry.allFields = stamp
-            entry.stampsByBit.removeAll()
-        }
-        guard mask > 0 else { return }
-        for bit in 0..<RecordType.maximumFieldCount where mask & (1 << Int64(bit)) != 0 {
-            entry.stampsByBit[bit] = stamp
-        }
-    }
-
     /// The zone of a record: that of the first record it refers to, and so on to the one at the root.
     private func homeZone(of name: RecordName, _ values: [FieldValue], in set: WorkingSet) throws -> Int64 {
         var (name, values) = (name, values)
@@ -140,10 +187,13 @@ struct ChangeFolding {
     /// What is synced of a value: a picture that a program wrote into the column itself is put into a file.
     private func kept(_ value: FieldValue, _ field: FieldDefinition, _ db: Database) throws -> FieldValue {
         guard field.kind == .asset, let assets, case .blob(let bytes) = value else { return value }
-        if let asset = try? assets.add(bytes) { return .asset(asset) }
-        // Where no file can be written, a small one stays what it is. A record that is too large for a batch would keep all
-        // others from being sent, so the bytes of a large one wait in the store itself.
-        return bytes.count > UnstoredAssets.limit ? .asset(try UnstoredAssets.keep(db, bytes)) : value
+        do {
+            return .asset(try assets.add(bytes))
+        } catch let error as RecordStoreError where error.code.isAboutAssetFiles {
+            // Where no file can be written, a small one stays what it is. A record that is too large does not travel, so
+            // the bytes of a large one wait in the store itself.
+            return bytes.count > UnstoredAssets.limit ? .asset(try UnstoredAssets.keep(db, bytes)) : value
+        }
     }
 
     /// Writes the files of pictures that the journal has, so that a transaction need not last as long as that takes: to put
@@ -159,7 +209,14 @@ struct ChangeFolding {
                             SELECT \(field.name) FROM \(type.name) WHERE typeof(\(field.name)) = 'blob'
                                 AND recordName IN (SELECT recordName FROM pendingChange)
                             """))
-                while let blob = try blobs.next() { _ = try? assets.add([UInt8](blob)) }
+                while let blob = try blobs.next() {
+                    do {
+                        _ = try assets.add([UInt8](blob))
+                    } catch let error as RecordStoreError where error.code.isAboutAssetFiles {
+                        // The fold meets the same error, and keeps the bytes elsewhere.
+                        return
+                    }
+                }
             }
         }
     }

@@ -28,9 +28,6 @@ package struct BatchLimit: Sendable {
         self.groupBytes = groupBytes
     }
 
-    /// The most bytes that one record may take; together with ``groupBytes`` it stays below the greatest message.
-    package static let maximumRecord = 8 << 20
-
     package static let standard = BatchLimit(
         records: 5_000, bytes: 1 << 20, groupRecords: 10_000, groupBytes: 6 << 20)
 }
@@ -115,28 +112,18 @@ struct ChangeLog {
             }
             let name = try RecordName(row[0] as String)
             let state = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes).state.transferred
-            try Self.checkSize(state)
             filling.append(state, sequence: row[3])
         }
         return ChangeBatch(records: filling.records, token: try Self.current(db), isLast: true)
     }
 
-    /// The states of some records as they travel; those that are not known are left out.
+    /// The states of some records as they travel; those that are not known, or too large, are left out.
     func states(_ db: Database, named names: [RecordName]) throws -> [RecordState] {
         let working = try WorkingSet(db, tables)
         return try names.compactMap { name in
-            guard let state = try working.known(name)?.state.transferred else { return nil }
-            try Self.checkSize(state)
-            return state
+            guard let state = try working.known(name)?.state, !state.isTooLarge else { return nil }
+            return state.transferred
         }
-    }
-
-    static func checkSize(_ state: RecordState) throws {
-        guard state.greatestSize > BatchLimit.maximumRecord else { return }
-        throw RecordStoreError(
-            .invalidRecord,
-            "\(state.name) is too large to be synced (about \(state.greatestSize) bytes; at most "
-                + "\(BatchLimit.maximumRecord) are allowed); make it smaller")
     }
 }
 
@@ -176,30 +163,10 @@ private struct FillingBatch {
 
     mutating func append(_ state: RecordState, sequence: Int64) {
         lastSequence = sequence
-        // A row that vanished behind the triggers' back has nothing to say.
-        guard !state.isEmpty else { return }
+        // A row that vanished behind the triggers' back has nothing to say. A record that is too large stays here, and the
+        // others go: `unsyncedRecord` names it.
+        guard !state.isEmpty, !state.isTooLarge else { return }
         records.append(state)
-        bytes += state.greatestSize
-    }
-}
-
-extension RecordState {
-    /// The most bytes that the state may take when it travels: names that nothing else in the batch shares, and
-    /// a stamp of its own for each field.
-    var greatestSize: Int {
-        fields.reduce(400) { $0 + $1.value.greatestSize + $1.name.utf8.count + 24 }
-    }
-}
-
-extension FieldValue {
-    fileprivate var greatestSize: Int {
-        switch self {
-        case .null: 1
-        case .integer, .real, .date: 9
-        case .text(let text): text.utf8.count + 9
-        case .blob(let bytes): bytes.count + 9
-        case .reference(let name): name.description.utf8.count + 8
-        case .asset(let asset): asset.mediaType.utf8.count + asset.name.utf8.count + 56
-        }
+        bytes += state.size
     }
 }

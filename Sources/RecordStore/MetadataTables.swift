@@ -50,7 +50,7 @@ enum MetadataTables {
     /// Also made in stores of before the first release, which lack it.
     private static let createRefusedRecord = """
         -- The records of which a peer has not taken this store's state. reason: 1 the peer lets this machine read only,
-        -- 2 the peer has a record of that name in another zone.
+        -- 2 the peer has a record of that name in another zone, 3 the record is too large for the peer.
         CREATE TABLE refusedRecord (
             peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
             zone INTEGER NOT NULL,
@@ -68,6 +68,43 @@ enum MetadataTables {
             id INTEGER PRIMARY KEY,
             address TEXT NOT NULL,
             time INTEGER NOT NULL
+        );
+        """
+
+    /// Also made in stores of before the first release, which lack it.
+    private static let createUnsyncedRecord = """
+        -- The rows and records of this store that stay here. recordType: the table. reason: 1 recordName is not the name
+        -- of a record of the table, and the row has no zone; 2 the record is too large to travel.
+        CREATE TABLE unsyncedRecord (
+            recordType TEXT NOT NULL,
+            recordName NOT NULL,
+            zone INTEGER,
+            reason INTEGER NOT NULL,
+            PRIMARY KEY (recordType, recordName)
+        ) WITHOUT ROWID;
+        CREATE INDEX unsyncedRecordZone ON unsyncedRecord (zone) WHERE zone IS NOT NULL;
+        """
+
+    /// Also made in stores of before the first release, where it ends with the pairing.
+    private static let createPeerZone = """
+        -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have. This
+        -- outlives the pairing: the machine may come back with what it holds.
+        -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
+        CREATE TABLE peerZone (
+            peer INTEGER NOT NULL,
+            zone INTEGER NOT NULL REFERENCES recordZone (id),
+            acknowledgedSequence INTEGER NOT NULL DEFAULT 0,
+            receivedGeneration BLOB,
+            receivedSequence INTEGER NOT NULL DEFAULT 0,
+            receivedHorizon INTEGER NOT NULL DEFAULT 0,
+            rights INTEGER,
+            PRIMARY KEY (peer, zone)
+        ) WITHOUT ROWID;
+
+        -- The machines that this one is no longer paired with. Each gets its number back when it is paired again.
+        CREATE TABLE formerPeer (
+            id INTEGER PRIMARY KEY,
+            publicKey BLOB NOT NULL UNIQUE
         );
         """
 
@@ -139,14 +176,17 @@ enum MetadataTables {
             fieldNames TEXT NOT NULL UNIQUE
         );
 
-        -- The journal that the triggers write. changedColumns: -1 inserted, 0 deleted, otherwise one bit for each
-        -- synced column in order of name. time: milliseconds since 1970.
+        -- The journal that the triggers write. recordType: the table. changedColumns: -1 inserted, 0 deleted, otherwise
+        -- one bit for each synced column in order of name. time: milliseconds since 1970.
         CREATE TABLE pendingChange (
             id INTEGER PRIMARY KEY,
             recordName TEXT NOT NULL,
             changedColumns INTEGER NOT NULL,
-            time INTEGER NOT NULL
+            time INTEGER NOT NULL,
+            recordType TEXT
         );
+
+        \(createUnsyncedRecord)
 
         -- Has a row only inside a transaction in which the engine itself writes: the triggers then stay silent.
         CREATE TABLE capturePause (
@@ -181,26 +221,7 @@ enum MetadataTables {
 
         \(createRefusedRecord)
 
-        -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have.
-        -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
-        CREATE TABLE peerZone (
-            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
-            zone INTEGER NOT NULL REFERENCES recordZone (id),
-            acknowledgedSequence INTEGER NOT NULL DEFAULT 0,
-            receivedGeneration BLOB,
-            receivedSequence INTEGER NOT NULL DEFAULT 0,
-            receivedHorizon INTEGER NOT NULL DEFAULT 0,
-            rights INTEGER,
-            PRIMARY KEY (peer, zone)
-        ) WITHOUT ROWID;
-
-        -- How far machines had come that this one is no longer paired with, should they be paired again.
-        CREATE TABLE formerPeer (
-            publicKey BLOB NOT NULL,
-            zone INTEGER NOT NULL REFERENCES recordZone (id),
-            acknowledgedSequence INTEGER NOT NULL,
-            PRIMARY KEY (publicKey, zone)
-        ) WITHOUT ROWID;
+        \(createPeerZone)
         """
 
     /// Creates the tables, or brings those of an older format up to date.
@@ -229,6 +250,11 @@ enum MetadataTables {
         if try !db.indexes(on: "remoteRecord").contains(where: { $0.columns.contains("sourcePeer") }) {
             try db.execute(sql: "DROP INDEX IF EXISTS remoteRecordChange; \(createChangeIndex)")
         }
+        if try !db.tableExists("unsyncedRecord") {
+            // What the old triggers have journaled is of the type that its name says.
+            try db.execute(
+                sql: "ALTER TABLE pendingChange ADD COLUMN recordType TEXT; \(createUnsyncedRecord)")
+        }
         if try !db.tableExists("refusedRecord") {
             try db.execute(
                 sql: """
@@ -238,6 +264,17 @@ enum MetadataTables {
                     CREATE UNIQUE INDEX recordZoneID ON recordZone (zoneName, owner);
                     ALTER TABLE peerZone ADD COLUMN rights INTEGER;
                     \(createRefusedRecord)
+                    """)
+        }
+        if try !db.columns(in: "formerPeer").contains(where: { $0.name == "id" }) {
+            try db.execute(
+                sql: """
+                    CREATE TEMPORARY TABLE oldPeerZone AS SELECT * FROM peerZone;
+                    DROP TABLE peerZone;
+                    DROP TABLE formerPeer;
+                    \(createPeerZone)
+                    INSERT INTO peerZone SELECT * FROM oldPeerZone;
+                    DROP TABLE oldPeerZone
                     """)
         }
     }

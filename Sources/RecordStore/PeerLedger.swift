@@ -30,7 +30,8 @@ package struct PeerLedger: Sendable {
             current: try ChangeLog.current(db),
             received: try PeerTable.progress(db, peer: peer.id, zone: zoneID).received,
             digest: try Zones.digest(db, zoneID),
-            refused: try RefusedRecords.count(db, peer: peer.id, zone: zoneID))
+            refused: try RefusedRecords.count(db, peer: peer.id, zone: zoneID)
+                + UnsyncedRecords.count(db, zone: zoneID))
     }
 
     /// How this side begins a session.
@@ -141,31 +142,31 @@ package struct PeerLedger: Sendable {
     /// - Parameters:
     ///   - hashes: those of the records, in the same order, if somebody has computed them.
     ///   - transaction: the one that is open, with what its batches have in common.
-    /// - Returns: the records that were left out, because the peer may not write them.
+    /// - Returns: the records that were left out, by reason.
     package func apply(
         _ batch: ChangeBatch, hashes: [RecordHashes]? = nil, in transaction: ApplyingTransaction
-    ) throws -> Refusal? {
+    ) throws -> [Refusal] {
         let db = transaction.db
         let rights = try check(db, .read)
         try checkClock(batch)
-        var refused: [RecordName] = []
+        var refused = RefusedNames()
         let mayWrite = rights == .write
         // A stream that ends is settled also when nothing of it was taken.
         _ = try store.merge(
             db, mayWrite ? batch.records : [], hashes: mayWrite ? hashes : nil, zoneID: zoneID, from: peer.id,
             isLast: batch.isLast && !batch.isLoose, isLoose: batch.isLoose, refused: &refused,
             with: transaction.writer(self, for: mayWrite ? batch.records.count : 0))
-        if !mayWrite { refused = batch.records.map(\.name) }
+        if !mayWrite, !batch.records.isEmpty { refused[.readOnly] = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
         if mayWrite { try store.endRefusals(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }
-        guard !refused.isEmpty else { return nil }
-        return Refusal(names: refused, reason: mayWrite ? .otherZone : .readOnly)
+        return refused.sorted { $0.key.rawValue < $1.key.rawValue }
+            .map { Refusal(names: $0.value, reason: $0.key) }
     }
 
     /// Merges a batch that is alone in its transaction.
     package func apply(
         _ db: Database, _ batch: ChangeBatch, manyRecords: Int = ApplyingTransaction.manyRecords
-    ) throws -> Refusal? {
+    ) throws -> [Refusal] {
         try ApplyingTransaction.run(db, manyRecords: manyRecords) { try apply(batch, in: $0) }
     }
 

@@ -4,6 +4,7 @@ import SyncModel
 
 /// A machine that this one is paired with.
 public struct Peer: Sendable, Hashable {
+    /// The machine's number in this store; that of no other, also after the pairing has ended.
     package let id: Int64
     /// The peer's static key, 32 bytes: that is who it is.
     public let publicKey: [UInt8]
@@ -96,32 +97,26 @@ enum PeerTable {
             unique = "\(name) \(number)"
             number += 1
         }
+        let formerID = try Int64.fetchOne(
+            db, sql: "DELETE FROM formerPeer WHERE publicKey = ? RETURNING id", arguments: [Data(key)])
         try db.execute(
-            sql: "INSERT INTO peer (publicKey, name, pairedAt) VALUES (?, ?, ?)",
-            arguments: [Data(key), unique, pairedAt])
-        let peer = try find(db, key: key)!
-        try db.execute(
-            sql: """
-                INSERT INTO peerZone (peer, zone, acknowledgedSequence)
-                SELECT ?, zone, acknowledgedSequence FROM formerPeer WHERE publicKey = ?
-                """, arguments: [peer.id, Data(key)])
-        try db.execute(sql: "DELETE FROM formerPeer WHERE publicKey = ?", arguments: [Data(key)])
-        return peer
+            sql: "INSERT INTO peer (id, publicKey, name, pairedAt) VALUES (?, ?, ?, ?)",
+            arguments: [formerID, Data(key), unique, pairedAt])
+        return try find(db, key: key)!
     }
 
-    /// Ends a pairing, and remembers how far the peer had come.
+    /// Ends a pairing. What the store knows of the machine's records and tokens stays: the machine may come back with
+    /// what it holds, and whoever had forgotten that would take old records for new ones.
     static func remove(_ db: Database, _ peer: Peer) throws {
-        try db.execute(
-            sql: "UPDATE remoteRecord SET sourcePeer = NULL WHERE sourcePeer = ?", arguments: [peer.id])
-        try db.execute(
-            sql: """
-                INSERT OR REPLACE INTO formerPeer (publicKey, zone, acknowledgedSequence)
-                SELECT ?, zone, acknowledgedSequence FROM peerZone WHERE peer = ?
-                """, arguments: [Data(peer.publicKey), peer.id])
-        try db.execute(sql: "DELETE FROM peerZone WHERE peer = ?", arguments: [peer.id])
-        try db.execute(sql: "DELETE FROM refusedRecord WHERE peer = ?", arguments: [peer.id])
-        try db.execute(sql: "DELETE FROM peerSession WHERE peer = ?", arguments: [peer.id])
-        try db.execute(sql: "DELETE FROM peer WHERE id = ?", arguments: [peer.id])
+        for sql in [
+            "INSERT INTO formerPeer (id, publicKey) SELECT id, publicKey FROM peer WHERE id = ?",
+            "UPDATE peerZone SET rights = NULL WHERE peer = ?",
+            "DELETE FROM refusedRecord WHERE peer = ?",
+            "DELETE FROM peerSession WHERE peer = ?",
+            "DELETE FROM peer WHERE id = ?",
+        ] {
+            try db.execute(sql: sql, arguments: [peer.id])
+        }
     }
 
     static func progress(_ db: Database, peer: Int64, zone: Int64) throws -> PeerProgress {

@@ -1,3 +1,4 @@
+import GRDB
 import SyncModel
 
 /// The encoded system fields of a record: the BLOB of a `remoteRecord` row.
@@ -104,10 +105,12 @@ package struct RecordMetadata {
 
     /// Reads a BLOB.
     ///
-    /// - Throws: `corrupt` when it is not one of ours.
+    /// - Throws: `corrupt` when it is not one of ours; errors of SQLite, which say nothing of the BLOB.
     init(_ blob: [UInt8], shapes: ShapeTable, name: String) throws {
         do {
             try self.init(blob, fieldNames: shapes.fieldNames)
+        } catch let error as DatabaseError {
+            throw error
         } catch {
             throw RecordStoreError(
                 .corrupt,

@@ -83,7 +83,8 @@ extension RecordStore {
         }
     }
 
-    func endPairing(_ db: Database, with peer: Peer) throws {
+    /// Ends the pairing with a peer in the transaction that is open.
+    package func endPairing(_ db: Database, with peer: Peer) throws {
         try endStream(db, of: peer)
         try PeerTable.remove(db, peer)
     }

@@ -87,11 +87,12 @@ public final class RecordStore: Sendable {
         for type in schema.types {
             let captured = try SyncState.text(db, .captured(type.name))
             let hasLearnt = captured != type.fieldNames.joined(separator: " ")
+            let difference = try CaptureTriggers.difference(db, for: type)
             // The journal's masks are those of the old triggers, so it is folded before they go.
-            if captured != nil, hasLearnt { _ = try fold(db) }
-            let isNew = try CaptureTriggers.install(db, for: type)
-            if isNew { try CaptureTriggers.adoptRows(db, of: type) }
-            if isNew || hasLearnt { try relearn(db, type) }
+            if captured != nil, hasLearnt || difference == .some { _ = try fold(db) }
+            try CaptureTriggers.install(db, for: type)
+            if difference != .none { try CaptureTriggers.adoptRows(db, of: type) }
+            if difference == .all || hasLearnt { try relearn(db, type) }
         }
     }
 
@@ -117,6 +118,10 @@ public final class RecordStore: Sendable {
 
     /// The time of this machine's clock, in milliseconds since 1970.
     public static let wallClock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    /// The most bytes that a record may take to be synced, about: 8 MiB. A greater one stays where it was written, and
+    /// ``StoreStatus/unsynced`` names it.
+    public static let maximumRecordSize = RecordState.maximumSize
 
     // MARK: Writing
 
@@ -184,7 +189,7 @@ public final class RecordStore: Sendable {
         return try folding(zone).fold(db)
     }
 
-    private func folding(_ zone: Int64) -> ChangeFolding {
+    func folding(_ zone: Int64) -> ChangeFolding {
         ChangeFolding(
             tables: tables, replica: replica, generation: generation, assets: assets, zone: zone)
     }
@@ -193,16 +198,21 @@ public final class RecordStore: Sendable {
     /// or nothing.
     ///
     /// - Parameter zone: where records go that are new; the default zone if none is given.
-    /// - Throws: `otherZone` when one of the records is in another zone.
+    /// - Throws: `otherZone` when one of the records is in another zone; `invalidRecord` when one is larger than
+    ///   ``maximumRecordSize``.
     public func merge(_ db: Database, _ states: [RecordState], zone: Zone? = nil) throws -> StoreChanges {
         let zoneID = zone?.row ?? Zones.defaultID
         var changes = StoreChanges()
         try db.inSavepoint {
             _ = try fold(db)
-            for state in states { try ChangeLog.checkSize(state) }
-            var refused: [RecordName] = []
+            var refused = RefusedNames()
             changes = try merge(db, states, zoneID: zoneID, from: nil, isLast: true, refused: &refused)
-            if let name = refused.first {
+            if let name = refused[.tooLarge]?.first {
+                throw RecordStoreError(
+                    .invalidRecord,
+                    "\(name) is too large to be synced: at most 8 MiB and 1024 fields are allowed")
+            }
+            if let name = refused[.otherZone]?.first {
                 throw RecordStoreError(
                     .otherZone,
                     "\(name) is in another zone of this store already; a record is in one zone only")
@@ -217,13 +227,13 @@ public final class RecordStore: Sendable {
     /// - Parameters:
     ///   - isLast: the peer's stream ends with these, so that all it brought can be settled.
     ///   - isLoose: a reconciliation has found that we lack these states, so the peer lacks ours.
-    ///   - refused: gets the records that are left out because they are in another zone here: whoever may write in one zone
-    ///     has no say in another.
+    ///   - refused: gets the records that are left out: those that are too large, and those that are in another zone here,
+    ///     because whoever may write in one zone has no say in another.
     ///   - hashes: those of the states, in the same order, if somebody has computed them.
     ///   - writer: of simply new records, if there is one in this transaction.
     func merge(
         _ db: Database, _ states: [RecordState], hashes: [RecordHashes]? = nil, zoneID: Int64,
-        from peer: Int64?, isLast: Bool, isLoose: Bool = false, refused: inout [RecordName],
+        from peer: Int64?, isLast: Bool, isLoose: Bool = false, refused: inout RefusedNames,
         with writer: NewRecords? = nil
     ) throws -> StoreChanges {
         var clock = try StoredClock.load(db)
@@ -233,7 +243,9 @@ public final class RecordStore: Sendable {
         var others: [RecordState] = []
         try CaptureTriggers.paused(db) {
             for (index, state) in states.enumerated() {
-                if try new.insert(state, hashes: hashes?[index], &numbering) {
+                if state.size > RecordState.maximumSize {
+                    refused[.tooLarge, default: []].append(state.name)
+                } else if try new.insert(state, hashes: hashes?[index], &numbering) {
                     if let newest = state.newestWrite { clock.observe(newest.time) }
                 } else {
                     others.append(state)
@@ -260,7 +272,7 @@ public final class RecordStore: Sendable {
     /// Merges states that are not simply new.
     private func merge(
         _ db: Database, _ states: [RecordState], _ arrival: Arrival, _ clock: inout HybridLogicalClock,
-        _ numbering: inout ChangeNumbering, _ refused: inout [RecordName]
+        _ numbering: inout ChangeNumbering, _ refused: inout RefusedNames
     ) throws -> StoreChanges {
         let set = try WorkingSet(db, tables)
         let (zoneID, peer) = (arrival.zoneID, arrival.peer)
@@ -269,20 +281,21 @@ public final class RecordStore: Sendable {
         for state in states {
             let record = try set.record(state.name, newIn: zoneID)
             guard record.zone == zoneID else {
-                refused.append(state.name)
+                refused[.otherZone, default: []].append(state.name)
                 continue
             }
-            let isNews = record.state.merge(state)
+            var merged = record.state
+            let isNews = merged.merge(state)
+            guard !isNews || merged.isKept else {
+                refused[.tooLarge, default: []].append(state.name)
+                continue
+            }
+            record.state = merged
             // Some peers may send a deletion with the fields that it has ended; that is no difference.
             let received = state.transferred
             if let peer, let original = record.original, !isNews, received != record.state.transferred {
                 record.isAnswer =
                     arrival.isLoose || original.changeSequence <= acknowledged || original.sourcePeer == peer
-            }
-            guard record.state.fields.count <= RecordState.maximumFieldCount else {
-                throw RecordStoreError(
-                    .invalidRecord,
-                    "\(state.name) would have more than \(RecordState.maximumFieldCount) fields")
             }
             record.sourcePeer = peer
             record.receivedState = received
@@ -343,5 +356,12 @@ public final class RecordStore: Sendable {
     /// What the store holds, in numbers. Fold first, so that the digest covers what was written just now.
     public func status(_ db: Database) throws -> StoreStatus {
         try StoreStatus(db, schema: schema, now: now())
+    }
+}
+
+extension RecordState {
+    /// Whether a store keeps what a record has come to by merging.
+    fileprivate var isKept: Bool {
+        fields.count <= Self.maximumFieldCount && size <= Self.maximumMergedSize
     }
 }

@@ -44,6 +44,9 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let assetUnwritable = Code(description: "assetUnwritable")
         /// A name is taken, or matches several.
         public static let ambiguous = Code(description: "ambiguous")
+
+        /// Whether files of assets cannot be written now; the database may still be.
+        var isAboutAssetFiles: Bool { [.noSpace, .assetUnwritable].contains(self) }
     }
 
     public let code: Code

@@ -140,11 +140,7 @@ struct RecordTable {
         case SQLITE_FLOAT:
             return .real(sqlite3_column_double(statement, index))
         case SQLITE_TEXT:
-            // By length, not up to the first NUL: SQLite text may contain one.
-            let text = sqlite3_column_text(statement, index)
-            let length = Int(sqlite3_column_bytes(statement, index))
-            return understood(
-                String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self), kind)
+            return understood(text(statement, index) ?? "", kind)
         case SQLITE_BLOB:
             let bytes = sqlite3_column_blob(statement, index)
             let length = Int(sqlite3_column_bytes(statement, index))
@@ -152,6 +148,15 @@ struct RecordTable {
         default:
             return .null
         }
+    }
+
+    /// The text of a column, by its length: SQLite text may contain NUL, and GRDB reads it up to there only. nil when the
+    /// column holds no text.
+    static func text(_ statement: SQLiteStatement, _ index: Int32) -> String? {
+        guard sqlite3_column_type(statement, index) == SQLITE_TEXT else { return nil }
+        let text = sqlite3_column_text(statement, index)
+        let length = Int(sqlite3_column_bytes(statement, index))
+        return String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
     }
 
     /// Text as the column's kind understands it, where that loses nothing.

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncModel
 
@@ -17,6 +18,12 @@ public struct StoreCheck: Sendable, Equatable {
             case invalidName
             /// What sync knows of the record cannot be read.
             case damagedMetadata
+            /// The record takes more than ``RecordStore/maximumRecordSize``; it stays here until it is smaller.
+            case tooLarge
+
+            /// Whether ``RecordStore/repair(_:)`` mends it. A name, or what is written in a record, has to be changed by
+            /// who wrote it.
+            public var isMendable: Bool { ![.invalidName, .tooLarge].contains(self) }
         }
 
         public let name: String
@@ -40,8 +47,8 @@ public struct StoreCheck: Sendable, Equatable {
     public var keptDigest: ZoneDigest { digests.first?.kept ?? ZoneDigest() }
     public var foundDigest: ZoneDigest { digests.first?.found ?? ZoneDigest() }
 
-    /// Whether everything that was found can be mended; a name that cannot be synced has to be changed by who gave it.
-    public var isMendable: Bool { !findings.contains { $0.kind == .invalidName } }
+    /// Whether everything that was found can be mended.
+    public var isMendable: Bool { findings.allSatisfy(\.kind.isMendable) }
 
     /// Whether nothing was found.
     public var isSound: Bool { findings.isEmpty && digests.allSatisfy { $0.kept == $0.found } }
@@ -62,30 +69,38 @@ extension RecordStore {
                 if let kind = Self.finding(stored, hashes) {
                     findings.append(.init(name: record.name, kind: kind))
                 }
+                if stored.state.isTooLarge { findings.append(.init(name: record.name, kind: .tooLarge)) }
                 if stored.state.isLive {
                     digests[record.row["zone"], default: ZoneDigest()].insert(hashes.id)
                 }
-            } catch is RecordStoreError {
+            } catch let error as RecordStoreError where error.code == .corrupt {
                 findings.append(.init(name: record.name, kind: .damagedMetadata))
             }
         }
-        for type in schema.types {
-            let names = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT recordName FROM \(type.name)
-                    WHERE NOT EXISTS (SELECT 1 FROM remoteRecord WHERE remoteRecordID = recordName)
-                    """)
-            findings += names.map { name in
-                let isValid = (try? RecordName(name))?.recordType == type.name
-                return .init(name: name, kind: isValid ? .unknownRow : .invalidName)
-            }
-        }
+        for type in schema.types { findings += try unknownRows(db, of: type) }
         return StoreCheck(
             findings: findings.sorted { $0.name < $1.name },
             digests: try Zones.all(db).map { zone in
                 .init(zone: zone.name, kept: zone.digest, found: digests[zone.row] ?? ZoneDigest())
             })
+    }
+
+    /// The rows of a table that sync does not know, or cannot know under that name.
+    private func unknownRows(_ db: Database, of type: RecordType) throws -> [StoreCheck.Finding] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT CAST(recordName AS BLOB), typeof(recordName) FROM \(type.name)
+                WHERE \(CaptureTriggers.isUnknown(type))
+                """
+        ).map { row in
+            let isText = row[1] == "text"
+            let name = String(decoding: row[0] as Data, as: UTF8.self)
+            let isValid = isText && (try? RecordName(name))?.recordType == type.name
+            return .init(
+                name: isValid ? name : UnsyncedRecords.shownName(row[0], type: row[1]),
+                kind: isValid ? .unknownRow : .invalidName)
+        }
     }
 
     private static func finding(_ stored: StoredRecord, _ hashes: RecordHashes) -> StoreCheck.Finding.Kind? {
@@ -104,22 +119,26 @@ extension RecordStore {
 
     /// Mends what ``check(_:)`` finds. Part of the transaction that is open.
     ///
-    /// Rows that are there count, as written now. Of rows that are gone, and of records whose metadata is damaged, it
-    /// forgets what sync knew, and makes every peer compare everything in the next session, so that theirs come back.
+    /// Sync takes a row that it has missed for a write that was made right after the last one that it knows of, or at the
+    /// time that the row's `modificationDate` gives; only a row without either counts as written now. So nothing beats
+    /// what another machine has written later. Of rows that are gone it forgets what it knew. Then every peer compares
+    /// everything in the next session, so that what they have comes back.
     ///
     /// - Returns: what was found before.
     @discardableResult
     public func repair(_ db: Database) throws -> StoreCheck {
         _ = try fold(db)
         let found = try check(db)
-        guard !found.isSound else { return found }
-        let findings = found.findings.filter { $0.kind != .invalidName }
-        let zones = try Dictionary(grouping: findings) { try Zones.row(db, of: $0.name) ?? Zones.defaultID }
-        for (zone, findings) in zones.sorted(by: { $0.key < $1.key }) {
-            for finding in findings { try repair(db, finding) }
-            // A record without metadata stays in the zone that it was in.
-            _ = try fold(db, newInRow: zone)
+        for finding in found.findings where finding.kind == .tooLarge {
+            let name = try RecordName(finding.name)
+            guard let zone = try Zones.row(db, of: finding.name) else { continue }
+            try UnsyncedRecords.noteSize(db, name, zone: zone)
         }
+        let findings = found.findings.filter(\.kind.isMendable)
+        guard !findings.isEmpty || found.digests.contains(where: { $0.kept != $0.found }) else {
+            return found
+        }
+        try retake(db, findings)
         for zone in try Zones.all(db) {
             try AssetTable.rebuild(db, zone: zone.row) { note in
                 try forEachState(db, zone: zone) { try note($0) }
@@ -134,21 +153,41 @@ extension RecordStore {
         return found
     }
 
-    private func repair(_ db: Database, _ finding: StoreCheck.Finding) throws {
-        let isRowPresent = try RecordName(finding.name).isRow(db, tables)
-        if [.missingRow, .damagedMetadata].contains(finding.kind) {
-            try db.execute(
-                sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?", arguments: [finding.name])
+    /// Takes the rows in that there are of some records, and forgets the records that have none.
+    private func retake(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
+        // A record without metadata stays in the zone that it was in.
+        let zones = try Dictionary(grouping: findings) { try Zones.row(db, of: $0.name) ?? Zones.defaultID }
+        for (zone, findings) in zones.sorted(by: { $0.key < $1.key }) {
+            var rows: [(RecordName, Stamp)] = []
+            for finding in findings {
+                let name = try RecordName(finding.name)
+                if try tables[name.recordType]?.exists(db, finding.name) == true {
+                    rows.append((name, try stampForRepair(db, name, finding.kind)))
+                }
+                guard [.missingRow, .damagedMetadata].contains(finding.kind) else { continue }
+                try db.execute(
+                    sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?", arguments: [finding.name])
+            }
+            _ = try folding(zone).take(db, rows)
         }
-        guard isRowPresent else { return }
-        try db.execute(
-            sql: "INSERT INTO pendingChange (recordName, changedColumns, time) VALUES (?, -1, ?)",
-            arguments: [finding.name, now()])
     }
-}
 
-extension RecordName {
-    fileprivate func isRow(_ db: Database, _ tables: RecordTables) throws -> Bool {
-        try tables[recordType]?.exists(db, description) ?? false
+    /// The stamp under which a row is taken in that sync has missed.
+    private func stampForRepair(_ db: Database, _ name: RecordName, _ kind: StoreCheck.Finding.Kind) throws
+        -> Stamp
+    {
+        let state = kind == .damagedMetadata ? nil : try WorkingSet(db, tables).known(name)?.state
+        if let state, let last = latest(state.life, state.deletion) {
+            // A stamp of its own: under the last one there was another value.
+            return Stamp(time: last.time.next, replica: replica)
+        }
+        let date = try tables[name.recordType]?.row(db, name.description)?.modificationDate
+        if let time = date.flatMap(ISO8601.milliseconds(modificationDate:)), time <= now() {
+            return Stamp(time: HybridTime(milliseconds: time), replica: replica)
+        }
+        var clock = try StoredClock.load(db)
+        let time = clock.tick(milliseconds: now())
+        try StoredClock.save(db, clock)
+        return Stamp(time: time, replica: replica)
     }
 }

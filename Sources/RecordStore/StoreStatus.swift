@@ -17,11 +17,18 @@ public struct StoreStatus: Sendable {
     public let zones: [Zone]
     /// The records that peers have refused.
     public let refused: [RefusedRecord]
+    /// The rows and records of this store that stay here; of very many the first ``maximumUnsyncedListed``.
+    public let unsynced: [UnsyncedRecord]
+    /// How many these are in all.
+    public let unsyncedCount: Int
     /// Whether sync is switched on.
     public let isSyncOn: Bool
     public let peers: [Peer]
     /// How far the newest stamp lies in the future, in milliseconds; 0 when it does not.
     public let clockAhead: Int64
+
+    /// The most entries of ``unsynced``.
+    public static let maximumUnsyncedListed = 1000
 
     init(_ db: Database, schema: RecordSchema, now: Int64) throws {
         var records: [String: Int] = [:]
@@ -39,6 +46,8 @@ public struct StoreStatus: Sendable {
         digest = try Zones.digest(db, Zones.defaultID)
         zones = try Zones.all(db)
         refused = try RefusedRecords.all(db)
+        unsynced = try UnsyncedRecords.all(db, limit: Self.maximumUnsyncedListed)
+        unsyncedCount = try UnsyncedRecords.count(db)
         isSyncOn = try SyncSettings(db).isSyncOn
         peers = try PeerTable.all(db)
         clockAhead = max(0, try StoredClock.load(db).last.milliseconds - now)

@@ -70,39 +70,55 @@ extension RecordStore {
 
 /// What a machine does that was away for too long.
 extension RecordStore {
-    /// Forgets what a peer has acknowledged, so that the next session takes the peer's records over; what was changed
-    /// here since then stays, with the records it refers to. Part of the transaction that is open.
+    /// Forgets what a peer has, so that the next session takes the peer's records over; what the peer has not seen stays,
+    /// with the records it refers to. Part of the transaction that is open.
     ///
     /// Nothing is deleted by this for other machines: the records just are not known here any more.
     ///
-    /// - Parameter zones: those that the two share, and in which the peer may write; the default zone if none is given.
-    ///   In others it could not bring anything back.
+    /// - Parameter zones: those that the two share, and in which the peer may write: in others it could not bring
+    ///   anything back. With each the token of this store's that the peer holds, as its open says.
     /// - Returns: how many records were forgotten.
     @discardableResult
-    package func startOver(_ db: Database, with peer: Peer, in zones: [Zone]? = nil) throws -> Int {
+    package func startOver(
+        _ db: Database, with peer: Peer, in zones: [(zone: Zone, heldByPeer: ChangeToken?)]
+    ) throws -> Int {
         _ = try fold(db)
         var count = 0
-        for zone in zones?.map(\.row) ?? [Zones.defaultID] {
-            let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zone).acknowledgedSequence
-            let kept = try namesKept(db, zone: zone, after: acknowledged)
+        for (zone, held) in zones {
+            let seen = try conditionForSeen(db, by: peer, zone: zone.row, held: held)
+            let kept = try namesKept(db, zone: zone.row, unless: seen)
             let names = try String.fetchAll(
-                db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND changeSequence <= ?",
-                arguments: [zone, acknowledged])
+                db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND (\(seen))",
+                arguments: [zone.row])
             let forgotten = try names.map { try RecordName($0) }.filter { !kept.contains($0) }
-            try forget(db, forgotten, zone: zone)
+            try forget(db, forgotten, zone: zone.row)
             count += forgotten.count
-            try PeerTable.setReceived(db, peer: peer.id, zone: zone, .start)
+            try PeerTable.setReceived(db, peer: peer.id, zone: zone.row, .start)
         }
         try Generations.startOver(db)
         return count
     }
 
-    /// The records that changed after a number, and what they need.
-    private func namesKept(_ db: Database, zone: Int64, after sequence: Int64) throws -> Set<RecordName> {
+    /// SQL for whether the peer has seen the state of a row of `remoteRecord`: it has acknowledged it, or holds it, or has
+    /// sent it. An acknowledgement can be lost on its way, so it is not enough.
+    private func conditionForSeen(
+        _ db: Database, by peer: Peer, zone: Int64, held: ChangeToken?
+    ) throws -> String {
+        let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zone).acknowledgedSequence
+        guard let held, CopyPosition(held) == nil,
+            try ChangeLog(tables: tables).isValid(db, zone: zone, held)
+        else { return "changeSequence <= \(acknowledged) OR sourcePeer = \(peer.id)" }
+        // A peer that has lost what it had acknowledged may have lost also what it had sent.
+        guard held.sequence >= acknowledged else { return "changeSequence <= \(held.sequence)" }
+        return "changeSequence <= \(held.sequence) OR sourcePeer = \(peer.id)"
+    }
+
+    /// The records that the peer has not seen, and what they need.
+    private func namesKept(_ db: Database, zone: Int64, unless seen: String) throws -> Set<RecordName> {
         let working = try WorkingSet(db, tables)
         var queue = try String.fetchAll(
-            db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND changeSequence > ?",
-            arguments: [zone, sequence]
+            db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND (\(seen)) IS NOT TRUE",
+            arguments: [zone]
         ).map { try RecordName($0) }
         // What a peer has refused is acknowledged, and nowhere else.
         queue += try String.fetchAll(
@@ -149,6 +165,7 @@ extension RecordStore {
                     "DELETE FROM heldReference WHERE recordName = ?",
                     "DELETE FROM unsettledRecord WHERE recordName = ?",
                     "DELETE FROM assetReference WHERE recordName = ?",
+                    "DELETE FROM unsyncedRecord WHERE recordName = ?",
                 ] {
                     try db.cachedStatement(sql: sql).execute(arguments: [name.description])
                 }

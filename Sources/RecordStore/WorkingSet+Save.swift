@@ -162,9 +162,20 @@ extension WorkingSet {
             record.isNumbered ? numbering.group : record.original?.changeGroup ?? numbering.group,
             source(of: record), Data(blob),
         ])
+        try noteSize(of: record)
         try saveHeldReferences(record, placement)
         try AssetTable.note(
             db, record.state, zone: record.zone, sequence: sequence, hadAny: hasAssetReferences())
+    }
+
+    /// Notes whether a record is too large to travel. What was noted of its state before does not hold any more.
+    private func noteSize(of record: WorkingRecord) throws {
+        guard record.isStateChanged else { return }
+        if try areAnyTooLarge.get() {
+            try UnsyncedRecords.removeSize(db, record.name)
+            try RefusedRecords.removeTooLarge(db, record.name)
+        }
+        if record.state.isTooLarge { try UnsyncedRecords.noteSize(db, record.name, zone: record.zone) }
     }
 
     /// The peer that need not be sent this state, because it is the one it sent.

@@ -154,6 +154,11 @@ final class WorkingSet {
         return any
     }
 
+    /// Whether records are noted as too large, here or at a peer; looked up once.
+    private(set) lazy var areAnyTooLarge: Result<Bool, any Error> = Result {
+        try UnsyncedRecords.isAnyTooLarge(db) || RefusedRecords.isAnyTooLarge(db)
+    }
+
     /// Whether any record is held because of a reference.
     static func hasHeldRecords(_ db: Database) throws -> Bool {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM heldReference)")) ?? false

@@ -2,6 +2,11 @@ import Foundation
 import GRDB
 import RecordStore
 
+extension DatabaseError {
+    /// Whether something could not be written, because the disk is full or fails.
+    public var isOutOfRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_IOERR }
+}
+
 /// Opens the database file of a scorebook.
 public enum ScorebookDatabase {
     /// What the connection that writes may keep of the database in memory: room for the pages of the indexes that a large
@@ -13,8 +18,10 @@ public enum ScorebookDatabase {
     ///
     /// A commit survives the end of the process at once, and the loss of power from the next checkpoint on
     /// (`PRAGMA synchronous = NORMAL`).
-    public static func configuration() -> Configuration {
-        var configuration = Configuration()
+    public static func configuration() -> Configuration { configuration(Configuration()) }
+
+    private static func configuration(_ base: Configuration) -> Configuration {
+        var configuration = base
         configuration.label = "scorebook"
         configuration.foreignKeysEnabled = true
         configuration.journalMode = .wal
@@ -42,6 +49,41 @@ public enum ScorebookDatabase {
         }
     }
 
+    /// Opens a database on a disk that has no room left, above all to read it. Writing fails there, or succeeds, as on any
+    /// other connection.
+    ///
+    /// As long as no other program has the database open, there is also no room for the memory that its connections share.
+    /// Then this is the only one, and others wait: whoever keeps a store open for long should not do so.
+    public static func openWithoutRoom(at path: String) throws -> DatabaseQueue {
+        do {
+            do {
+                return try withoutRoom(path, Configuration())
+            } catch let error as DatabaseError where error.isOutOfRoom {
+                var alone = Configuration()
+                // Before anything is read, so that SQLite does not look for the shared memory.
+                alone.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+                return try withoutRoom(path, alone)
+            }
+        } catch let error as DatabaseError {
+            throw understood(error, path)
+        }
+    }
+
+    private static func withoutRoom(_ path: String, _ base: Configuration) throws -> DatabaseQueue {
+        var configuration = configuration(base)
+        // GRDB would write to the log, so that it is there.
+        configuration.journalMode = .default
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        try database.read(ScorebookSchema.checkFormat)
+        return database
+    }
+
+    /// The files in which SQLite keeps the database at a path; not all of them are there at all times.
+    public static func files(at path: String) -> [URL] {
+        let path = FilePlace.followingLinks(path)
+        return ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: path + $0) }
+    }
+
     /// Makes an empty file, which is an empty database. SQLite would make one that others can read; the files that it
     /// puts beside it have the mode of this one. What fails here fails again when SQLite opens the file, and is said there.
     private static func createPrivately(_ path: String) {
@@ -55,10 +97,12 @@ public enum ScorebookDatabase {
     /// Looks before SQLite does: it takes a file of less than a page for an empty one, and would overwrite
     /// it.
     private static func checkHeader(_ path: String) throws {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { return }
-        guard !isDirectory.boolValue else {
-            throw RecordStoreError(.corrupt, "\(path) is a directory, not a SQLite database")
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        // A pipe would keep whoever opens it waiting.
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "a pipe or a device"
+            throw RecordStoreError(.corrupt, "\(path) is \(kind), not a SQLite database; move it away")
         }
         guard FileManager.default.isReadableFile(atPath: path),
             FileManager.default.isWritableFile(atPath: path)
@@ -99,7 +143,7 @@ public enum ScorebookDatabase {
         case .SQLITE_CORRUPT:
             return RecordStoreError(
                 .corrupt,
-                "the database \(path) is damaged (\(error.message ?? "no details")); restore a backup of it")
+                "the database \(path) is damaged; restore a backup of it")
         case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
             return ScorebookError(
                 .notWritable,

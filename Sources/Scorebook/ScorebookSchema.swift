@@ -154,7 +154,8 @@ public enum ScorebookSchema {
         CREATE TABLE IF NOT EXISTS SBPerson (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBPerson|~|?*' AND length(recordName) <= 255
-                AND recordName NOT GLOB '*[^ -~]*'),
+                AND recordName NOT GLOB '*[^ -~]*'
+                AND length(recordName) = length(CAST(recordName AS BLOB))),
             firstName TEXT,
             lastName TEXT,
             emailAddress TEXT,
@@ -166,7 +167,8 @@ public enum ScorebookSchema {
         CREATE TABLE IF NOT EXISTS SBGame (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBGame|~|?*' AND length(recordName) <= 255
-                AND recordName NOT GLOB '*[^ -~]*'),
+                AND recordName NOT GLOB '*[^ -~]*'
+                AND length(recordName) = length(CAST(recordName AS BLOB))),
             name TEXT,
             bggID INTEGER,
             year INTEGER,
@@ -183,7 +185,8 @@ public enum ScorebookSchema {
         CREATE TABLE IF NOT EXISTS SBMatch (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBMatch|~|?*' AND length(recordName) <= 255
-                AND recordName NOT GLOB '*[^ -~]*'),
+                AND recordName NOT GLOB '*[^ -~]*'
+                AND length(recordName) = length(CAST(recordName AS BLOB))),
             game TEXT NOT NULL REFERENCES SBGame (recordName)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
             date TEXT,
@@ -200,7 +203,8 @@ public enum ScorebookSchema {
         CREATE TABLE IF NOT EXISTS SBPlayer (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBPlayer|~|?*' AND length(recordName) <= 255
-                AND recordName NOT GLOB '*[^ -~]*'),
+                AND recordName NOT GLOB '*[^ -~]*'
+                AND length(recordName) = length(CAST(recordName AS BLOB))),
             match TEXT NOT NULL REFERENCES SBMatch (recordName)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
             person TEXT NOT NULL REFERENCES SBPerson (recordName)
@@ -221,7 +225,8 @@ public enum ScorebookSchema {
         CREATE TABLE IF NOT EXISTS SBScore (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBScore|~|?*' AND length(recordName) <= 255
-                AND recordName NOT GLOB '*[^ -~]*'),
+                AND recordName NOT GLOB '*[^ -~]*'
+                AND length(recordName) = length(CAST(recordName AS BLOB))),
             player TEXT NOT NULL REFERENCES SBPlayer (recordName)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
             round INTEGER,
@@ -234,7 +239,8 @@ public enum ScorebookSchema {
         CREATE TABLE IF NOT EXISTS SBMatchLocation (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBMatchLocation|~|?*' AND length(recordName) <= 255
-                AND recordName NOT GLOB '*[^ -~]*'),
+                AND recordName NOT GLOB '*[^ -~]*'
+                AND length(recordName) = length(CAST(recordName AS BLOB))),
             match TEXT NOT NULL REFERENCES SBMatch (recordName)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
             name TEXT,
@@ -247,7 +253,8 @@ public enum ScorebookSchema {
         CREATE TABLE IF NOT EXISTS SBMatchImage (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (
                 recordName GLOB 'SBMatchImage|~|?*' AND length(recordName) <= 255
-                AND recordName NOT GLOB '*[^ -~]*'),
+                AND recordName NOT GLOB '*[^ -~]*'
+                AND length(recordName) = length(CAST(recordName AS BLOB))),
             match TEXT NOT NULL REFERENCES SBMatch (recordName)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
             image BLOB,

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import RecordStore
 import SyncModel
+import Synchronization
 
 /// A scorebook: who played what, when, where, with which result.
 ///
@@ -28,6 +29,7 @@ public final class ScorebookStore: Sendable {
     public let zone: Zone?
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
+    private let shortage: Shortage
 
     /// Opens a scorebook in a database: creates its tables, or brings those of an older version up to date.
     ///
@@ -43,6 +45,7 @@ public final class ScorebookStore: Sendable {
     ) throws {
         self.now = now
         zone = nil
+        shortage = Shortage()
         try ScorebookSchema.migrate(database)
         records = try RecordStore(
             database, schema: ScorebookSchema.schema, replica: replica, assets: assets, now: now)
@@ -51,6 +54,7 @@ public final class ScorebookStore: Sendable {
     private init(_ scorebook: ScorebookStore, _ zone: Zone) {
         records = scorebook.records
         now = scorebook.now
+        shortage = scorebook.shortage
         self.zone = zone
     }
 
@@ -61,7 +65,28 @@ public final class ScorebookStore: Sendable {
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         // Which zone a record is in is not known before it is taken in; with one zone, that does not matter.
         let hasZones = try await records.database.read { try ZoneNames($0).areSeveral }
-        return try await hasZones ? records.readFolded(body) : records.database.read(body)
+        if hasZones { try await foldForReading() }
+        return try await records.database.read(body)
+    }
+
+    /// Takes in what other programs wrote, before something is read. Where there is no room for that, what was taken in
+    /// before is still there to be read, and ``isShortOfRoom`` says so.
+    public func foldForReading() async throws {
+        do {
+            try await records.foldPendingChanges()
+        } catch let error as DatabaseError where error.isOutOfRoom {
+            shortage.isThere.withLock { $0 = true }
+        } catch let error as RecordStoreError where error.code == .noSpace {
+            shortage.isThere.withLock { $0 = true }
+        }
+    }
+
+    /// Whether something was read without what other programs wrote last, for want of room to take it in.
+    public var isShortOfRoom: Bool { shortage.isThere.withLock { $0 } }
+
+    /// Common to a scorebook and its parts.
+    private final class Shortage: Sendable {
+        let isThere = Mutex(false)
     }
 
     /// Writes in one transaction. What is new is to be ``settled(_:_:newIn:)``.

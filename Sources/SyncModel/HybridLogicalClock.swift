@@ -15,9 +15,7 @@ public struct HybridLogicalClock: Sendable, Equatable {
     /// A counter that overflows carries into the milliseconds.
     public mutating func tick(milliseconds: Int64) -> HybridTime {
         let wall = HybridTime(milliseconds: milliseconds)
-        // At the very end of the range time stands still rather than ending the program.
-        let next = last.rawValue == .max ? .max : last.rawValue + 1
-        last = wall > last ? wall : HybridTime(rawValue: next)
+        last = max(wall, last.next)
         return last
     }
 

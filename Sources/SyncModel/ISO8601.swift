@@ -55,6 +55,15 @@ public enum ISO8601 {
         }
     }
 
+    /// The moment that `text` writes in exactly the form of `modificationDate`, which is that of
+    /// ``text(milliseconds:fraction:)`` with `.always`; nil for every other text.
+    package static func milliseconds(modificationDate text: String) -> Int64? {
+        // The forms differ where the milliseconds are zero.
+        let isWhole = text.hasSuffix(".000Z")
+        guard isWhole || text.utf8.count == 24 else { return nil }
+        return milliseconds(canonical: isWhole ? text.dropLast(5) + "Z" : text)
+    }
+
     /// The moment that `text` writes in exactly the form that ``text(milliseconds:fraction:)`` gives back with
     /// `.ifNeeded`; nil for every other text, however much it may look like a date.
     public static func milliseconds(canonical text: String) -> Int64? {

@@ -47,6 +47,9 @@ public struct HybridTime: Hashable, Sendable, Comparable {
     public var milliseconds: Int64 { Int64(rawValue >> 16) }
     public var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 
+    /// The reading right after this one; at the very end of the range this one itself.
+    package var next: HybridTime { HybridTime(rawValue: rawValue == .max ? .max : rawValue + 1) }
+
     public static func < (left: HybridTime, right: HybridTime) -> Bool {
         left.rawValue < right.rawValue
     }

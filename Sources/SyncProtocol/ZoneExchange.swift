@@ -129,6 +129,8 @@ package struct ZoneExchange: Sendable {
     private var awaitsLooseEnd = false
     /// The last of these has come, whether it was applied or not.
     private var hasLooseEndCome = false
+    /// The token of the inventory by which the two have begun, until each has what it lacked.
+    private var inventory: ChangeToken?
 
     /// - Parameters:
     ///   - zone: the zone's number in this session.
@@ -211,7 +213,10 @@ package struct ZoneExchange: Sendable {
     {
         guard case .takingInventory(let question) = reconciliation else { return [] }
         // In the middle of a session the changes go on where they were: deletions are in no inventory.
-        if outgoing.position == nil { outgoing.position = token }
+        if outgoing.position == nil {
+            outgoing.position = token
+            inventory = token
+        }
         let limit = ProtocolLimits.reconciliationFrame
         guard !isCaller else {
             let asking = Asking(initiator: NegentropyInitiator(storage: items, frameSizeLimit: limit))
@@ -321,6 +326,16 @@ package struct ZoneExchange: Sendable {
             zone: zone, ChangeBatch(records: records, token: position, isLast: isLast, isLoose: true))
     }
 
+    /// Both sides have what they lacked, so the peer has all that the inventory had. No other acknowledgement says so of what
+    /// the two held alike, which is never sent.
+    private mutating func noteReconciled() -> [Action] {
+        guard let token = inventory, !awaitsLooseEnd, reconciliation == nil, !outgoing.owesNamed,
+            !outgoing.isReadingLastNamed, outgoing.unacknowledged.allSatisfy({ !$0.isLoose })
+        else { return [] }
+        inventory = nil
+        return [.acknowledged(token)]
+    }
+
     // MARK: Sending
 
     /// What to ask of the store next; nil when there is nothing to do, or too much is on its way already.
@@ -422,7 +437,7 @@ package struct ZoneExchange: Sendable {
         if batch.isLoose, batch.isLast { awaitsLooseEnd = false }
         // Applying numbered changes here, so the peer's token has to move past them; once, when it has sent all.
         if batch.isLast { outgoing.noteChange() }
-        return [.send(.acknowledge(zone: zone, batch.token)), .wake]
+        return noteReconciled() + [.send(.acknowledge(zone: zone, batch.token)), .wake]
     }
 
     package mutating func receivedAcknowledgement(_ token: ChangeToken) throws(ProtocolError) -> [Action] {
@@ -431,8 +446,9 @@ package struct ZoneExchange: Sendable {
         }
         let durable = outgoing.unacknowledged[...index].last { !$0.isLoose }
         outgoing.unacknowledged.removeSubrange(...index)
-        guard let durable else { return [.wake] }
-        return [.acknowledged(durable.token), .wake]
+        let reconciled = noteReconciled()
+        guard let durable else { return reconciled + [.wake] }
+        return reconciled + [.acknowledged(durable.token), .wake]
     }
 
     package mutating func received(_ summary: ZoneSummary) throws(ProtocolError) -> [Action] {

@@ -3,7 +3,19 @@ import ArgumentParser
 @main
 enum Main {
     static func main() async {
-        await ScorebookPeer.main(CommandLine.arguments.dropFirst().map(NegativeNumber.masked))
+        CrashSignals.spareTheLiving()
+        let arguments = CommandLine.arguments.dropFirst().map(NegativeNumber.masked)
+        do {
+            var command = try await ScorebookPeer.asyncParseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Ending(error, arguments).take()
+        }
+        Ending.done.take()
     }
 }
 

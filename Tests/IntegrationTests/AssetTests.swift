@@ -119,7 +119,8 @@ import Testing
             let exported = try await kitchen.peer("export", export, "--pictures", directory)
             #expect(exported.contains("exported 1 picture ("))
             #expect(
-                try await kitchen.peer("export", export, "--pictures", directory).contains("1 there already"))
+                try await kitchen.peer("export", export, "--force", "--pictures", directory)
+                    .contains("1 there already"))
             try await study.peer("import", export)
             #expect(try await haveEqualDigests(kitchen, study))
             #expect(try await study.pictures().map(\.here) == [false])

@@ -1,4 +1,5 @@
 import Foundation
+import SeededRandom
 import Testing
 
 /// Whatever connects to the port, the listener stays up, its store stays as it is, and peers can sync.
@@ -31,7 +32,7 @@ import Testing
     }
 
     @Test func garbageIsRefused() async throws {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: 8)
         let garbage = (0..<100_000).map { _ in UInt8.random(in: 1...255, using: &generator) }
         let answer = try await expectRefused(garbage)
         #expect(answer.isEmpty)

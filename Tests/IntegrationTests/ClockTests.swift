@@ -101,4 +101,43 @@ import Testing
             #expect(try await old.sync(listener).received == 0)
         }
     }
+
+    @Test func aFirstCopyThatWasCutBringsNothingBack() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.importHousehold()
+            try await study.sync(with: kitchen)
+            // As when the line was cut before the study's last batch, and what acknowledges it.
+            try study.write("UPDATE peerZone SET acknowledgedSequence = 0")
+            try kitchen.write("UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0")
+            try await kitchen.peer("peers", "forget", "study")
+            try await study.peer("peers", "forget", "kitchen")
+            try await study.addGame("Written in the study")
+            try await kitchen.peer("game", "delete", "Scythe", "--yes")
+            let deleted = try await kitchen.status().tombstones
+            try #require(deleted > 7)
+
+            // Half a year later a machine that is new makes the kitchen look what it can forget.
+            let later = "+200d"
+            let (listening, calling) = (kitchen.shifted(by: later), study.shifted(by: later))
+            let attic = study.scene.machine("attic").shifted(by: later)
+            try await attic.pair(with: listening)
+            #expect(try await kitchen.status().tombstones == 0)
+
+            let listener = try await listening.listen(pair: true)
+            let code = try #require(listener.code)
+            let outcome = try await calling.run(
+                "connect", listener.address, "--code", code, "--once", "--json")
+            #expect(outcome.isSentence(77), "\(outcome)")
+            #expect(outcome.errors.contains("--start-over"))
+            try await calling.peer("connect", listener.address, "--once", "--start-over")
+            for machine in [listening, calling] {
+                #expect(
+                    try machine.rows(
+                        "SELECT name FROM SBGame WHERE name IN ('Scythe', 'Written in the study')")
+                        == ["Written in the study"])
+                #expect(try await machine.status().live == Household.recordCount - deleted + 1)
+            }
+            #expect(try await haveEqualDigests(listening, calling))
+        }
+    }
 }

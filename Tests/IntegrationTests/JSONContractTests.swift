@@ -273,7 +273,7 @@ import Testing
             #expect(exported["records"] as? Int == Household.recordCount)
             #expect(exported["pictures"] is NSNull && report["pictures"] is NSNull)
             let directory = kitchen.scene.path("pictures")
-            for command in [["export", file], ["import", file]] {
+            for command in [["export", file, "--force"], ["import", file]] {
                 let value = try #require(
                     try await parse(kitchen, command + ["--pictures", directory]) as? [String: Any])
                 let copies = try #require(value["pictures"] as? [String: Any])

@@ -14,8 +14,9 @@ import Testing
         "asset_of_python", "asset_missing_then_there", "asset_from_two_sides", "another_zone",
         "zone_of_python", "python_may_only_read", "reference_may_only_read", "odd_values", "many_batches",
         "cut_copies", "restored_reference", "restored_python", "beside", "names_in_another_zone",
-        "reset_of_the_reference", "reset_of_python", "a_chain", "both_call", "ends_of_a_session",
-        "hollow_records", "random_edits",
+        "record_too_large", "reset_of_the_reference", "reset_of_python", "a_chain", "both_call",
+        "ends_of_a_session",
+        "hollow_records", "unions_of_python", "starting_over_of_python", "random_edits",
     ]
 
     @Test func theVectorsAreRightFromTheOtherSide() async throws {

@@ -48,6 +48,37 @@ import Testing
         }
     }
 
+    // MARK: What SQLite says is for programmers
+
+    @Test func aDamagedDatabase() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.importHousehold()
+            let file = try FileHandle(forWritingTo: kitchen.databaseFile)
+            try file.seek(toOffset: 3 * 4096)
+            try file.write(contentsOf: Data(repeating: 0xFF, count: 20 * 4096))
+            try file.close()
+            for command in [["status"], ["game"], ["game", "add", "Catan"], ["export", "-"]] {
+                let outcome = try await kitchen.start(command).outcome()
+                #expect(outcome.isSentence(65) && outcome.errors.contains("restore a backup"), "\(outcome)")
+                #expect(!outcome.errors.contains("malformed"), "\(outcome)")
+            }
+        }
+    }
+
+    @Test func aTriggerOfSomebodyElseThatRefuses() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.peer("status")
+            try kitchen.write(
+                "CREATE TRIGGER refuse BEFORE INSERT ON SBGame BEGIN SELECT RAISE (ABORT, 'no such luck'); END"
+            )
+            let outcome = try await kitchen.run("game", "add", "Catan")
+            #expect(outcome.isSentence(70) && outcome.errors.contains("--check"), "\(outcome)")
+            for text in ["no such luck", "INSERT", "SQLite error"] {
+                #expect(!outcome.errors.contains(text), "\(outcome)")
+            }
+        }
+    }
+
     @Test func aDirectoryInPlaceOfTheDatabaseIsRefused() async throws {
         try await withMachine { kitchen in
             try FileManager.default.createDirectory(
@@ -57,12 +88,27 @@ import Testing
         }
     }
 
+    @Test func aPipeInPlaceOfTheDatabaseIsNotWaitedFor() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.peer("status")
+            try FileManager.default.removeItem(at: kitchen.databaseFile)
+            try #require(mkfifo(kitchen.databaseFile.path, 0o600) == 0)
+            let outcome = try await kitchen.run("status")
+            #expect(outcome.isSentence(65) && outcome.errors.contains("a pipe"), "\(outcome)")
+        }
+    }
+
     @Test func aStoreOfBeforeTheFirstReleaseIsBroughtUpToDate() async throws {
         try await withPair { kitchen, study in
-            try kitchen.write("ALTER TABLE peer DROP COLUMN lastSeen; DROP TABLE peerSession")
+            try kitchen.write(
+                """
+                ALTER TABLE peer DROP COLUMN lastSeen; DROP TABLE peerSession;
+                DROP TABLE formerPeer; CREATE TABLE formerPeer (publicKey BLOB, zone INTEGER)
+                """)
             #expect(try await kitchen.status().peers.first?.lastSeen == nil)
             try await study.sync(with: kitchen)
             #expect(try await kitchen.status().peers.first?.lastSeen != nil)
+            try await kitchen.peer("peers", "forget", "study")
         }
     }
 

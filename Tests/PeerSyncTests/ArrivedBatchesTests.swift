@@ -1,10 +1,12 @@
 import SyncModel
 import SyncProtocol
+import Synchronization
 import Testing
 
 @testable import PeerSync
 
-struct ArrivedBatchesTests {
+/// Batches that have come wait in order, and whoever waits for them does not wait for ever.
+@Suite(.timeLimit(.minutes(1))) struct ArrivedBatchesTests {
     private func batch(_ number: Int64) -> ArrivedBatch {
         ArrivedBatch(
             ChangeBatch(
@@ -39,13 +41,18 @@ struct ArrivedBatchesTests {
         let arrived = ArrivedBatches(room: Turns(2))
         await arrived.drained()
         try await arrived.put(batch(1))
-        let isDrained = Task {
+        let order = Mutex<[String]>([])
+        let waiting = Task {
             await arrived.drained()
-            return true
+            order.withLock { $0.append("drained") }
         }
+        // What is taken out is not settled. A side that thought so would be told in the meantime.
         _ = await arrived.first()
+        for _ in 0..<100 { await Task.yield() }
+        order.withLock { $0.append("settled") }
         arrived.settle(1)
-        #expect(await isDrained.value)
+        await waiting.value
+        #expect(order.withLock { $0 } == ["settled", "drained"])
     }
 
     @Test func closingLetsEverybodyGo() async throws {

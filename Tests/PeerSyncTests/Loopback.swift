@@ -13,9 +13,14 @@ struct LoopbackMachine {
     let engine: SyncEngine
     private let log = EventLog()
 
-    init(_ name: String, now: @escaping @Sendable () -> Int64 = RecordStore.wallClock) throws {
+    /// - Parameter database: where the store is; in memory if none is given.
+    init(
+        _ name: String, _ database: DatabaseQueue? = nil,
+        now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
+    ) throws {
         let identity = Identity.generate()
-        let scorebook = try ScorebookStore(DatabaseQueue(), replica: identity.replicaID, now: now)
+        let scorebook = try ScorebookStore(
+            database ?? DatabaseQueue(), replica: identity.replicaID, now: now)
         engine = SyncEngine(store: scorebook.records, identity: identity, displayName: name) {
             [log] event in log.add(event)
         }
@@ -25,18 +30,23 @@ struct LoopbackMachine {
     var events: [SyncEvent] { log.events.withLock { $0 } }
 
     /// Waits until something of a kind has happened.
-    func event<Value>(_ pick: (SyncEvent) -> Value?) async throws -> Value {
+    ///
+    /// - Parameter start: how much that happened before is left out.
+    func event<Value>(after start: Int = 0, _ pick: (SyncEvent) -> Value?) async throws -> Value {
         while true {
-            if let value = events.lazy.compactMap(pick).first { return value }
+            if let value = events.dropFirst(start).lazy.compactMap(pick).first { return value }
             try await Task.sleep(for: .milliseconds(2))
         }
     }
 
     /// Listens on a free port of this computer while `body` runs.
     func listening(_ body: (Int) async throws -> Void) async throws {
+        let before = events.count
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await SyncListener(engine, host: "127.0.0.1", port: 0).run() }
-            let port = try await event { if case .listening(_, let port) = $0 { port } else { nil } }
+            let port = try await event(after: before) {
+                if case .listening(_, let port) = $0 { port } else { nil }
+            }
             try await body(port)
             group.cancelAll()
         }

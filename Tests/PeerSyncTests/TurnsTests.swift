@@ -2,7 +2,8 @@ import Testing
 
 @testable import PeerSync
 
-struct TurnsTests {
+/// So many take a turn at a time, the others in the order in which they came.
+@Suite(.timeLimit(.minutes(1))) struct TurnsTests {
     @Test func turnsGoToThoseWhoWaitInTheirOrder() async throws {
         let turns = Turns(1)
         try await turns.take()
@@ -36,5 +37,30 @@ struct TurnsTests {
         #expect(turns.waiting == 0)
         turns.giveBack()
         try await turns.take()
+    }
+
+    /// Nobody stands in line for a task that was cancelled before it came to it.
+    @Test func whoIsCancelledBeforeTakesNoTurn() async throws {
+        let turns = Turns(1)
+        try await turns.take()
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await turns.take()
+        }
+        await #expect(throws: CancellationError.self) { try await late.value }
+        #expect(turns.waiting == 0)
+        turns.giveBack()
+        try await turns.take()
+    }
+
+    @Test func soManyTurnsAreTakenAtATime() async throws {
+        let turns = Turns(2)
+        try await turns.take()
+        try await turns.take()
+        let third = Task { try await turns.take() }
+        while turns.waiting == 0 { await Task.yield() }
+        turns.giveBack()
+        try await third.value
+        #expect(turns.waiting == 0)
     }
 }

@@ -205,6 +205,24 @@ struct VectorContentTests {
         }
     }
 
+    @Test func singleMessagesOfNegentropyAreTakenOrRefused() throws {
+        struct File: Decodable {
+            struct Entry: Decodable {
+                let why: String
+                let bytes: Hex
+                let malformed: Bool
+            }
+            let single: [Entry]
+        }
+        let file: File = try VectorFolder.load("reconciliation.json")
+        #expect(file.single.count == VectorFile.singleMessages.count)
+        let responder = NegentropyResponder(storage: try NegentropyVector([]))
+        for entry in file.single {
+            let answer = try? responder.reconcile(entry.bytes.bytes)
+            #expect((answer == nil) == entry.malformed, "\(entry.why)")
+        }
+    }
+
     // MARK: Records
 
     @Test func valuesComeBackFromTheWireAndNoTwoAreEqual() throws {

@@ -39,7 +39,7 @@ struct VectorFileTests {
         "cpace-ristretto255.json", "noise-xx.json", "pairing.json", "transport-rekey.json",
     ]
 
-    @Test(arguments: try VectorFile.all())
+    @Test(arguments: try await VectorFile.all())
     func theCodeMakesTheFileAgain(file: VectorFile) throws {
         let stored = try String(
             contentsOf: VectorFolder.url.appendingPathComponent(file.name), encoding: .utf8)
@@ -52,9 +52,9 @@ struct VectorFileTests {
         #expect(try JSONSerialization.jsonObject(with: Data(stored.utf8)) is [String: Any])
     }
 
-    @Test func everyFileIsMadeOrPublishedAndListed() throws {
+    @Test func everyFileIsMadeOrPublishedAndListed() async throws {
         let names = Set(try FileManager.default.contentsOfDirectory(atPath: VectorFolder.url.path))
-        #expect(names == Self.published.union(try VectorFile.all().map(\.name)))
+        #expect(names == Self.published.union(try await VectorFile.all().map(\.name)))
         let readme = try String(
             contentsOf: VectorFolder.url.deletingLastPathComponent().appendingPathComponent("README.md"),
             encoding: .utf8)

@@ -150,10 +150,9 @@ extension VectorFile {
     private static func refusal(major: UInt8) -> [UInt8] { Array(Preamble.refusal.dropLast()) + [major] }
 
     private static func keys(_ staticKey: KeyPair, _ ephemeral: KeyPair) -> JSON {
-        func secret(_ pair: KeyPair) -> JSON { pair.secretKey.withUnsafeBytes { .hex($0) } }
-        return [
-            "staticSecret": secret(staticKey), "static": .hex(staticKey.publicKey.bytes),
-            "ephemeralSecret": secret(ephemeral), "ephemeral": .hex(ephemeral.publicKey.bytes),
+        [
+            "staticSecret": .secret(staticKey), "static": .hex(staticKey.publicKey.bytes),
+            "ephemeralSecret": .secret(ephemeral), "ephemeral": .hex(ephemeral.publicKey.bytes),
         ]
     }
 

@@ -99,6 +99,14 @@ extension VectorFile {
                 .message(1, [0] + zeros.prefix(16) + [1, 0xFF, 0, 0])
             ),
             (
+                "hello: a zone that is called nothing",
+                .message(1, helloHead + [1] + club + [0] + [0, 2, 0] + zeros.prefix(16))
+            ),
+            (
+                "hello: a zone that is called something but printable ASCII",
+                .message(1, helloHead + [1] + club + [2, 0xC3, 0xA4] + [0, 2, 0] + zeros.prefix(16))
+            ),
+            (
                 "hello: a zone twice",
                 .message(
                     1,

@@ -1,4 +1,5 @@
 import NIOCore
+import SecureChannel
 import SyncModel
 import SyncProtocol
 
@@ -9,6 +10,8 @@ extension JSON {
     static func hex(_ bytes: some Sequence<UInt8>) -> JSON { .string(bytes.hexadecimal) }
 
     static func hex(_ buffer: ByteBuffer) -> JSON { .hex(buffer.readableBytesView) }
+
+    static func secret(_ pair: KeyPair) -> JSON { pair.secretKey.withUnsafeBytes { .hex($0) } }
 
     /// 64 bits in 16 hexadecimal digits.
     static func digits(_ value: UInt64) -> JSON {

@@ -20,11 +20,11 @@ package struct VectorFile: Sendable {
     }
 
     /// All of them.
-    package static func all() throws -> [VectorFile] {
+    package static func all() async throws -> [VectorFile] {
         [
             try handshake(), try pairing(), primitives, values, messages, try frames(), merge, try rules(),
             digests, clock,
-            try reconciliation(), malformed,
+            try reconciliation(), malformed, try await sessions(),
         ]
     }
 }

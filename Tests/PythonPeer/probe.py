@@ -43,7 +43,7 @@ from scorebook_python_peer.names import ZoneID
 from scorebook_python_peer.negentropy import Negentropy
 from scorebook_python_peer.noise import Handshake, KeyPair
 from scorebook_python_peer.records import Item
-from scorebook_python_peer.store import Store, now
+from scorebook_python_peer.store import Store, wall_clock
 from scorebook_python_peer.tokens import START, Token
 from scorebook_python_peer.values import NULL
 from scorebook_python_peer.wire import encode_varint, with_length
@@ -75,7 +75,7 @@ class Probe:
     def hello(self, **changes) -> Hello:
         total = self.store.sum(self.zone.number)
         offer = OfferedZone(self.zone.id, "probe", True, True, Right.WRITE, total.count, total.fingerprint)
-        return replace(Hello(0, self.store.replica, 1, "probe", now(), [offer]), **changes)
+        return replace(Hello(0, self.store.replica, 1, "probe", wall_clock(), [offer]), **changes)
 
     async def greet(self) -> None:
         await self.send(self.hello())
@@ -229,7 +229,7 @@ def _two_offers(second_is_default: bool, same: bool) -> Callable[[Probe], Messag
     def make(probe: Probe) -> Message:
         (offer,) = probe.hello().zones
         zone = offer.zone if same else ZoneID("other", 7)
-        return probe.hello(zones=[offer, OfferedZone(zone, "", second_is_default, False, Right.READ, 0, bytes(16))])
+        return probe.hello(zones=[offer, OfferedZone(zone, "x", second_is_default, False, Right.READ, 0, bytes(16))])
 
     return make
 
@@ -252,8 +252,12 @@ case("hello with unknown flags", ALIVE, "first", _patched_hello(2, 0x83), lambda
 case("hello with a zone without name", MALFORMED, "first", _offer(zone=ZoneID("", 7)))
 case("hello with a zone of an odd name", MALFORMED, "first", _offer(zone=ZoneID("zöne", 7)))
 case("hello with 65 zones", MALFORMED, "first", lambda p: p.hello(
-    zones=[OfferedZone(ZoneID(f"z{n}", 7), "", False, False, Right.READ, 0, bytes(16)) for n in range(65)]))  # fmt: skip
+    zones=[OfferedZone(ZoneID(f"z{n}", 7), "x", False, False, Right.READ, 0, bytes(16)) for n in range(65)]))  # fmt: skip
 case("hello without zones", ALIVE, "first", lambda p: p.hello(zones=[]), lambda p: p.no_open())
+case("a union of zones that do not meet", UNEXPECTED, "first",
+    lambda p: p.hello(zones=[]), lambda p: Open(Union.REPLACE_CALLER, {p.zone.id: None}))  # fmt: skip
+case("a zone that is called nothing", MALFORMED, "first", _offer(title=""))
+case("a zone that is called something odd", MALFORMED, "first", _offer(title="zöne"))
 case("a second hello", UNEXPECTED, "greet", lambda p: p.hello())
 case("begin in the place of an open", UNEXPECTED, "greet", Begin(0, False, False, 0))
 case("open with an unknown union", MALFORMED, "greet", raw(19, b"\5\0"))
@@ -323,16 +327,16 @@ case("a name that is too long", MALFORMED, "run", batch(record(NULL, name=b"\0\x
 case("a uuid in form 0", ALIVE, "run", batch(record(NULL, name=b"\0\x240192f0c1-7a51-7cc2-9a5e-6d1b7a52e1ff")))
 case("a suffix that holds the separator", ALIVE, "run", batch(record(NULL, name=b"\0\5a|~|b")))
 case("a record twice in a batch", ALIVE, "run", batch(b"\2" + 2 * record(NULL)[1:]))
-case("a stamp in the future", "error 8", "run", lambda p: batch(record(NULL, stamps=stamp_bytes(now() + 400_000))))
-case("a stamp a little in the future", ALIVE, "run", lambda p: batch(record(NULL, stamps=stamp_bytes(now() + 200_000))))
+case("a stamp in the future", "error 8", "run", lambda p: batch(record(NULL, stamps=stamp_bytes(wall_clock() + 400_000))))
+case("a stamp a little in the future", ALIVE, "run", lambda p: batch(record(NULL, stamps=stamp_bytes(wall_clock() + 200_000))))
 case("a deletion in the future", "error 8", "run", lambda p: batch(
-    b"\1\0\0\5probe\1" + stamp_bytes(now() + 400_000), shapes=b"\1\0\0"))  # fmt: skip
+    b"\1\0\0\5probe\1" + stamp_bytes(wall_clock() + 400_000), shapes=b"\1\0\0"))  # fmt: skip
 case("a revival in the future", "error 8", "run", lambda p: batch(
-    b"\1\0\0\5probe\2" + stamp_bytes(now() + 400_000), shapes=b"\1\0\0"))  # fmt: skip
+    b"\1\0\0\5probe\2" + stamp_bytes(wall_clock() + 400_000), shapes=b"\1\0\0"))  # fmt: skip
 case("an exception in the future that a later one replaces", ALIVE, "run", lambda p: batch(
     record(NULL, flags=4, stamps=stamp_bytes(THEN) + b"\1\0" + stamp_bytes(THEN + 1))))  # fmt: skip
 case("a base stamp in the future that no field has", ALIVE, "run", lambda p: batch(
-    record(NULL, flags=4, stamps=stamp_bytes(now() + 400_000) + b"\1\0" + stamp_bytes(THEN + 2))))  # fmt: skip
+    record(NULL, flags=4, stamps=stamp_bytes(wall_clock() + 400_000) + b"\1\0" + stamp_bytes(THEN + 2))))  # fmt: skip
 case("a batch cut off in a record", MALFORMED, "run", batch(record(NULL)[:-1]))
 case("a shape of 1025 fields", MALFORMED, "run", batch(
     shapes=b"\1\0" + encode_varint(1025) + b"".join(with_length(b"f%04d" % n) for n in range(1025))))  # fmt: skip
@@ -432,6 +436,11 @@ case("negentropy with a range behind infinity", MALFORMED, "reconcile", Reconcil
 case(
     "negentropy with ranges that descend", MALFORMED, "reconcile", Reconcile(0, False, [], b"\x61\5\1\x09\0\1\1\x03\0")
 )
+case(
+    "negentropy with a number that begins with nothing", MALFORMED, "reconcile",
+    Reconcile(0, False, [], b"\x61\x80\x09\0\0"),
+)  # fmt: skip
+case("negentropy up to infinity twice", ALIVE, "reconcile", Reconcile(0, False, [], b"\x61" + 2 * b"\0\0\0"))
 case("negentropy of the version alone", ALIVE, "reconcile", Reconcile(0, False, [], b"\x61"))
 case("negentropy", ALIVE, "reconcile", Reconcile(0, False, [], SMALL.first_message()))
 case(

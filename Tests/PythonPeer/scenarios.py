@@ -829,6 +829,27 @@ def names_in_another_zone(directory: Path) -> None:
 
 
 @scenario
+def record_too_large(directory: Path) -> None:
+    """A record above the limit stays where it was written, in both roles, and the rest goes."""
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    python.run("put", GAME, "name=text:Catan")
+    pair(python, reference)
+    reference.sql(f"UPDATE SBGame SET name = zeroblob({9 << 20}) WHERE recordName = '{GAME}'")
+    reference.run("game", "add", "Hearts")
+    for caller, listener in ((python, reference), (reference, python)):
+        with listener.listen() as listening:
+            caller.connect(listening.address)
+    equal(python.fields(GAME)["name"], "Catan")
+    equal(len(json.loads(python.run("digest", "--json"))), 1)
+    equal(json.loads(python.run("digest", "--json"))[0]["count"], 2)
+    (unsynced,) = json.loads(reference.run("status", "--json"))["unsynced"]
+    equal((unsynced["name"], unsynced["reason"]), (GAME, "size"))
+    reference.sql(f"UPDATE SBGame SET name = 'Chess' WHERE recordName = '{GAME}'")
+    sync(python, reference)
+    equal(python.fields(GAME)["name"], "Chess")
+
+
+@scenario
 def reset_of_the_reference(directory: Path) -> None:
     python, reference, _, _ = _both_have_data(directory)
     before = python.digest()
@@ -946,6 +967,54 @@ def hollow_records(directory: Path) -> None:
     equal(writer.record(GAME)["state"], "live")
     sync(python, reference)
     equal(reference.fields(GAME)["name"], "Never seen")
+
+
+@scenario
+def unions_of_python(directory: Path) -> None:
+    """What a caller's user may want, wanted by this peer's."""
+    python, reference, _, _ = _both_have_data(directory)
+    own, theirs = python.digest(), reference.digest()
+    with reference.listen("--pair") as listening:
+        python.connect(listening.address, "--beside", "--code", listening.code())
+        python.connect(listening.address)  # as it is now, without a word about unions
+    digests = [zone["digest"] for zone in json.loads(python.run("digest", "--json"))]
+    # What the zones have both is refused where it is in the other one already.
+    equal((digests[0], reference.digest()), (own, theirs))
+    second = Python(directory, "second")
+    second.run("put", PERSON, "firstName=text:Grace")
+    with reference.listen("--pair") as listening:
+        second.connect(listening.address, "--take-theirs", "--code", listening.code())
+    equal(second.digest(), theirs)
+    third = Python(directory, "third")
+    third.run("put", PERSON, "firstName=text:Grace")
+    with reference.listen("--pair") as listening:
+        third.fails("connect", listening.address, "--once", "--take-ours", "--code", listening.code())
+    with reference.listen("--allow-reset") as listening:
+        third.connect(listening.address, "--take-ours")
+    equal(reference.digest(), third.digest())
+    equal(reference.names("SBPerson"), [PERSON])
+
+
+@scenario
+def starting_over_of_python(directory: Path) -> None:
+    """This peer was away until nobody remembered a deletion any more."""
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    backup = copy_of(python, "backup")
+    game = reference.names("SBGame")[0]
+    reference.run("record", "delete", game, "--yes")
+    sync(python, reference)
+    # As the reference does itself 180 days later.
+    reference.sql("UPDATE recordZone SET purgedSequence = (SELECT max(changeSequence) FROM remoteRecord WHERE status = 1)")
+    reference.sql("DELETE FROM remoteRecord WHERE status = 1")
+    restore(python, backup)
+    python.run("put", PERSON, "firstName=text:Ada")
+    with reference.listen() as listening:
+        assert "error 15" in python.fails("connect", listening.address, "--once")
+    sync(python, reference, "--start-over")
+    assert game not in reference.names("SBGame")
+    equal(reference.fields(PERSON)["firstName"], "Ada")
+    sync(reference, python)
 
 
 @scenario

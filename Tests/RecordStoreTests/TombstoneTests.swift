@@ -44,9 +44,16 @@ struct TombstoneTests {
         }
     }
 
+    /// As a session does, which has heard in the other's open what the other holds.
     private func startOver(_ machine: Machine, with other: Machine) async throws -> Int {
-        let ledger = try await ledger(of: machine, for: other)
-        return try await machine.store.database.write { try ledger.store.startOver($0, with: ledger.peer) }
+        let (ours, theirs) = (
+            try await ledger(of: machine, for: other), try await ledger(of: other, for: machine)
+        )
+        let held = try await other.store.database.read { try theirs.summary($0).received }
+        return try await machine.store.database.write { db in
+            try ours.store.startOver(
+                db, with: ours.peer, in: [(ours.store.current(db, nil), heldByPeer: held)])
+        }
     }
 
     @Test func aDeletionIsKeptUntilEveryPeerKnowsIt() async throws {
@@ -109,6 +116,74 @@ struct TombstoneTests {
             #expect(try machine.rows("SELECT recordName FROM Author") == ["Author|~|1"])
             #expect(try machine.rows("PRAGMA foreign_key_check").isEmpty)
         }
+        #expect(try await a.digest() == b.digest())
+    }
+
+    /// A new machine that `a` has sent everything, and that was cut off before it had said anything itself.
+    private func machineWithACutFirstCopy() async throws -> Machine {
+        let new = try Machine("c", number: 3, clock: clock)
+        try await a.send(to: new)
+        return new
+    }
+
+    /// Both end the pairing; the next session pairs them again.
+    private func part(_ machine: Machine, from other: Machine) async throws {
+        try await machine.store.forgetPeer(other.name)
+        try await other.store.forgetPeer(machine.name)
+    }
+
+    /// Deletes a record and forgets that it did: no other machine has to hear of it.
+    private func deleteAndForget(_ name: String, on machine: Machine) async throws {
+        try machine.shell("DELETE FROM Author WHERE recordName = '\(name)'")
+        _ = try await machine.status()
+        #expect(try await purge(machine, retention: 0) == 1)
+    }
+
+    @Test func whatCameFromThePeerIsForgottenThoughThePeerNeverAcknowledgedIt() async throws {
+        try await a.store.forgetPeer("b")
+        let c = try await machineWithACutFirstCopy()
+        try c.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'Shelley')")
+        _ = try await c.status()
+        try await a.store.forgetPeer("c")
+        try await deleteAndForget("Author|~|2", on: a)
+
+        #expect(try await !isWelcome(c, at: a))
+        #expect(try await startOver(c, with: a) == 3)
+        #expect(try c.rows("SELECT name FROM Author") == ["Shelley"])
+        try await a.sync(with: c)
+        for machine in [a, c] {
+            #expect(try machine.rows("SELECT name FROM Author ORDER BY 1") == ["Jane Austen", "Shelley"])
+        }
+        #expect(try await a.digest() == c.digest())
+    }
+
+    @Test func whatCameFromAMachineIsKnownAlsoWhenItIsPairedAgain() async throws {
+        try await a.store.forgetPeer("b")
+        let c = try await machineWithACutFirstCopy()
+        try await part(c, from: a)
+        try await deleteAndForget("Author|~|2", on: a)
+
+        #expect(try await !isWelcome(c, at: a))
+        #expect(try await startOver(c, with: a) == 3)
+        try await a.sync(with: c)
+        #expect(try a.rows("SELECT name FROM Author") == ["Jane Austen"])
+        #expect(try await a.digest() == c.digest())
+    }
+
+    @Test func whatThePeerTookIsForgottenThoughItsAcknowledgementWasLost() async throws {
+        let ledger = try await ledger(of: a, for: b)
+        let before = try await a.store.database.read { try ledger.summary($0).current }
+        try a.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'Shelley')")
+        try await a.send(to: b)
+        // As when the machine was cut off after the other's commit.
+        try await a.store.database.write { try ledger.acknowledge($0, before) }
+        try await part(a, from: b)
+        try await deleteAndForget("Author|~|3", on: b)
+
+        #expect(try await !isWelcome(a, at: b))
+        #expect(try await startOver(a, with: b) == 4)
+        try await b.sync(with: a)
+        #expect(try b.rows("SELECT name FROM Author ORDER BY 1") == ["Brontë", "Jane Austen"])
         #expect(try await a.digest() == b.digest())
     }
 

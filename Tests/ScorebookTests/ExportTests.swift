@@ -165,7 +165,12 @@ struct ExportTests {
         try Data("old".utf8).write(to: file)
         let scorebook = try Support.scorebook()
         _ = try await scorebook.importData(Support.later())
-        let count = try await scorebook.exportFile(at: file.path).records
+        let refused = await #expect(throws: ScorebookError.self) {
+            try await scorebook.exportFile(at: file.path)
+        }
+        #expect(refused?.code == .notWritable && refused?.message.contains("--force") == true)
+        #expect(try Data(contentsOf: file) == Data("old".utf8))
+        let count = try await scorebook.exportFile(at: file.path, replaces: true).records
         #expect(try await scorebook.status().digest.count == UInt64(count))
         #expect(try Data(contentsOf: file) == (try await scorebook.exportData()))
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["scorebook.json"])

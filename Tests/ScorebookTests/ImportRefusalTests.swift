@@ -41,6 +41,25 @@ struct ImportRefusalTests {
         Case(
             original: #""Play"}]}"#, replacement: #""Play""#, place: "line 7, column 99",
             message: "a comma or } is missing"),
+        Case(
+            original: #""Play"}]}"#, replacement: #""Play"}]}]"#, place: "line 7, column 102",
+            message: "something follows its end"),
+        Case(
+            original: #""name": "Go""#, replacement: #""name": "G\o""#, place: "line 3, column 46",
+            message: "a backslash that begins no escape"),
+        // What is JSON, and can be read all the same by nobody.
+        Case(
+            original: #""name": "Go""#, replacement: #""name": "\ud800""#, place: "line 3, column 45",
+            message: "a surrogate without its other half"),
+        Case(
+            original: #""name": "Go""#, replacement: #""name": "\ud83d\u0041""#, place: "line 3, column 45",
+            message: "a surrogate without its other half"),
+        Case(
+            original: #""rating": 0"#, replacement: #""rating": 1e999"#, place: "line 5, column 59",
+            message: "a number is too large"),
+        Case(
+            original: #""rating": 0"#, replacement: #""rating": \#(String(repeating: "[", count: 600))"#,
+            place: "line 5, column 568", message: "more than 512 objects and lists in each other"),
         // Keys and types.
         Case(
             original: #""playDate": "2021-01-01 09:00:00","#, replacement: "", place: "plays[0].playDate",
@@ -104,6 +123,23 @@ struct ImportRefusalTests {
             message: "which is no UUID"),
         // Exports of a scorebook.
         Case(
+            original: #""name": "Go""#, replacement: #""name": "\ud800""#, place: "line 2, column 52",
+            message: "a surrogate without its other half", isExport: true),
+        Case(
+            original: #""year": 1"#, replacement: #""year": 1e999"#, place: "line 2, column 65",
+            message: "a number is too large", isExport: true),
+        Case(
+            original: #""version": 1"#, replacement: #""version": 1.5"#, place: "version",
+            message: "version should be a whole number", isExport: true),
+        Case(
+            original: #""year": 1"#, replacement: #""year": {"integer": 1.5}"#,
+            place: "records.SBGame[0].fields.year.integer", message: "should be a whole number",
+            isExport: true),
+        Case(
+            original: #""name": "Go""#, replacement: #""name": ["Go"]"#,
+            place: "records.SBGame[0].fields.name",
+            message: "should be a text", isExport: true),
+        Case(
             original: "scorebook export", replacement: "shopping list", place: "format",
             message: "shopping list",
             isExport: true),
@@ -158,6 +194,21 @@ struct ImportRefusalTests {
         #expect(error?.place == test.place)
         #expect(error?.message.contains(test.message) == true, "\(error?.message ?? "no error")")
         #expect(try await scorebook.states() == before)
+    }
+
+    /// Foundation's own words would not help anybody.
+    @Test(arguments: [
+        #"{"format": "scorebook export", "version": 1, "zone": "\udc00"}"#,
+        #"{"format": "scorebook export", "versi\udc00"}"#,
+        #"{"players": [{"uuid": "\ud800"}]}"#, "{\"format\": \"\u{1}\"}",
+        #"{"format": "scorebook export", "version": 1e30}"#,
+    ])
+    func noErrorIsInTheWordsOfTheDecoder(text: String) async throws {
+        let error = await #expect(throws: ScorebookError.self) {
+            try await Support.scorebook().importData(Data(text.utf8))
+        }
+        let place = try #require(error?.place)
+        #expect(error?.message.contains(place) == true && error?.message.contains("given data") == false)
     }
 
     @Test func theUnchangedFilesAreAccepted() async throws {

@@ -233,42 +233,55 @@ struct BatchRefusalTests {
         body.writeBytes(value)
     }
 
-    private func expectMalformed(_ buffer: ByteBuffer, _ comment: Comment) {
+    /// - Parameter reason: how the error says what was wrong.
+    private func expectMalformed(_ reason: String, _ buffer: ByteBuffer, _ comment: Comment) {
         var buffer = buffer
-        #expect(throws: ProtocolError.self, comment) { try MessageCodec.decode(&buffer, limit: 1 << 20) }
+        let error = #expect(throws: ProtocolError.self, comment) {
+            try MessageCodec.decode(&buffer, limit: 1 << 20)
+        }
+        #expect(error?.code == .malformed, comment)
+        #expect(error?.message.contains("sent \(reason), ") == true, "\(comment): \(error?.message ?? "")")
     }
 
     @Test func theyAreRefused() {
-        expectMalformed(batch { $0.writeVarint(1 << 40) }, "a table larger than the message")
         expectMalformed(
+            "1099511627776 as the size of a table", batch { $0.writeVarint(1 << 40) },
+            "a table larger than the message")
+        expectMalformed(
+            "a name that is no identifier",
             batch {
                 tables(&$0, type: "A B")
                 $0.writeCount(0)
             }, "a type that is no identifier")
-        expectMalformed(
-            batch {
-                tables(&$0, fields: ["b", "a"])
-                $0.writeCount(0)
-            }, "fields out of order")
-        expectMalformed(
-            batch {
-                tables(&$0, fields: ["a", "a"])
-                $0.writeCount(0)
-            }, "a field twice")
-        for (value, what) in [
-            ([0x12, 0x00, 0x01], "an integer in too many bytes"), ([0x19], "an integer of nine bytes"),
-            ([0x02, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0], "a number that is none"),
-            ([0x03, 0x01, 0xFF], "text that is not UTF-8"),
-            ([0x03, 0x05, 0x41], "text that ends early"),
-            ([0x28, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], "a date beyond the years"),
-            ([0x06, 0x05], "a reference of an unknown type"), ([0x09], "an unknown kind of value"),
-        ] as [([UInt8], Comment)] {
+        for (fields, what) in [
+            (["b", "a"], "fields out of order"), (["a", "a"], "a field twice"),
+        ] as [([String], Comment)] {
             expectMalformed(
+                "fields that are not in order",
                 batch {
-                    tables(&$0)
-                    record(&$0, value: value)
+                    tables(&$0, fields: fields)
+                    $0.writeCount(0)
                 }, what)
         }
+    }
+
+    @Test(
+        arguments: [
+            ([0x12, 0x00, 0x01], "an integer in too many bytes"), ([0x19], "an unknown kind of value"),
+            ([0x02, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0], "a number that is none"),
+            ([0x03, 0x01, 0xFF], "a text that is not UTF-8"),
+            ([0x03, 0x05, 0x41], "5 as the length of a text"),
+            ([0x12, 0x01], "a message that ends early"),
+            ([0x28, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], "a date that cannot be written"),
+            ([0x06, 0x05], "5 as a type's number"), ([0x09], "an unknown kind of value"),
+        ] as [([UInt8], String)])
+    func valuesAreRefused(value: [UInt8], reason: String) {
+        expectMalformed(
+            reason,
+            batch {
+                tables(&$0)
+                record(&$0, value: value)
+            }, "\(value)")
     }
 
     /// A record takes few bytes on the wire and many in memory.

@@ -216,6 +216,46 @@ struct ZoneExchangeTests {
         #expect(exchange.nextRequest() == .read(after: token(10), includingEcho: false))
     }
 
+    /// The side that is asked, after a reconciliation at the beginning that found nothing to be wanted of it.
+    private func answering(inventoryAt token: ChangeToken) throws -> ZoneExchange {
+        var exchange = ZoneExchange(zone: 0, isCaller: false)
+        _ = exchange.begin(at: .start, isHeldTokenVoid: false, recordCount: 1)
+        _ = try exchange.received(
+            Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: true, recordCount: 1))
+        _ = try exchange.received(
+            Message.Reconcile(zone: 0, payload: NegentropyInitiator(storage: NegentropyVector([])).initiate())
+        )
+        _ = try exchange.inventoryTaken(NegentropyVector([]), at: token)
+        #expect(
+            try exchange.received(Message.Reconcile(zone: 0, isEnd: true, wanted: [], payload: []))
+                == [.resolve([])])
+        _ = exchange.resolved([])
+        #expect(exchange.nextRequest() == .readNamed([]))
+        _ = exchange.namedRead([])
+        return exchange
+    }
+
+    private var lastLooseBatch: ChangeBatch {
+        ChangeBatch(records: [], token: token(7), isLast: true, isLoose: true)
+    }
+
+    /// What the two held alike was never sent, so that no other acknowledgement tells that the peer has it.
+    @Test func whoHasBegunByReconcilingHoldsWhatTheInventoryHad() throws {
+        var exchange = try answering(inventoryAt: token(10))
+        _ = try exchange.received(lastLooseBatch)
+        #expect(exchange.applied(lastLooseBatch) == [.send(.acknowledge(zone: 0, token(7))), .wake])
+        #expect(try exchange.receivedAcknowledgement(token(10)) == [.acknowledged(token(10)), .wake])
+    }
+
+    @Test func whatThePeerLackedHasToBeHereFirst() throws {
+        var exchange = try answering(inventoryAt: token(10))
+        #expect(try exchange.receivedAcknowledgement(token(10)) == [.wake])
+        _ = try exchange.received(lastLooseBatch)
+        #expect(
+            exchange.applied(lastLooseBatch)
+                == [.acknowledged(token(10)), .send(.acknowledge(zone: 0, token(7))), .wake])
+    }
+
     @Test func whatIsAskedBeforeTheRecordsAreCheckedWaits() throws {
         var exchange = ZoneExchange(zone: 0, isCaller: false)
         _ = exchange.begin(at: token(10), isHeldTokenVoid: false, recordCount: 0)

@@ -23,6 +23,8 @@ public struct Script: Sendable, CustomStringConvertible {
             case upgrade
             /// A machine forgets deletions that are old and that its peers know.
             case purge
+            /// Two machines end their pairing; the next session pairs them again.
+            case part
         }
 
         let kind: Kind
@@ -68,7 +70,8 @@ public struct Script: Sendable, CustomStringConvertible {
             let kind: Step.Kind =
                 switch roll {
                 case 0..<12: .advance
-                case 12..<46: .write
+                case 12..<44: .write
+                case 44..<46: .part
                 case 46..<52: .delete
                 case 52..<56: .fold
                 case 56..<76: .session

@@ -100,10 +100,19 @@ final class SimulatedReplica {
         try database.write { try store.purgeTombstones($0, retention: retention) }
     }
 
+    /// Ends the pairing with another machine, if they are paired.
+    func part(from other: SimulatedReplica) throws {
+        let peer = try ledger(with: other).peer
+        try database.write { try store.endPairing($0, with: peer) }
+    }
+
     /// Forgets what another machine has, because it was away for too long.
     func startOver(with other: SimulatedReplica) throws {
-        let ledger = try ledger(with: other)
-        _ = try database.write { try store.startOver($0, with: ledger.peer) }
+        let (ours, theirs) = (try ledger(with: other), try other.ledger(with: self))
+        let held = try other.database.read { try theirs.summary($0).received }
+        _ = try database.write { db in
+            try store.startOver(db, with: ours.peer, in: [(store.current(db, nil), heldByPeer: held)])
+        }
     }
 
     // MARK: What can be seen of it

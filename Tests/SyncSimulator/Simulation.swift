@@ -19,6 +19,7 @@ public struct SimulationCounts: Sendable {
     public var reconciliations = 0
     public var purged = 0
     public var startOvers = 0
+    public var partings = 0
     /// Sessions after which a machine still waited for the rest of another's stream.
     public var unsettled = 0
 
@@ -39,6 +40,7 @@ public struct SimulationCounts: Sendable {
         left.reconciliations += right.reconciliations
         left.purged += right.purged
         left.startOvers += right.startOvers
+        left.partings += right.partings
         left.unsettled += right.unsettled
     }
 }
@@ -53,11 +55,14 @@ public struct Simulation {
     private var cutLinks: Set<[Int]> = []
     /// The join of all states that machines had before a session.
     private var everKnown: [RecordName: RecordState] = [:]
+    /// The states that each machine had before and after its sessions, since it last started over.
+    private var history: [Set<RecordState>]
 
     private init(_ script: Script) throws {
         self.script = script
         var random = SeededGenerator(seed: script.setup)
         let clock = clock
+        history = Array(repeating: [], count: script.machines)
         replicas = try (0..<script.machines).map { number in
             let skew = random.oneIn(2) ? Int64.random(in: -5000...5000, using: &random) : 0
             return try SimulatedReplica(
@@ -105,6 +110,14 @@ public struct Simulation {
             try session(step.machine, step.other, end: end, &random)
         case .restart:
             try replica.restart()
+        case .part:
+            try replica.part(from: replicas[step.other])
+            try replicas[step.other].part(from: replica)
+            counts.partings += 1
+            guard random.oneIn(2) else { break }
+            try delete(replica, &random)
+            clock.advance(1)
+            try purge(retention: 0)
         case .purge:
             try purge(retention: random.oneIn(2) ? 0 : Int64.random(in: 0...3000, using: &random))
         case .backup:
@@ -118,6 +131,8 @@ public struct Simulation {
     }
 
     private mutating func purge(retention: Int64) throws {
+        // Who is paired with nobody forgets what nobody has heard of.
+        for states in try note(replicas) { remember(states) }
         for replica in replicas { counts.purged += try replica.purge(retention: retention) }
     }
 
@@ -139,36 +154,41 @@ public struct Simulation {
         _ left: Int, _ right: Int, end: SimulatedSession.End, _ random: inout SeededGenerator
     ) throws {
         let pair = [replicas[left], replicas[right]]
-        var before = try pair.map { try $0.states() }
+        var before = try note(pair)
         let comparesEverything = random.oneIn(8)
         var session = try SimulatedSession(
             pair[0], pair[1], end: end, comparesEverything: comparesEverything)
         var outcome = try session.run(&random)
-        if let expired = outcome.expired {
-            guard counts.restores > 0 else {
+        var startedOver: Set<Int> = []
+        // Two machines that were not paired may both have forgotten deletions.
+        while let expired = outcome.expired {
+            guard counts.restores + counts.partings > 0 else {
                 throw SimulationFailure(
                     "machine \(pair[expired].number) was never away, and is to start over")
             }
+            guard startedOver.insert(expired).inserted else {
+                throw SimulationFailure("machine \(pair[expired].number) cannot start over")
+            }
             try pair[expired].startOver(with: pair[1 - expired])
             counts.startOvers += 1
-            before = try pair.map { try $0.states() }
+            history[pair[expired].number] = []
+            before = try note(pair)
+            try checkStartOver(pair[expired], before[expired], with: pair[1 - expired])
             session = try SimulatedSession(
                 pair[0], pair[1], end: end, comparesEverything: comparesEverything)
             outcome = try session.run(&random)
-            guard outcome.expired == nil else {
-                throw SimulationFailure("machine \(pair[expired].number) cannot start over")
-            }
         }
         counts.sessions += 1
         counts.recordsMoved += outcome.recordsMoved
         counts.resyncs += outcome.resyncs
         counts.reconciliations += outcome.reconciliations
-        // Only who lost what it had can make a token lie.
-        guard outcome.resyncs == 0 || counts.restores > 0 else {
+        // Only who lost what it had, or gave it up, can make a token lie.
+        guard outcome.resyncs == 0 || counts.restores + counts.startOvers > 0 else {
             throw SimulationFailure(
                 "machines \(left) and \(right) found that their tokens do not say the truth")
         }
         for states in before { remember(states) }
+        _ = try note(pair)
         if outcome.isCut {
             counts.cuts += 1
             cutLinks.insert([left, right])
@@ -179,6 +199,15 @@ public struct Simulation {
                 "machines \(left) and \(right) did not end up equal, and nothing was left to do")
         }
         try checkPair(pair, before)
+    }
+
+    /// Notes what machines have now.
+    private mutating func note(_ pair: [SimulatedReplica]) throws -> [[RecordName: RecordState]] {
+        try pair.map { replica in
+            let states = try replica.states()
+            history[replica.number].formUnion(states.values)
+            return states
+        }
     }
 
     /// Adds to what anybody ever knew.
@@ -218,6 +247,21 @@ public struct Simulation {
     }
 
     // MARK: What must hold
+
+    /// A machine that has started over with another keeps nothing that the other has had, but for what it needs.
+    private func checkStartOver(
+        _ replica: SimulatedReplica, _ states: [RecordName: RecordState], with other: SimulatedReplica
+    ) throws {
+        // Of what two machines both got from a third they need not know of each other, nor of what was lost with a store.
+        guard replicas.count == 2, counts.restores == 0 else { return }
+        let unseen = states.values.filter { !history[other.number].contains($0) }
+        let needed = closure(of: Set(unseen.map(\.name))) { states[$0]?.targets ?? [] }
+        let left = states.values.filter { $0.isLive && !needed.contains($0.name) }.map(\.name).sorted()
+        guard left.isEmpty else {
+            throw SimulationFailure(
+                "machine \(replica.number) started over, and keeps what the other has had: \(left)")
+        }
+    }
 
     /// After a complete session both machines show what the rules make of what they knew together.
     private mutating func checkPair(_ pair: [SimulatedReplica], _ before: [[RecordName: RecordState]]) throws

@@ -4,13 +4,13 @@ import ProtocolVectors
 /// Writes the files of `Protocol/vectors` that this package makes.
 @main
 enum MakeVectors {
-    static func main() throws {
+    static func main() async throws {
         guard CommandLine.arguments.count == 2 else {
             FileHandle.standardError.write(Data("usage: make-vectors Protocol/vectors\n".utf8))
             exit(EX_USAGE)
         }
         let folder = URL(fileURLWithPath: CommandLine.arguments[1])
-        for file in try VectorFile.all() {
+        for file in try await VectorFile.all() {
             do {
                 try Data(file.content.text.utf8).write(to: folder.appendingPathComponent(file.name))
             } catch {

@@ -57,7 +57,8 @@ struct Simulate: ParsableCommand {
             \(counts.runs) runs, \(counts.writes) writes, \(counts.sessions) sessions of which \(counts.cuts) cut, \
             \(counts.recordsMoved) records moved, \(counts.deletions) deletions, \(counts.revivals) revivals, \
             \(counts.holds) holds, \(counts.restores) backups restored, \(counts.upgrades) upgrades, \
-            \(counts.purged) deletions forgotten, \(counts.startOvers) machines started over, \(counts.unsettled) sessions unsettled by a third machine, \
+            \(counts.purged) deletions forgotten, \(counts.partings) pairings ended, \
+            \(counts.startOvers) machines started over, \(counts.unsettled) sessions unsettled by a third machine, \
             \(counts.reconciliations) reconciliations, \(counts.resyncs) of them because of unequal digests
             """)
     }

@@ -5,18 +5,6 @@ import SyncProtocol
 
 /// The zones of a session: what each side offers, what they agree on, and what has to hold meanwhile.
 extension PeerSession {
-    /// The zones that the peer may have, as they are at this moment.
-    func offers(to peer: Peer) async throws -> [ZoneOffer] {
-        let store = engine.store
-        return try await store.readFolded { db in
-            try store.zonesGranted(db, to: peer).map { zone, rights in
-                ZoneOffer(
-                    id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
-                    rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
-            }
-        }
-    }
-
     /// What the session goes by.
     struct Granted: Equatable {
         let zones: [ZoneID]
@@ -96,7 +84,8 @@ extension PeerSession {
             }
             let writable = try Set(
                 store.zonesGranted(db, to: peer).filter { $0.rights == .write }.map(\.zone.id))
-            try store.startOver(db, with: peer, in: zones.map(\.zone).filter { writable.contains($0.id) })
+            let shared = zones.filter { writable.contains($0.zone.id) }
+            try store.startOver(db, with: peer, in: shared.map { ($0.zone, heldByPeer: $0.heldByPeer) })
         }
         purpose.call?.startOver?.wasDone()
         engine.onEvent(.replaced(name: peer.name, backup: backup.url))
@@ -108,6 +97,19 @@ extension PeerSession {
             guard let (peer, before) = granted.withLock({ $0 }) else { return }
             guard try await currentGrants(peer) == before else {
                 throw ProtocolError(.zonesChanged, "what the two machines share has changed")
+            }
+        }
+    }
+}
+
+extension SyncEngine {
+    /// The zones that the peer may have, as they are at this moment.
+    package func offers(to peer: Peer) async throws -> [ZoneOffer] {
+        try await store.readFolded { [store] db in
+            try store.zonesGranted(db, to: peer).map { zone, rights in
+                ZoneOffer(
+                    id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
+                    rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
             }
         }
     }

@@ -4,26 +4,41 @@ import SyncModel
 import SyncProtocol
 
 /// What two machines do after they have greeted each other: they agree on the zones of the session.
-struct ZoneAgreement {
+package struct ZoneAgreement {
     /// A zone that both take part in.
-    struct Entry: Sendable {
-        let zone: Zone
+    package struct Entry: Sendable {
+        package let zone: Zone
         /// What this machine may do in it at the other.
-        let rights: ZoneRights
+        package let rights: ZoneRights
         /// The token that the other side holds.
-        let heldByPeer: ChangeToken?
+        package let heldByPeer: ChangeToken?
     }
 
-    let engine: SyncEngine
-    let peer: Peer
-    let isCaller: Bool
-    /// What each side's hello offers.
-    let own: [ZoneOffer]
-    let theirs: [ZoneOffer]
-    /// All zones that this store has, also those that the other side is not to have.
-    let held: Set<ZoneID>
-    /// Asks the user, as long as the other side is there.
-    let ask: @Sendable (ZoneQuestion) async -> ZoneAnswer
+    private let engine: SyncEngine
+    private let peer: Peer
+    private let isCaller: Bool
+    private let own: [ZoneOffer]
+    private let theirs: [ZoneOffer]
+    private let held: Set<ZoneID>
+    private let ask: @Sendable (ZoneQuestion) async -> ZoneAnswer
+
+    /// - Parameters:
+    ///   - own: what this side's hello offers.
+    ///   - theirs: what the other side's does.
+    ///   - held: all zones that this store has, also those that the other side is not to have.
+    ///   - ask: asks the user, as long as the other side is there.
+    package init(
+        engine: SyncEngine, peer: Peer, isCaller: Bool, own: [ZoneOffer], theirs: [ZoneOffer],
+        held: Set<ZoneID>, ask: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer
+    ) {
+        self.engine = engine
+        self.peer = peer
+        self.isCaller = isCaller
+        self.own = own
+        self.theirs = theirs
+        self.held = held
+        self.ask = ask
+    }
 
     private var meeting: ZoneMeeting? {
         isCaller ? ZoneMeeting(caller: own, listener: theirs) : ZoneMeeting(caller: theirs, listener: own)
@@ -34,7 +49,7 @@ struct ZoneAgreement {
     /// The caller's side: chooses, tells, and does what was chosen once the other side has agreed.
     ///
     /// - Parameter wanted: what the user has chosen beforehand.
-    func call(
+    package func call(
         _ wanted: ZoneUnion?, startsOver: Bool, outbox: Outbox, answer: () async throws -> Message
     ) async throws -> [Entry] {
         let union = try await choose(wanted)
@@ -56,7 +71,7 @@ struct ZoneAgreement {
     }
 
     /// The listener's side: sees whether what the caller wants may be, and does it.
-    func answer(_ open: Message.Open, outbox: Outbox) async throws -> [Entry] {
+    package func answer(_ open: Message.Open, outbox: Outbox) async throws -> [Entry] {
         try await allow(open.union)
         try checkTarget(open.union)
         var zones = try await entries(after: open.union)
@@ -100,6 +115,7 @@ struct ZoneAgreement {
         case .cancel: throw ProtocolError(.declined, "the two scorebooks were left as they are")
         case .nobody:
             guard let usual = meeting.usual else { throw different(meeting) }
+            try checkRights(meeting, usual)
             return usual
         }
     }

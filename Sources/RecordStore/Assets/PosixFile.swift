@@ -90,8 +90,12 @@ extension stat {
 }
 
 /// What the system said to a call.
-struct PosixError: Error, CustomStringConvertible {
+struct PosixError: CustomNSError, CustomStringConvertible {
     let code: Int32
+
+    // For those who know errors of the system by their numbers.
+    static var errorDomain: String { NSPOSIXErrorDomain }
+    var errorCode: Int { Int(code) }
 
     init() { code = errno }
 

@@ -102,7 +102,8 @@ final class NewRecords {
     func adopt(
         _ state: RecordState, modificationDate written: String?, _ numbering: inout ChangeNumbering
     ) throws -> Bool {
-        guard let layout = try layout(ofSound: state), !layout.hasUnstoredAssets(state) else { return false }
+        guard !state.isTooLarge, let layout = try layout(ofSound: state), !layout.hasUnstoredAssets(state)
+        else { return false }
         let hashes = hasher.hashes(of: state)
         guard try insertMetadata(state, layout, hashes, numbering) else { return false }
         let date = modificationDate.text(of: state)

@@ -56,11 +56,10 @@ struct WholeCopy {
                 type, after: lower, where: Self.condition, [zone, position.end.sequence, peer]
             ) { record in
                 let state = try record.stored(shapes).state.transferred
-                // A row that vanished behind the triggers' back has nothing to say.
-                guard !state.isEmpty else { return true }
-                try ChangeLog.checkSize(state)
+                // As in a batch of changes.
+                guard !state.isEmpty, !state.isTooLarge else { return true }
                 records.append(state)
-                bytes += state.greatestSize
+                bytes += state.size
                 return records.count < limit.records && bytes < limit.bytes
             }
             guard isFull, let last = records.last?.name else { continue }

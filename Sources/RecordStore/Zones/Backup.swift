@@ -27,7 +27,9 @@ extension RecordStore {
             return try await copyDatabase(to: url)
         } catch {
             throw RecordStoreError(
-                .backupFailed, "no backup could be made as \(url.path), so nothing was changed: \(error)")
+                .backupFailed,
+                "no backup could be made as \(url.path), so nothing was changed; check that there is room, and who may "
+                    + "write there")
         }
     }
 

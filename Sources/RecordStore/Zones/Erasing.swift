@@ -58,9 +58,7 @@ extension RecordStore {
     }
 
     private func removeZone(_ db: Database, _ zone: Zone) throws {
-        for table in ["peerZone", "formerPeer"] {
-            try db.execute(sql: "DELETE FROM \(table) WHERE zone = ?", arguments: [zone.row])
-        }
+        try db.execute(sql: "DELETE FROM peerZone WHERE zone = ?", arguments: [zone.row])
         try db.execute(sql: "DELETE FROM recordZone WHERE id = ?", arguments: [zone.row])
     }
 }
@@ -98,6 +96,7 @@ extension RecordStore {
                 "DELETE FROM assetReference WHERE zone = ?",
                 "DELETE FROM assetLeftover WHERE zone = ?",
                 "DELETE FROM refusedRecord WHERE zone = ?",
+                "DELETE FROM unsyncedRecord WHERE zone = ?",
                 "UPDATE recordZone SET purgedSequence = 0 WHERE id = ?",
                 """
                 UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0,

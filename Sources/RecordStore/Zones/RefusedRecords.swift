@@ -8,6 +8,17 @@ package struct Refusal: Sendable, Equatable {
         case readOnly = 1
         /// The records are in another zone of the store that refuses.
         case otherZone = 2
+        /// The records are too large, or would be when they are merged with what the store that refuses has.
+        case tooLarge = 3
+
+        /// What a user of the library is told.
+        package var reason: RefusedRecord.Reason {
+            switch self {
+            case .readOnly: .readOnly
+            case .otherZone: .otherZone
+            case .tooLarge: .tooLarge
+            }
+        }
     }
 
     package let names: [RecordName]
@@ -19,13 +30,29 @@ package struct Refusal: Sendable, Equatable {
     }
 }
 
+/// The records of a peer that were not taken, by reason.
+typealias RefusedNames = [Refusal.Reason: [RecordName]]
+
 /// A record of which a peer has not taken this store's state.
 public struct RefusedRecord: Sendable, Hashable {
+    /// A stable name of the reason; more may be added.
+    public struct Reason: Sendable, Hashable, CustomStringConvertible {
+        public let description: String
+
+        /// The peer lets this machine only read in the zone.
+        public static let readOnly = Reason(description: "readOnly")
+        /// The peer has the record in another zone.
+        public static let otherZone = Reason(description: "otherZone")
+        /// The record is too large for the peer, or would be when it is merged with what the peer has.
+        public static let tooLarge = Reason(description: "tooLarge")
+    }
+
     public let name: RecordName
     /// What the peer that refused it is called here.
     public let peer: String
     /// The name of its zone here.
     public let zone: String
+    public let reason: Reason
 }
 
 /// The table `refusedRecord`.
@@ -35,10 +62,13 @@ enum RefusedRecords {
         try Row.fetchAll(
             db,
             sql: """
-                SELECT recordName, peer.name, recordZone.name FROM refusedRecord
+                SELECT recordName, peer.name, recordZone.name, reason FROM refusedRecord
                 JOIN peer ON peer.id = peer JOIN recordZone ON recordZone.id = zone ORDER BY 2, 3, 1
                 """
-        ).map { RefusedRecord(name: try RecordName($0[0]), peer: $0[1], zone: $0[2]) }
+        ).compactMap { row in
+            guard let reason = Refusal.Reason(rawValue: row[3])?.reason else { return nil }
+            return RefusedRecord(name: try RecordName(row[0]), peer: row[1], zone: row[2], reason: reason)
+        }
     }
 
     static func count(_ db: Database, peer: Int64, zone: Int64) throws -> Int {
@@ -76,6 +106,19 @@ enum RefusedRecords {
         return try names.map { try RecordName($0) }
     }
 
+    /// Whether any peer has found a record too large.
+    static func isAnyTooLarge(_ db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM refusedRecord WHERE reason = ?)")
+        return try Bool.fetchOne(statement, arguments: [Refusal.Reason.tooLarge.rawValue]) ?? false
+    }
+
+    /// Ends what peers said of a record that was too large for them: its state is another one now, and is sent.
+    static func removeTooLarge(_ db: Database, _ name: RecordName) throws {
+        try db.cachedStatement(sql: "DELETE FROM refusedRecord WHERE recordName = ? AND reason = ?")
+            .execute(arguments: [name.description, Refusal.Reason.tooLarge.rawValue])
+    }
+
     static func remove(_ db: Database, _ name: RecordName, peer: Int64, zone: Int64) throws {
         try db.cachedStatement(
             sql: "DELETE FROM refusedRecord WHERE peer = ? AND zone = ? AND recordName = ?"
@@ -109,15 +152,16 @@ extension RecordStore {
         _ = try set.save(generation: generation)
     }
 
-    /// Gives up what peers have refused in a zone: the records become what the peers have, at the next session. Part of
-    /// the transaction that is open.
+    /// Gives up what peers have refused in a zone: the records become what the peers have, at the next session. A record
+    /// that was too large for a peer stays: it may be nowhere else. Part of the transaction that is open.
     ///
     /// - Returns: the records.
     @discardableResult
     public func restoreRefused(_ db: Database, in zone: Zone) throws -> [RecordName] {
         _ = try fold(db)
         let names = try String.fetchAll(
-            db, sql: "DELETE FROM refusedRecord WHERE zone = ? RETURNING recordName", arguments: [zone.row])
+            db, sql: "DELETE FROM refusedRecord WHERE zone = ? AND reason <> ? RETURNING recordName",
+            arguments: [zone.row, Refusal.Reason.tooLarge.rawValue])
         // A peer's word is no reason to give up what is in another zone.
         let list = try Set(names).filter { try Zones.row(db, of: $0) == zone.row }
             .map { try RecordName($0) }.sorted()

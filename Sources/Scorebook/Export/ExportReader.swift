@@ -16,7 +16,7 @@ struct ScorebookExport: Decodable {
             throw ImportFileError.at(
                 "format", "is “\(Display.printable(format.prefix(60)))”; it should be “\(ExportFormat.name)”")
         }
-        let version = try container.decode(Int.self, forKey: .version)
+        let version = try container.wholeNumber(forKey: .version)
         guard version == ExportFormat.version else {
             throw ImportFileError.at(
                 "version",
@@ -142,9 +142,10 @@ extension FieldValue {
             self = try Self.understood(value ? 1 : 0, kind, refuse)
         } else if let text = try? container.decode(String.self, forKey: key) {
             self = try Self.understood(text, kind, refuse)
+        } else if let object = try? container.nestedContainer(keyedBy: ValueTagKey.self, forKey: key) {
+            self = try Self.tagged(object, refuse)
         } else {
-            self = try Self.tagged(
-                container.nestedContainer(keyedBy: ValueTagKey.self, forKey: key), refuse)
+            throw refuse("should be a \(kind?.isForNumbers ?? false ? "number" : "text")")
         }
     }
 
@@ -180,8 +181,8 @@ extension FieldValue {
         }
         switch key {
         case .text: return .text(try container.decode(String.self, forKey: key))
-        case .integer: return .integer(try container.decode(Int64.self, forKey: key))
-        case .date: return .date(try container.decode(Int64.self, forKey: key))
+        case .integer: return .integer(try container.wholeNumber(forKey: key))
+        case .date: return .date(try container.wholeNumber(forKey: key))
         case .real:
             guard let bits = UInt64(try container.decode(String.self, forKey: key), radix: 16) else {
                 throw refuse("has a real number that is not 16 hexadecimal digits")
@@ -197,7 +198,7 @@ extension FieldValue {
             let asset = try container.nestedContainer(keyedBy: AssetKey.self, forKey: key)
             guard let hash = AssetHash(hex: try asset.decode(String.self, forKey: .hash)),
                 let asset = Asset(
-                    hash: hash, size: try asset.decode(Int64.self, forKey: .size),
+                    hash: hash, size: try asset.wholeNumber(forKey: .size),
                     mediaType: try asset.decode(String.self, forKey: .type),
                     name: try asset.decode(String.self, forKey: .name))
             else {
@@ -217,6 +218,25 @@ extension FieldValue {
 /// The keys of an asset, those of ``Asset/json``.
 private enum AssetKey: String, CodingKey {
     case hash, name, size, type
+}
+
+extension KeyedDecodingContainer {
+    /// Foundation's decoder does not say where a number is that is not whole, or too large.
+    fileprivate func wholeNumber(forKey key: Key) throws -> Int64 {
+        do {
+            return try decode(Int64.self, forKey: key)
+        } catch let error as DecodingError where !error.isCorruption {
+            throw error
+        } catch {
+            throw ImportFileError.at(ImportFileError.path(codingPath + [key]), "should be a whole number")
+        }
+    }
+}
+
+extension DecodingError {
+    fileprivate var isCorruption: Bool {
+        if case .dataCorrupted = self { true } else { false }
+    }
 }
 
 extension ScorebookSchema.ColumnKind {

@@ -11,8 +11,22 @@ enum ImportFileError {
         ScorebookError(.invalidFile, "\(place) \(what)", place: place)
     }
 
-    /// What a decoding error says, for people.
-    static func understood(_ error: DecodingError, in data: Data) -> ScorebookError {
+    /// What an error that came up while a file was read says, for people.
+    static func understood(_ error: any Error, in data: Data) -> ScorebookError {
+        // Foundation's decoder reads no text and no number before it is asked for it, and takes what it cannot read for
+        // something of another type. So the file itself says first whether it can be read.
+        if let failure = syntaxError(data) { return failure }
+        switch error {
+        case let error as ScorebookError: return error
+        case let error as DecodingError: return understood(error)
+        default: return unreadable
+        }
+    }
+
+    private static let unreadable = ScorebookError(
+        .invalidFile, "the file has a value that cannot be read")
+
+    private static func understood(_ error: DecodingError) -> ScorebookError {
         switch error {
         case .keyNotFound(let key, let context):
             return at(path(context.codingPath + [key]), "is missing")
@@ -20,12 +34,10 @@ enum ImportFileError {
             return at(path(context.codingPath), "is null; it should be \(noun(type))")
         case .typeMismatch(let type, let context):
             return at(path(context.codingPath), "should be \(noun(type))")
-        case .dataCorrupted(let context) where context.codingPath.isEmpty:
-            return syntaxError(context, data)
-        case .dataCorrupted(let context):
-            return at(path(context.codingPath), "is not valid: \(context.debugDescription)")
-        @unknown default:
-            return ScorebookError(.invalidFile, "the file cannot be read: \(error)")
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            return at(path(context.codingPath), "cannot be read")
+        default:
+            return unreadable
         }
     }
 
@@ -55,13 +67,11 @@ enum ImportFileError {
 
     // MARK: Syntax
 
-    private static func syntaxError(_ context: DecodingError.Context, _ data: Data) -> ScorebookError {
-        guard let failure = JSONSyntax.firstFailure(in: data) else {
-            return ScorebookError(.invalidFile, "the file cannot be read: \(context.debugDescription)")
-        }
+    private static func syntaxError(_ data: Data) -> ScorebookError? {
+        // Foundation's decoder reads UTF-16 and UTF-32 as well, which have zeros among the first bytes.
+        guard !data.prefix(4).contains(0), let failure = JSONSyntax.firstFailure(in: data) else { return nil }
         let place = lineAndColumn(failure.offset, data)
-        return ScorebookError(
-            .invalidFile, "the file is not JSON: \(failure.expected) is missing at \(place)", place: place)
+        return ScorebookError(.invalidFile, "\(failure.problem) at \(place)", place: place)
     }
 
     /// The place of a byte: lines and columns count from 1, a column is a byte.

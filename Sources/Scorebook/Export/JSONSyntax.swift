@@ -1,4 +1,4 @@
-/// Finds where a text stops being JSON (RFC 8259).
+/// Finds where a text stops being JSON (RFC 8259) that can be read.
 ///
 /// Foundation's decoder says on some platforms no more than that the text is not JSON. This walk is made only
 /// after it has failed, to tell people where to look.
@@ -7,8 +7,8 @@ struct JSONSyntax {
     struct Failure: Error, Equatable {
         /// Bytes before it.
         let offset: Int
-        /// What was expected there.
-        let expected: String
+        /// What is wrong; goes on with the place.
+        let problem: String
     }
 
     /// Foundation's decoder refuses deeper nesting as well.
@@ -23,7 +23,7 @@ struct JSONSyntax {
         do throws(Failure) {
             try walk.value(depth: 0)
             walk.skipBlanks()
-            guard walk.position == walk.bytes.count else { throw walk.failure("the end of the file") }
+            guard walk.position == walk.bytes.count else { throw walk.notJSON("something follows its end") }
             return nil
         } catch {
             return error
@@ -36,8 +36,14 @@ struct JSONSyntax {
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    private func failure(_ expected: String) -> Failure {
-        Failure(offset: position, expected: expected)
+    private func missing(_ what: String) -> Failure { notJSON("\(what) is missing") }
+
+    private func notJSON(_ problem: String) -> Failure {
+        Failure(offset: position, problem: "the file is not JSON: \(problem)")
+    }
+
+    private func unreadable(_ problem: String) -> Failure {
+        Failure(offset: position, problem: "the file cannot be read: \(problem)")
     }
 
     private mutating func skipBlanks() {
@@ -51,7 +57,9 @@ struct JSONSyntax {
     }
 
     private mutating func value(depth: Int) throws(Failure) {
-        guard depth < Self.maximumDepth else { throw failure("less than \(Self.maximumDepth) levels") }
+        guard depth < Self.maximumDepth else {
+            throw unreadable("there are more than \(Self.maximumDepth) objects and lists in each other")
+        }
         skipBlanks()
         switch next {
         case UInt8(ascii: "{"): try object(depth: depth)
@@ -70,14 +78,14 @@ struct JSONSyntax {
         if take("}") { return }
         repeat {
             skipBlanks()
-            guard next == UInt8(ascii: "\"") else { throw failure("a key in quotes") }
+            guard next == UInt8(ascii: "\"") else { throw missing("a key in quotes") }
             try string()
             skipBlanks()
-            guard take(":") else { throw failure("a colon") }
+            guard take(":") else { throw missing("a colon") }
             try value(depth: depth + 1)
             skipBlanks()
         } while take(",")
-        guard take("}") else { throw failure("a comma or }") }
+        guard take("}") else { throw missing("a comma or }") }
     }
 
     private mutating func array(depth: Int) throws(Failure) {
@@ -88,7 +96,7 @@ struct JSONSyntax {
             try value(depth: depth + 1)
             skipBlanks()
         } while take(",")
-        guard take("]") else { throw failure("a comma or ]") }
+        guard take("]") else { throw missing("a comma or ]") }
     }
 
     private mutating func string() throws(Failure) {
@@ -99,44 +107,61 @@ struct JSONSyntax {
             case UInt8(ascii: "\""):
                 guard String(validating: bytes[start..<position], as: UTF8.self) != nil else {
                     position = start
-                    throw failure("a string in UTF-8")
+                    throw notJSON("a string is not in UTF-8")
                 }
                 position += 1
                 return
             case UInt8(ascii: "\\"): try escape()
-            case 0..<0x20: throw failure("a string without line breaks and other control characters")
+            case 0..<0x20: throw notJSON("a string has a line break or another control character")
             default: position += 1
             }
         }
         // The beginning helps more than the end of the file, where every such string ends.
         position = start
-        throw failure("the closing quote of the string")
+        throw missing("the closing quote of the string")
     }
 
     private mutating func escape() throws(Failure) {
+        let start = position
         position += 1
-        guard let byte = next else { throw failure("an escape") }
-        if byte == UInt8(ascii: "u") {
-            for _ in 0..<4 {
-                position += 1
-                guard let digit = next, Character(Unicode.Scalar(digit)).isHexDigit else {
-                    throw failure("four hexadecimal digits")
-                }
+        if take("u") {
+            let unit = try codeUnit()
+            if UTF16.isLeadSurrogate(unit), take("\\"), take("u"), UTF16.isTrailSurrogate(try codeUnit()) {
+                return
             }
-        } else if !"\"\\/bfnrt".utf8.contains(byte) {
-            throw failure("an escape")
+            guard UTF16.isSurrogate(unit) else { return }
+            position = start
+            throw unreadable("a string has a surrogate without its other half")
+        }
+        guard let byte = next, "\"\\/bfnrt".utf8.contains(byte) else {
+            position = start
+            throw notJSON("a string has a backslash that begins no escape")
         }
         position += 1
     }
 
+    /// The number that four hexadecimal digits are.
+    private mutating func codeUnit() throws(Failure) -> UInt16 {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard let digit = next.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else {
+                throw missing("one of four hexadecimal digits")
+            }
+            unit = unit << 4 | UInt16(digit)
+            position += 1
+        }
+        return unit
+    }
+
     private mutating func word(_ word: String) throws(Failure) {
         for byte in word.utf8 {
-            guard next == byte else { throw failure(word) }
+            guard next == byte else { throw missing(word) }
             position += 1
         }
     }
 
     private mutating func number() throws(Failure) {
+        let start = position
         let isNegative = take("-")
         if !take("0") { try digits(isNegative ? "a digit" : "a value") }
         if take(".") { try digits("a digit") }
@@ -144,11 +169,16 @@ struct JSONSyntax {
             if !take("+") { _ = take("-") }
             try digits("a digit")
         }
+        let value = Double(String(decoding: bytes[start..<position], as: UTF8.self))
+        guard value?.isFinite == true else {
+            position = start
+            throw unreadable("a number is too large")
+        }
     }
 
     private mutating func digits(_ expected: String) throws(Failure) {
         let start = position
         while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
-        guard position > start else { throw failure(expected) }
+        guard position > start else { throw missing(expected) }
     }
 }

@@ -4,6 +4,9 @@ import RecordStore
 import SyncModel
 
 extension ScorebookStore {
+    /// In bytes. A million records have less; reading them takes several times as much memory.
+    private static let importLimit = 1 << 30
+
     /// Imports a file: an export of the BG Stats app, or one of a scorebook. Which of the two it is shows in
     /// the file.
     ///
@@ -14,16 +17,7 @@ extension ScorebookStore {
     ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`.
     ///   Nothing was imported then.
     public func importFile(at path: String) async throws -> ImportReport {
-        var isDirectory: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
-            throw ScorebookError(.unreadableFile, "\(path) cannot be read: it is a directory")
-        }
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw ScorebookError(.unreadableFile, "\(path) cannot be read: \(Self.reason(error))")
-        }
+        let data = try await blocking { try InputFile.read(path, upTo: Self.importLimit) }
         do {
             return try await importData(data)
         } catch let error as ScorebookError where error.code == .invalidFile {
@@ -58,14 +52,6 @@ extension ScorebookStore {
         }
     }
 
-    private static func reason(_ error: any Error) -> String {
-        switch (error as? CocoaError)?.code {
-        case .fileReadNoSuchFile?: "there is no such file"
-        case .fileReadNoPermission?: "its permissions do not allow it"
-        default: (error as NSError).localizedDescription
-        }
-    }
-
     // MARK: Export
 
     /// The zone that the scorebook is limited to, otherwise the default zone, as JSON; the doc comment of `ExportFormat`
@@ -83,57 +69,21 @@ extension ScorebookStore {
         }
     }
 
-    /// Writes what ``exportData()`` gives to a file. A file of that name is replaced once the new one is complete; a
-    /// link is followed, and what is no regular file, a pipe say, is written to as it is.
+    /// Writes what ``exportData()`` gives to a file, whole or not at all. A link is followed, and what is no regular file,
+    /// a pipe say, is written to as it is.
+    ///
+    /// - Parameters:
+    ///   - replaces: whether a file that is there may be replaced.
+    ///   - store: what must not be written over.
+    /// - Throws: ``ScorebookError`` `notWritable`; what was there is as it was then.
     @discardableResult
-    public func exportFile(at path: String) async throws -> ExportContents {
-        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        var status = stat()
-        guard stat(target, &status) == 0 else { return try await replaceFile(at: target) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG:
-            return try await replaceFile(at: target)
-        case S_IFDIR:
-            throw ScorebookError(.notWritable, "\(path) cannot be written: it is a directory")
-        default:
-            let descriptor = open(target, O_WRONLY)
-            guard descriptor >= 0 else { throw Self.notWritable(path) }
-            return try await export(to: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
-        }
-    }
-
-    /// Writes beside the file first, under a name that nobody has.
-    private func replaceFile(at path: String) async throws -> ExportContents {
-        let partial = "\(path).\(UUID().uuidString.prefix(8)).partial"
-        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL, 0o644)
-        guard descriptor >= 0 else { throw Self.notWritable(path) }
-        do {
-            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            let contents = try await export(to: file)
-            try file.synchronize()
-            try file.close()
-            guard rename(partial, path) == 0 else { throw Self.notWritable(path) }
-            return contents
-        } catch {
-            try? FileManager.default.removeItem(atPath: partial)
-            throw error
-        }
-    }
-
-    private func export(to file: FileHandle) async throws -> ExportContents {
-        do {
-            return try await exporting { writer, db in
-                try writer.write(db) { try file.write(contentsOf: Data($0)) }
-            }
-        } catch let error as CocoaError {
-            throw ScorebookError(.notWritable, "the export cannot be written: \(error.localizedDescription)")
-        }
-    }
-
-    private static func notWritable(_ path: String) -> ScorebookError {
-        let reason = String(cString: strerror(errno))
-        return ScorebookError(
-            .notWritable, "\(path) cannot be written (\(reason)); check that its directory exists")
+    public func exportFile(
+        at path: String, replaces: Bool = false, sparing store: StoreFiles = .none
+    ) async throws -> ExportContents {
+        let file = try await blocking { try OutputFile(path, replaces: replaces, sparing: store) }
+        let contents = try await exporting { writer, db in try writer.write(db) { try file.write($0) } }
+        try await blocking { try file.finish() }
+        return contents
     }
 
     /// Reads one snapshot in which everything that was written is folded.
@@ -172,7 +122,7 @@ private enum ImportFile: Decodable {
         guard !text.isEmpty else { throw ScorebookError(.invalidFile, "the file is empty") }
         do {
             self = try JSONDecoder().decode(ImportFile.self, from: text)
-        } catch let error as DecodingError {
+        } catch {
             throw ImportFileError.understood(error, in: text)
         }
     }

@@ -19,8 +19,11 @@ public struct PictureCopies: Sendable, Equatable, Encodable {
 extension ScorebookStore {
     /// Copies the files of all pictures in an export to a directory, each under its hash and the extension of its type.
     ///
+    /// - Parameter store: what must not be written over.
     /// - Throws: ``ScorebookError``: `notWritable`, `noAssetDirectory`.
-    public func exportPictures(_ contents: ExportContents, to directory: URL) async throws -> PictureCopies {
+    public func exportPictures(
+        _ contents: ExportContents, to directory: URL, sparing store: StoreFiles = .none
+    ) async throws -> PictureCopies {
         let assets = try assetDirectory()
         return try await blocking {
             var copies = PictureCopies()
@@ -35,7 +38,8 @@ extension ScorebookStore {
                 } else if !assets.isIntact(image.hash) {
                     copies.damaged.append(use)
                 } else {
-                    try PictureFile.save(assets.file(image.hash), to: target, replaces: true)
+                    try PictureFile.save(
+                        assets.file(image.hash), to: target, replaces: true, sparing: store)
                     copies.copied += 1
                     copies.bytes += image.size
                 }
@@ -44,7 +48,7 @@ extension ScorebookStore {
         }
     }
 
-    /// Takes in, from a directory that ``exportPictures(_:to:)`` wrote, the files of all pictures of which the scorebook
+    /// Takes in, from a directory that ``exportPictures(_:to:sparing:)`` wrote, the files of all pictures of which the scorebook
     /// has the records, but not the files.
     ///
     /// - Throws: ``ScorebookError``: `unreadableFile` when the directory cannot be read, `noAssetDirectory`.
@@ -75,8 +79,12 @@ extension ScorebookStore {
         }
     }
 
-    /// Makes the directory for ``exportPictures(_:to:)`` when it is not there, before anything is exported.
-    public func makePictureDirectory(_ directory: URL) throws {
+    /// Makes the directory for ``exportPictures(_:to:sparing:)`` when it is not there, before anything is exported.
+    public func makePictureDirectory(_ directory: URL, sparing store: StoreFiles = .none) throws {
+        guard !store.contain(directory.path) else {
+            throw OutputFile.refused(
+                directory.relativePath, "it belongs to the scorebook itself; choose another place")
+        }
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         } catch {

@@ -30,7 +30,7 @@ extension ScorebookStore {
     /// The files that live records refer to; also those of records that are held, or of types that this version does
     /// not know.
     public func pictureUses() async throws -> [PictureUse] {
-        try await records.foldPendingChanges()
+        try await foldForReading()
         return try await read { [records, zone] db in
             var uses = PictureUses()
             for zone in try zone.map({ [$0] }) ?? records.zones(db) {

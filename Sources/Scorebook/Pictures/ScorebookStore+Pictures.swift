@@ -110,7 +110,7 @@ extension ScorebookStore {
         _ owner: @escaping @Sendable (Database) throws -> RecordName?
     ) async throws -> [Picture] {
         // What other programs wrote into a column is no picture before it is taken in.
-        try await records.foldPendingChanges()
+        try await foldForReading()
         let pictures = try await read { [self] db in
             try Picture.fetchAll(db, of: owner(db), where: limits())
         }

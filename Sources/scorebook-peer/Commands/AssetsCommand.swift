@@ -32,7 +32,7 @@ struct AssetsCommand: StoreCommand {
 
     func run(_ store: OpenStore) async throws {
         let records = store.scorebook.records
-        try await records.foldPendingChanges()
+        try await store.scorebook.foldForReading()
         if let chosen { try await records.setAssetPolicy(chosen) }
         let figures = AssetFigures(try await records.assetStatus())
         try output.write(

@@ -27,7 +27,7 @@ struct ClockCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
-            try await records.foldPendingChanges()
+            try await store.scorebook.foldForReading()
             let report = try await records.database.read { try records.clockReport($0) }
             try output.write(ClockFigures(report), report.text)
         }
@@ -59,7 +59,7 @@ struct ClockCommand: AsyncParsableCommand {
                 let question =
                     "It is \(ClockFigures.text(found.now)) by this machine's clock. Is that right, and shall "
                     + "\(found.records.counted("record")) be dated so?"
-                guard let answer = Terminal.confirm(question) else {
+                guard let answer = await Terminal.confirm(question) else {
                     throw Failure(
                         ExitCode(64),
                         "repairing \(found.records.counted("record")) needs --yes when nobody can be asked")

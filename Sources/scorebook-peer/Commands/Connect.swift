@@ -6,7 +6,7 @@ import ServiceLifecycle
 import SyncProtocol
 import Synchronization
 
-struct Connect: StoreCommand {
+struct Connect: SyncingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sync with a machine that listens; pair with it first if a code is given.",
         discussion: """
@@ -39,6 +39,8 @@ struct Connect: StoreCommand {
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
+    var stopped: Failure? { once ? .notYetEqual : nil }
+
     func run(_ store: OpenStore) async throws {
         let printer = EventPrinter(json: output.json)
         let isOnce = once
@@ -55,10 +57,7 @@ struct Connect: StoreCommand {
         guard once else { return try await session.run(connector) }
         let sync = OneSync { try await connector.syncOnce() }
         try await session.run(sync)
-        guard let report = sync.report.withLock({ $0 }) else {
-            throw Failure(
-                .temporaryFailure, "stopped before both machines held the same records; run it again")
-        }
+        guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
         if output.json {
             try Terminal.write(json: SyncFigures(report.statistics, report.digest))
         } else {
@@ -96,6 +95,11 @@ struct MeetingOptions: ParsableArguments {
         if takeTheirs { return .replaceCaller }
         return takeOurs ? .replaceListener : nil
     }
+}
+
+extension Failure {
+    static let notYetEqual = Failure(
+        .temporaryFailure, "stopped before both machines held the same records; run it again")
 }
 
 /// One sync as a service, so that a signal ends it with a goodbye.

@@ -45,7 +45,9 @@ struct IdentityCommand: AsyncParsableCommand {
                 let pairings =
                     peers.isEmpty
                     ? "" : " and end the pairing with " + peers.map(\.name).joined(separator: ", ")
-                guard let answer = Terminal.confirm("Give \(store.directory.path) a new key\(pairings)?")
+                guard
+                    let answer = await Terminal.confirm(
+                        "Give \(store.directory.path) a new key\(pairings)?")
                 else {
                     throw Failure(ExitCode(64), "renewing the key needs --yes when nobody can be asked")
                 }

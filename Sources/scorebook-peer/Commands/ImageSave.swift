@@ -38,7 +38,7 @@ extension ImageCommand {
         func run(_ store: OpenStore) async throws {
             let pictures = try await store.scorebook.findPictures(image).filter { $0.image != nil }
             guard !pictures.isEmpty else { throw Failure(.dataError, "“\(image)” has no picture") }
-            if to == "-" { return try await write(pictures, store) }
+            if Terminal.isStandardOutput(to) { return try await write(pictures, store) }
             let targets = try targets(pictures)
             if let taken = targets.first(where: { !force && Self.isFile($0) }) {
                 let path = Display.printable(taken.relativePath)
@@ -55,7 +55,7 @@ extension ImageCommand {
                 guard let image = picture.image else { continue }
                 do {
                     let file = try await store.fileOrFetch(image)
-                    try PictureFile.save(file, to: target, replaces: force)
+                    try PictureFile.save(file, to: target, replaces: force, sparing: store.files)
                     saved.append(
                         Figures(
                             recordName: picture.recordName, path: target.path, bytes: image.size,

@@ -74,7 +74,7 @@ struct Export: ZonedCommand {
             are put beside it.
             """)
 
-    @Argument(help: ArgumentHelp("The file to write; one of that name is replaced.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file to write.", valueName: "file"))
     var file: String
 
     @Option(
@@ -84,30 +84,34 @@ struct Export: ZonedCommand {
         completion: .directory)
     var pictures: String?
 
+    @Flag(help: "Replace a file that is there.")
+    var force = false
+
     @OptionGroup var zoneOptions: ZoneOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
     func run(_ store: OpenStore) async throws {
         let directory = pictures.map { URL(fileURLWithPath: $0, isDirectory: true) }
-        if let directory { try store.scorebook.makePictureDirectory(directory) }
+        let isStandardOutput = Terminal.isStandardOutput(file)
+        if let directory { try store.scorebook.makePictureDirectory(directory, sparing: store.files) }
         let contents: ExportContents
-        if file == "-" {
+        if isStandardOutput {
             let export = try await store.scorebook.exportDataAndContents()
             Terminal.write(bytes: export.data)
             contents = export.contents
         } else {
-            contents = try await ProgressLine.shared.during("exporting to \(file)") { [file] in
-                try await store.scorebook.exportFile(at: file)
+            contents = try await ProgressLine.shared.during("exporting to \(file)") { [file, force] in
+                try await store.scorebook.exportFile(at: file, replaces: force, sparing: store.files)
             }
         }
         var copies: PictureCopies?
         if let directory {
             copies = try await ProgressLine.shared.during("copying pictures") {
-                try await store.scorebook.exportPictures(contents, to: directory)
+                try await store.scorebook.exportPictures(contents, to: directory, sparing: store.files)
             }
         }
-        if file != "-" {
+        if !isStandardOutput {
             try output.write(
                 Figures(records: contents.records, pictures: copies),
                 "exported \(contents.records.counted("record")) to \(file)"

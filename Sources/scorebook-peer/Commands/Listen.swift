@@ -6,7 +6,7 @@ import ServiceLifecycle
 import SyncProtocol
 import UnixSignals
 
-struct Listen: StoreCommand {
+struct Listen: SyncingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Wait for the other machines, and stay in live sync with those that connect.",
         discussion: """
@@ -54,6 +54,8 @@ struct Listen: StoreCommand {
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("a port is a number from 0 to 65535") }
     }
+
+    var stopped: Failure? { nil }
 
     func run(_ store: OpenStore) async throws {
         let printer = EventPrinter(json: output.json)
@@ -123,11 +125,7 @@ struct SessionOptions: ParsableArguments {
 
     /// Runs a service until it ends, or SIGINT or SIGTERM ends it gracefully.
     func run(_ service: any Service) async throws {
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
-                gracefulShutdownSignals: [.sigint, .sigterm], logger: logger))
-        try await group.run()
+        try await StopSignals.shared.run(service, logger: logger)
     }
 
     private var logger: Logger {

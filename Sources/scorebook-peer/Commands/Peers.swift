@@ -58,7 +58,7 @@ struct Peers: AsyncParsableCommand {
             let what = plan.map { "\($0.name) (\(Int($0.digest.count).counted("record")))" }
                 .joined(separator: ", ")
             if !yes {
-                guard let answer = Terminal.confirm("Forget \(name), and erase here \(what)?") else {
+                guard let answer = await Terminal.confirm("Forget \(name), and erase here \(what)?") else {
                     throw Failure(ExitCode(64), "erasing \(what) needs --yes when nobody can be asked")
                 }
                 guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }

@@ -28,7 +28,7 @@ struct RecordCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
-            try await records.foldPendingChanges()
+            try await store.scorebook.foldForReading()
             if let type, records.schema.type(type) == nil, !held { throw unknown(type) }
             let type = type
             let held = held
@@ -83,7 +83,7 @@ struct RecordCommand: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
             let name = try checked(name, records.schema)
-            try await records.foldPendingChanges()
+            try await store.scorebook.foldForReading()
             let found = try await records.database.read { db in
                 try records.state(db, of: name).map { ($0, try ZoneNames(db).name(db, of: "\(name)")) }
             }

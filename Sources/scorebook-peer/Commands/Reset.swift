@@ -4,7 +4,7 @@ import RecordStore
 import Scorebook
 import SyncProtocol
 
-struct Reset: StoreCommand {
+struct Reset: SyncingCommand {
     static let makesStore = false
 
     static let configuration = CommandConfiguration(
@@ -38,12 +38,14 @@ struct Reset: StoreCommand {
         }
     }
 
+    var stopped: Failure? { .notYetEqual }
+
     func run(_ store: OpenStore) async throws {
         let records = store.scorebook.records
         let address = try await address(records)
         try await records.foldPendingChanges()
         let zone = try await records.database.read { try records.current($0, nil) }
-        if from != nil, !yes { try confirm(zone, address) }
+        if from != nil, !yes { try await confirm(zone, address) }
         let backup = Latest<String>()
         let engine = session.engine(store) { event in
             if case .replaced(_, let url) = event { backup.set(url.path) }
@@ -54,10 +56,7 @@ struct Reset: StoreCommand {
         try await ProgressLine.shared.during("starting over with \(address)") { [session] in
             try await session.run(sync)
         }
-        guard let report = sync.report.withLock({ $0 }) else {
-            throw Failure(
-                .temporaryFailure, "stopped before both machines held the same records; run it again")
-        }
+        guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
         if output.json {
             return try Terminal.write(
                 json: Figures(backup: backup.value, sync: SyncFigures(report.statistics, report.digest)))
@@ -97,10 +96,10 @@ struct Reset: StoreCommand {
         return address
     }
 
-    private func confirm(_ zone: Zone, _ address: PeerAddress) throws {
+    private func confirm(_ zone: Zone, _ address: PeerAddress) async throws {
         let what = "“\(zone.name)” with \(Int(zone.digest.count).counted("record"))"
         guard
-            let answer = Terminal.confirm(
+            let answer = await Terminal.confirm(
                 "Replace \(what) here by what \(address) has? A backup is made first.")
         else {
             throw Failure(ExitCode(64), "replacing \(what) needs --yes when nobody can be asked")

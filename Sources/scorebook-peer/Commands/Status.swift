@@ -13,8 +13,8 @@ struct Status: StoreCommand {
 
     @Flag(
         help: """
-            With --check: mend what is found. Rows that are there count as written now; rows that are gone come back \
-            from the other machines at the next sync.
+            With --check: mend what is found. Rows that sync has missed count as written when they were last changed, \
+            as far as that is known; rows that are gone come back from the other machines at the next sync.
             """)
     var repair = false
 
@@ -31,9 +31,9 @@ struct Status: StoreCommand {
 
     func run(_ store: OpenStore) async throws {
         let records = store.scorebook.records
-        // What other programs wrote counts, so it is taken in first.
-        try await records.foldPendingChanges()
         if check { return try await check(store) }
+        // What other programs wrote counts, so it is taken in first.
+        try await store.scorebook.foldForReading()
         let status = try await records.database.read { try records.status($0) }
         let assets = AssetFigures(try await records.assetStatus())
         let peers = try await store.peerFigures()
@@ -44,7 +44,8 @@ struct Status: StoreCommand {
                     digest: status.digest.hex, live: Int(status.digest.count), records: status.records,
                     tombstones: status.tombstones, held: status.held, pending: status.pending,
                     peers: peers, assets: assets, zones: status.zones.map(ZoneFigures.init),
-                    refused: status.refused.map(RefusedFigures.init), sync: status.isSyncOn))
+                    refused: status.refused.map(RefusedFigures.init),
+                    unsynced: status.unsynced.map(UnsyncedFigures.init), sync: status.isSyncOn))
         } else {
             write(status, assets, peers, store)
         }
@@ -52,6 +53,8 @@ struct Status: StoreCommand {
 
     private func check(_ store: OpenStore) async throws {
         let records = store.scorebook.records
+        // Rows that are not taken in yet would look as if sync had missed them.
+        try await records.foldPendingChanges()
         let repairs = repair
         let found = try await ProgressLine.shared.during("checking every record") {
             repairs
@@ -78,11 +81,12 @@ struct Status: StoreCommand {
             }
             pictures?.write()
         }
-        guard found.isSound || found.isMendable else {
+        if let finding = found.findings.first(where: { !$0.kind.isMendable }) {
             throw Failure(
                 .dataError,
-                "\(found.findings.first { $0.kind == .invalidName }?.name ?? "a row") has a name that cannot be "
-                    + "synced; only another recordName mends that")
+                finding.kind == .tooLarge
+                    ? "\(finding.name) is too large to be synced; make it smaller than 8 MiB"
+                    : "“\(finding.name)” is not a name that can be synced; give the row another recordName")
         }
         guard found.isSound || repair else {
             throw Failure(
@@ -153,7 +157,21 @@ struct Status: StoreCommand {
         let assets: AssetFigures
         let zones: [ZoneFigures]
         let refused: [RefusedFigures]
+        let unsynced: [UnsyncedFigures]
         let sync: Bool
+    }
+
+    /// A row of this scorebook that stays here.
+    private struct UnsyncedFigures: Encodable {
+        let table: String
+        let name: String
+        let reason: String
+
+        init(_ unsynced: UnsyncedRecord) {
+            table = unsynced.table
+            name = unsynced.name
+            reason = unsynced.reason.description
+        }
     }
 
     /// A record of which a peer has not taken what was written here.
@@ -161,11 +179,13 @@ struct Status: StoreCommand {
         let name: String
         let peer: String
         let zone: String
+        let reason: String
 
         init(_ refused: RefusedRecord) {
             name = refused.name.description
             peer = refused.peer
             zone = refused.zone
+            reason = refused.reason.description
         }
     }
 
@@ -191,6 +211,7 @@ struct Status: StoreCommand {
             ])
         }
         rows += Self.refused(status.refused)
+        rows += Self.unsynced(status)
         if !status.isSyncOn { rows.append(["sync", "off; scorebook-peer sync on switches it on"]) }
         if status.zones.count == 1 {
             rows.append(["digest", Self.digest(status.digest)])
@@ -212,16 +233,40 @@ extension Status {
         "\(digest.hex) over \(Int(digest.count).counted("record"))"
     }
 
-    /// One line for each machine and zone in which something was refused.
+    /// One line for each machine and zone in which something was refused for a reason.
     private static func refused(_ records: [RefusedRecord]) -> [[String]] {
-        let groups = Dictionary(grouping: records) { [$0.peer, $0.zone] }
-        return groups.values.sorted { ($0[0].peer, $0[0].zone) < ($1[0].peer, $1[0].zone) }.map { records in
+        let groups = Dictionary(grouping: records) { [$0.peer, $0.zone, $0.reason.description] }
+        return groups.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { _, records in
             let first = records[0]
+            let wayOut =
+                first.reason == .tooLarge
+                ? "too large for it; make them smaller" : "`zone restore` gives them up"
             return [
                 "refused",
                 "\(records.count.counted("record")) of the zone “\(first.zone)” by \(first.peer), as \(first.name); "
-                    + "`zone restore` gives them up",
+                    + wayOut,
             ]
+        }
+    }
+
+    /// One line for each reason for which rows stay on this machine.
+    private static func unsynced(_ status: StoreStatus) -> [[String]] {
+        let groups = Dictionary(grouping: status.unsynced, by: \.reason.description)
+        let isCut = status.unsyncedCount > status.unsynced.count
+        return groups.sorted { $0.key < $1.key }.map { _, records in
+            let first = records[0]
+            let count = (isCut ? "at least " : "") + records.count.counted("row")
+            return [
+                "not synced", "\(count), as “\(first.name)” of \(first.table): \(wayOut(first.reason))",
+            ]
+        }
+    }
+
+    private static func wayOut(_ reason: UnsyncedRecord.Reason) -> String {
+        switch reason {
+        case .name: "not a name that can be synced; another recordName mends that"
+        case .size: "too large to be synced; make it smaller than 8 MiB"
+        default: "\(reason)"
         }
     }
 }
@@ -234,6 +279,7 @@ extension StoreCheck.Finding.Kind {
         case .missingRow: "is gone from its table without having been deleted"
         case .invalidName: "has a name that cannot be synced"
         case .damagedMetadata: "has damaged metadata"
+        case .tooLarge: "is too large to be synced"
         }
     }
 }

@@ -4,7 +4,7 @@ import RecordStore
 import Scorebook
 import SyncModel
 
-struct Verify: StoreCommand {
+struct Verify: SyncingCommand {
     static let makesStore = false
 
     static let configuration = CommandConfiguration(
@@ -27,6 +27,8 @@ struct Verify: StoreCommand {
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
+    var stopped: Failure? { .notYetCompared }
+
     func run(_ store: OpenStore) async throws {
         let damaged = assets ? try await damagedAssets(store) : []
         let engine = session.engine(store) { _ in }
@@ -35,9 +37,7 @@ struct Verify: StoreCommand {
         try await ProgressLine.shared.during("comparing with \(address)") { [session] in
             try await session.run(sync)
         }
-        guard let report = sync.report.withLock({ $0 }) else {
-            throw Failure(.temporaryFailure, "stopped before everything was compared; run it again")
-        }
+        guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetCompared }
         let differences = report.differences ?? SyncDifferences()
         if output.json {
             return try Terminal.write(json: Figures(differences, report, damaged))
@@ -82,4 +82,9 @@ struct Verify: StoreCommand {
             sync = SyncFigures(report.statistics, report.digest)
         }
     }
+}
+
+extension Failure {
+    fileprivate static let notYetCompared = Failure(
+        .temporaryFailure, "stopped before everything was compared; run it again")
 }

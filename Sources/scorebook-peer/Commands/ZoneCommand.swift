@@ -26,7 +26,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
-            try await records.foldPendingChanges()
+            try await store.scorebook.foldForReading()
             let zones = try await records.database.read { db in
                 let peers = try records.peers(db).map { ($0.name, try records.grants(db, to: $0)) }
                 return try records.zones(db).map { zone in
@@ -112,7 +112,7 @@ struct ZoneCommand: AsyncParsableCommand {
             if !yes {
                 let what = "\(refused.count.counted("record")) of the zone “\(zone.name)”"
                 let question = "Give up what was written here to \(what) (\(refused.listed))?"
-                guard let answer = Terminal.confirm(question) else {
+                guard let answer = await Terminal.confirm(question) else {
                     throw Failure(
                         ExitCode(64),
                         "giving up what was written here to \(what) (\(refused.listed)) needs --yes when nobody "

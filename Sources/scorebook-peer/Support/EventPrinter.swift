@@ -57,14 +57,11 @@ struct EventPrinter: Sendable {
             summary(name, zone: zone, digest, statistics)
         case .mended(let check):
             "found and mended here: " + Self.summary(check)
-        case .recordsRefused(let name, let records, let isReadOnly):
+        case .recordsRefused(let name, let records, let reason):
             "\(name) does not take \(Self.list(records.map(\.description))): "
-                + (isReadOnly
-                    ? "it lets this machine read only; `scorebook-peer zone restore` puts back what it has"
-                    : "it has records of these names in another zone")
-        case .refusedRecords(let name, let records, let isReadOnly):
-            "refused \(Self.list(records.map(\.description))) of \(name), which "
-                + (isReadOnly ? "may only read here" : "are in another zone here")
+                + Self.whyRefused(there: reason)
+        case .refusedRecords(let name, let records, let reason):
+            "refused \(Self.list(records.map(\.description))) of \(name): " + Self.whyRefused(here: reason)
         case .zoneTakenUp(let name, let zone):
             "the zone “\(zone)” of \(name) is here now, beside the others"
         case .storeTrouble(let reason):
@@ -77,6 +74,26 @@ struct EventPrinter: Sendable {
             reason.map { "lost \(name): \($0)" } ?? "\(name) disconnected"
         case .retrying(let address, let seconds, let reason):
             "\(reason); trying \(address) again, first in \(String(format: "%.1f", seconds)) s"
+        }
+    }
+
+    /// Why a peer did not take records of this machine.
+    private static func whyRefused(there reason: RefusedRecord.Reason) -> String {
+        switch reason {
+        case .readOnly: "it lets this machine read only; `scorebook-peer zone restore` puts back what it has"
+        case .otherZone: "it has records of these names in another zone"
+        case .tooLarge: "they are too large for it; make them smaller"
+        default: "\(reason)"
+        }
+    }
+
+    /// Why this machine did not take records of a peer.
+    private static func whyRefused(here reason: RefusedRecord.Reason) -> String {
+        switch reason {
+        case .readOnly: "it may only read here"
+        case .otherZone: "they are in another zone here"
+        case .tooLarge: "they are too large; make them smaller there"
+        default: "\(reason)"
         }
     }
 
@@ -186,14 +203,12 @@ struct EventLine: Encodable {
         case .assetDamaged(let hash):
             self.init("assetDamaged")
             self.hash = hash.description
-        case .recordsRefused(let name, let names, let isReadOnly):
+        case .recordsRefused(let name, let names, let reason):
             self.init(
-                "recordsRefused", peer: name, reason: isReadOnly ? "readOnly" : "otherZone",
-                records: names.map(\.description))
-        case .refusedRecords(let name, let names, let isReadOnly):
+                "recordsRefused", peer: name, reason: reason.description, records: names.map(\.description))
+        case .refusedRecords(let name, let names, let reason):
             self.init(
-                "refusedRecords", peer: name, reason: isReadOnly ? "readOnly" : "otherZone",
-                records: names.map(\.description))
+                "refusedRecords", peer: name, reason: reason.description, records: names.map(\.description))
         case .zoneTakenUp(let name, let zone):
             self.init("zoneTakenUp", peer: name)
             self.zone = zone

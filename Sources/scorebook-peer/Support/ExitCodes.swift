@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GRDB
+import NIOCore
 import PeerSync
 import RecordStore
 import Scorebook
@@ -48,14 +49,15 @@ struct Failure: Error {
         case let error as RecordStoreError:
             self.init(Self.code(error.code), error.message)
         case let error as ScorebookError:
-            self.init(
-                Self.code(error.code), error.place.map { "\(error.message) (at \($0))" } ?? error.message)
+            self.init(Self.code(error.code), error.message)
         case let error as RecordNameError:
             self.init(.dataError, error.description)
         case let error as DatabaseError:
             self.init(error)
+        case is CancellationError:
+            self.init(.temporaryFailure, "stopped before it was done; run it again")
         default:
-            self.init(.softwareError, (error as NSError).localizedDescription)
+            self.init(system: error)
         }
     }
 
@@ -63,15 +65,42 @@ struct Failure: Error {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(.temporaryFailure, "another program is writing to the scorebook; try again in a moment")
-        case .SQLITE_FULL:
-            self.init(.cannotCreate, "the disk is full; nothing was changed")
-        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR:
-            self.init(.cannotCreate, "the scorebook cannot be written: \(error.message ?? error.description)")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+        case _ where error.isOutOfRoom:
             self.init(
-                .dataError, "the scorebook's database is damaged: \(error.message ?? error.description)")
+                .cannotCreate,
+                "the scorebook cannot be written: its disk is full or fails; make room and try again")
+        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
+            self.init(
+                .cannotCreate,
+                "the scorebook cannot be written: check who may write its directory and its files")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            self.init(.dataError, "the scorebook's database is damaged; restore a backup of it")
         default:
-            self.init(.softwareError, "the database said: \(error.message ?? error.description)")
+            self.init(
+                .softwareError,
+                "the scorebook's database refuses this (SQLite code \(error.extendedResultCode.rawValue)); "
+                    + "`scorebook-peer status --check` finds what is wrong in it")
+        }
+    }
+
+    /// Understands what the system says, through whichever library, by its number: the texts are for programmers.
+    private init(system error: any Error) {
+        let number =
+            (error as? IOError)?.errnoCode
+            ?? sequence(first: error as NSError) { $0.userInfo[NSUnderlyingErrorKey] as? NSError }
+            .first { $0.domain == NSPOSIXErrorDomain }.map { Int32($0.code) }
+        switch number {
+        case ENOSPC, EDQUOT, EFBIG:
+            self.init(.cannotCreate, "the disk is full; make room and try again")
+        case EACCES, EPERM, EROFS:
+            self.init(.cannotCreate, "a file cannot be read or written: its permissions do not allow it")
+        case let number?:
+            let reason = String(cString: strerror(number)).lowercased()
+            self.init(.softwareError, "the system does not allow what is needed here (\(reason)); try again")
+        case nil:
+            self.init(
+                .softwareError,
+                "something went wrong that the program does not know (\(type(of: error))); please report it")
         }
     }
 
@@ -79,7 +108,7 @@ struct Failure: Error {
         switch code {
         case .unreachable, .cannotListen: .unavailable
         case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged, .peerSwitchedOff,
-            .peerStoreFailure:
+            .peerStoreFailure, .storeMended:
             .temporaryFailure
         case .switchedOff, .notPermitted, .notPaired, .changeTokenExpired, .clockSkew, .refused,
             .pairingFailed:

@@ -80,7 +80,7 @@ struct DeletionOptions: ParsableArguments {
         if dryRun { return try report(steps, "would delete") }
         if !yes {
             let question = "Delete \(name)\(Self.companions(steps))?"
-            guard let answer = Terminal.confirm(question) else {
+            guard let answer = await Terminal.confirm(question) else {
                 throw Failure(
                     ExitCode(64),
                     "deleting \(name)\(Self.companions(steps)) needs --yes when nobody can be asked")

@@ -49,6 +49,8 @@ struct OutputOptions: ParsableArguments {
 struct OpenStore: Sendable {
     let directory: URL
     let identity: Identity
+    /// What nobody may write over.
+    let files: StoreFiles
     /// Limited to a zone where a command was asked to be.
     private(set) var scorebook: ScorebookStore
 
@@ -66,7 +68,9 @@ struct OpenStore: Sendable {
     func hasSeveralZones() async throws -> Bool { try await scorebook.records.zones().count > 1 }
 
     /// Opens the store in a directory, and makes it if there is none.
-    init(_ directory: URL) throws {
+    ///
+    /// - Parameter staysOpen: whether it is kept open for long.
+    init(_ directory: URL, staysOpen: Bool = false) throws {
         self.directory = directory
         do {
             try FileManager.default.createDirectory(
@@ -82,20 +86,30 @@ struct OpenStore: Sendable {
                 "the store directory \(directory.path) is not writable; choose another one with --store DIR")
         }
         let key = directory.appendingPathComponent(Identity.fileName)
+        let database = directory.appendingPathComponent("scorebook.sqlite").path
+        let pictures = directory.appendingPathComponent("assets", isDirectory: true)
+        let backups = directory.appendingPathComponent("backups", isDirectory: true)
+        files = StoreFiles([key, pictures, backups] + ScorebookDatabase.files(at: database))
         identity = try Identity.loadOrCreate(at: key)
         // One program at a time makes the tables, or brings them up to date.
         let lock = open(key.path, O_RDONLY | O_CLOEXEC)
         flock(lock, LOCK_EX)
         defer { close(lock) }
-        let database = try ScorebookDatabase.open(
-            at: directory.appendingPathComponent("scorebook.sqlite").path)
         scorebook = try ScorebookStore(
-            database, replica: identity.replicaID,
-            assets: AssetDirectory(at: directory.appendingPathComponent("assets", isDirectory: true)))
+            Self.database(database, staysOpen: staysOpen), replica: identity.replicaID,
+            assets: AssetDirectory(at: pictures))
+    }
+
+    private static func database(_ path: String, staysOpen: Bool) throws -> any DatabaseWriter {
+        do {
+            return try ScorebookDatabase.open(at: path)
+        } catch let error as DatabaseError where error.isOutOfRoom && !staysOpen {
+            return try ScorebookDatabase.openWithoutRoom(at: path)
+        }
     }
 }
 
-/// A command that works on a store, and says in one sentence why it failed.
+/// A command that works on a store.
 protocol StoreCommand: AsyncParsableCommand {
     var storeOptions: StoreOptions { get }
 
@@ -114,22 +128,38 @@ extension StoreCommand {
     var zone: String? { nil }
 
     func run() async throws {
-        do {
-            let directory = storeOptions.directory
-            let database = directory.appendingPathComponent("scorebook.sqlite").path
-            guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
-                throw Failure(.noInput, "there is no scorebook in \(directory.path)")
+        let store = try await openStore(false)
+        defer {
+            if store.scorebook.isShortOfRoom {
+                Terminal.writeError(
+                    "warning: the disk is full, so what other programs wrote last is not taken in yet; make room"
+                )
             }
-            try await run(OpenStore(directory).limited(to: zone))
-        } catch let error as ExitCode {
-            throw error
-        } catch let error as ValidationError {
-            throw error
-        } catch {
-            let failure = Failure(error)
-            Terminal.writeError("error: \(failure.message)")
-            throw failure.code
         }
+        try await run(store)
+    }
+
+    fileprivate func openStore(_ staysOpen: Bool) async throws -> OpenStore {
+        let directory = storeOptions.directory
+        let database = directory.appendingPathComponent("scorebook.sqlite").path
+        guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
+            throw Failure(.noInput, "there is no scorebook in \(directory.path)")
+        }
+        // Another program may keep this waiting.
+        return try await blocking { try OpenStore(directory, staysOpen: staysOpen) }.limited(to: zone)
+    }
+}
+
+/// A command that talks to other machines. SIGINT and SIGTERM end it in good order.
+protocol SyncingCommand: StoreCommand {
+    /// What it fails with when it is stopped before its work is done; nil when it goes on until it is stopped.
+    var stopped: Failure? { get }
+}
+
+extension SyncingCommand {
+    func run() async throws {
+        await StopSignals.shared.trap(stopped.map(Ending.failure) ?? .done)
+        try await run(openStore(true))
     }
 }
 

@@ -10,6 +10,11 @@ enum Terminal {
     static let isErrorATerminal = isatty(STDERR_FILENO) == 1
     static let isInputATerminal = isatty(STDIN_FILENO) == 1
 
+    /// Whether what a user named as a file is standard output, which gets nothing but what the file is to have.
+    static func isStandardOutput(_ file: String?) -> Bool {
+        ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(file)
+    }
+
     /// Writes a line to standard output at once, so that a program that reads it sees it when it happens.
     static func write(_ line: String) {
         ProgressLine.shared.clear()
@@ -22,9 +27,20 @@ enum Terminal {
         do {
             try FileHandle.standardOutput.write(contentsOf: bytes)
         } catch {
-            writeError("error: the output cannot be written")
-            exit(ExitCode.outputError.rawValue)
+            fail()
         }
+    }
+
+    /// Closes standard output: some file systems say only then that what was written before is lost.
+    static func close() {
+        // Whoever started the program may have closed it already.
+        guard Foundation.close(STDOUT_FILENO) == 0 || errno == EBADF else { fail() }
+    }
+
+    private static func fail() -> Never {
+        Ending.failure(
+            Failure(.outputError, "the output cannot be written; check that there is room where it goes")
+        ).take()
     }
 
     /// Writes a line to standard error.
@@ -45,10 +61,11 @@ enum Terminal {
     /// Asks a question that is answered with y or n.
     ///
     /// - Returns: nil when nobody is there to answer.
-    static func confirm(_ question: String) -> Bool? {
+    static func confirm(_ question: String) async -> Bool? {
         guard isInputATerminal else { return nil }
         try? FileHandle.standardError.write(contentsOf: Data((question + " [y/N] ").utf8))
-        return ["y", "yes"].contains((readLine() ?? "").lowercased())
+        let answer = try? await blocking { readLine() ?? "" }
+        return ["y", "yes"].contains(answer?.lowercased())
     }
 
     /// Asks a question that is answered with a line, and takes it back when the task is cancelled.

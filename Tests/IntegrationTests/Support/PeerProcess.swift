@@ -15,10 +15,11 @@ final class PeerProcess {
     /// - Parameters:
     ///   - program: what to start.
     ///   - terminal: what the process reads from, if somebody is there to answer it.
+    ///   - output: a file or device that gets its output, if that is not to be read here.
     ///   - files: a new directory for what the process writes.
     init(
         _ program: URL, _ arguments: [String], environment: [String: String], host: Network.Host?,
-        terminal: PseudoTerminal? = nil, disk: SmallDisk? = nil, files: URL
+        terminal: PseudoTerminal? = nil, disk: SmallDisk? = nil, output: String? = nil, files: URL
     ) throws {
         name = program.lastPathComponent
         self.arguments = arguments
@@ -32,7 +33,8 @@ final class PeerProcess {
         process.environment = environment
         process.currentDirectoryURL = files
         process.standardInput = terminal?.otherSide ?? FileHandle.nullDevice
-        process.standardOutput = try Self.emptyFile(files.appendingPathComponent("output"))
+        let ownOutput = try Self.emptyFile(files.appendingPathComponent("output"))
+        process.standardOutput = output.flatMap { FileHandle(forWritingAtPath: $0) } ?? ownOutput
         process.standardError = try Self.emptyFile(files.appendingPathComponent("errors"))
         try process.run()
     }

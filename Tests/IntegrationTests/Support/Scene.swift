@@ -34,7 +34,7 @@ final class Scene {
     func start(
         _ arguments: [String], of program: URL = PeerProcess.program,
         environment additions: [String: String] = [:], on host: Network.Host? = nil,
-        terminal: PseudoTerminal? = nil, disk: SmallDisk? = nil
+        terminal: PseudoTerminal? = nil, disk: SmallDisk? = nil, output: String? = nil
     ) throws -> PeerProcess {
         var environment = ProcessInfo.processInfo.environment.filter {
             ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH"].contains($0.key)
@@ -45,6 +45,7 @@ final class Scene {
         environment.merge(additions) { $1 }
         let process = try PeerProcess(
             program, arguments, environment: environment, host: host, terminal: terminal, disk: disk,
+            output: output,
             files: directory.appendingPathComponent("process-\(processes.count + 1)", isDirectory: true))
         processes.append(process)
         return process

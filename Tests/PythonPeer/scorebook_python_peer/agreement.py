@@ -8,6 +8,8 @@ from .names import ZoneID
 from .store import Store, Zone
 from .tokens import START, Token
 
+REPLACING = (Union.REPLACE_CALLER, Union.REPLACE_LISTENER)
+
 
 @dataclass(frozen=True)
 class AgreedZone:
@@ -18,117 +20,169 @@ class AgreedZone:
     may_write_there: bool
 
 
+@dataclass(frozen=True)
+class Meeting:
+    """The two default zones, where both are offered."""
+
+    caller: OfferedZone
+    listener: OfferedZone
+    is_first: bool
+    """Whether they are not known: two zones, and neither side offers both."""
+
+    @property
+    def hold_the_same(self) -> bool:
+        return (self.caller.count, self.caller.fingerprint) == (self.listener.count, self.listener.fingerprint)
+
+    @property
+    def is_one_new(self) -> bool:
+        return any(offer.count == 0 and not offer.is_shared for offer in (self.caller, self.listener))
+
+    @property
+    def shared(self) -> int:
+        return self.caller.is_shared + self.listener.is_shared
+
+    def is_possible(self, union: Union) -> bool:
+        """Whether whoever is to get records takes them. The rights of an offer are those of its receiver."""
+        caller_takes, listener_takes = self.caller.rights == Right.WRITE, self.listener.rights == Right.WRITE
+        match union:
+            case Union.MERGE:
+                return caller_takes and listener_takes
+            case Union.REPLACE_CALLER:
+                return caller_takes
+            case Union.REPLACE_LISTENER:
+                return listener_takes
+        return True
+
+    def target(self, union: Union) -> ZoneID | None:
+        """The zone that both have after a union that brings the two together."""
+        match union:
+            case Union.REPLACE_CALLER:
+                return self.listener.zone
+            case Union.REPLACE_LISTENER:
+                return self.caller.zone
+            case Union.MERGE if self.shared == 1:
+                return self.caller.zone if self.caller.is_shared else self.listener.zone
+            case Union.MERGE:
+                return min(self.caller.zone, self.listener.zone)
+        return None
+
+
 class Agreement:
     """What the two hellos lead to, seen from one side."""
 
     def __init__(self, store: Store, peer: bytes, is_caller: bool, own: Hello, theirs: Hello) -> None:
         self._store = store
         self._peer = peer
+        self._is_caller = is_caller
         self._theirs = {offer.zone: offer for offer in theirs.zones}
-        self._own = {offer.zone: offer for offer in own.zones}
         self._own_default = _default(own)
         self._their_default = _default(theirs)
+        caller, listener = (own, theirs) if is_caller else (theirs, own)
+        self._meeting = _meeting(caller, listener)
 
-    @property
-    def _first_meeting(self) -> tuple[OfferedZone, OfferedZone] | None:
-        """The two default zones, if both are offered and they are not known."""
-        own, theirs = self._own_default, self._their_default
-        if own is None or theirs is None or own.zone == theirs.zone:
-            return None
-        if {own.zone, theirs.zone} <= self._own.keys() or {own.zone, theirs.zone} <= self._theirs.keys():
-            return None
-        return own, theirs
+    # Choosing
 
-    def choose(self, may_merge: bool) -> Union:
-        """What a caller chooses, whose user has said nothing but perhaps --merge."""
-        meeting = self._first_meeting
+    def choose(self, wanted: Union | None) -> Union:
+        """What a caller chooses; `wanted` is what its user has said."""
+        meeting = self._meeting
         if meeting is None:
+            if wanted in REPLACING:
+                raise SessionError(ErrorCode.NOT_PERMITTED, "the two do not share their default zones")
             return Union.NONE
-        own, theirs = meeting
-        neither_shared = not own.is_shared and not theirs.is_shared
-        one_is_empty = any(offer.count == 0 and not offer.is_shared for offer in meeting)
-        if not (may_merge or neither_shared or one_is_empty or _hold_the_same(own, theirs)):
+        if not meeting.is_first and wanted not in REPLACING:
+            return Union.NONE
+        if wanted is None:
+            wanted = self._usual(meeting)
+        self._check_rights(meeting, wanted)
+        self._check_target(meeting, wanted)
+        return wanted
+
+    def _usual(self, meeting: Meeting) -> Union:
+        if meeting.hold_the_same or meeting.is_one_new:
+            return Union.MERGE if meeting.is_possible(Union.MERGE) else Union.NONE
+        if meeting.shared:
             raise SessionError(ErrorCode.DIFFERENT_SCOREBOOK, "the two scorebooks are different ones")
-        self._check_merge(own, theirs)
         return Union.MERGE
 
     def allow(self, union: Union, may_merge: bool, may_be_replaced: bool) -> None:
         """What a listener says to the union that the caller chose."""
-        meeting = self._first_meeting
-        if union in (Union.REPLACE_CALLER, Union.REPLACE_LISTENER):
-            own, theirs = self._own_default, self._their_default
-            if own is None or theirs is None:
-                raise SessionError(ErrorCode.NOT_PERMITTED, "the default zones are not shared")
-            if (theirs if union == Union.REPLACE_CALLER else own).rights != Right.WRITE:
-                raise SessionError(ErrorCode.NOT_PERMITTED, "whoever is to be replaced does not let the other write")
-            if self._first_meeting and self._store.zone(theirs.zone) is not None:
-                raise SessionError(ErrorCode.NOT_PERMITTED, "the other default zone is here already, beside this one")
-            if union == Union.REPLACE_LISTENER and not may_be_replaced:
-                raise SessionError(ErrorCode.DECLINED, "nobody is here to allow that this scorebook is replaced")
-        if union in (Union.MERGE, Union.BESIDE) and meeting is None:
+        if union == Union.NONE:
+            return
+        meeting = self._meeting
+        if meeting is None or not (meeting.is_first or union in REPLACING):
             raise unexpected("a union of default zones that do not meet for the first time")
-        if union == Union.MERGE and meeting is not None:
-            self._check_merge(*meeting)
-            both_shared = all(offer.is_shared for offer in meeting)
-            if both_shared and not _hold_the_same(*meeting) and not may_merge:
-                raise SessionError(
-                    ErrorCode.DIFFERENT_SCOREBOOK, "nobody is here to allow that two scorebooks become one"
-                )
+        self._check_rights(meeting, union)
+        if union == Union.REPLACE_LISTENER and not may_be_replaced:
+            raise SessionError(ErrorCode.DECLINED, "nobody is here to allow that this scorebook is replaced")
+        if union == Union.MERGE and meeting.shared == 2 and not meeting.hold_the_same and not may_merge:
+            raise SessionError(ErrorCode.DIFFERENT_SCOREBOOK, "nobody is here to allow that two scorebooks become one")
+        self._check_target(meeting, union)
 
-    def _check_merge(self, own: OfferedZone, theirs: OfferedZone) -> None:
-        taken_away = self._store.zone(theirs.zone)
-        if own.rights != Right.WRITE or theirs.rights != Right.WRITE or taken_away is not None:
-            raise SessionError(ErrorCode.NOT_PERMITTED, "the default zones cannot become one")
+    def _check_rights(self, meeting: Meeting, union: Union) -> None:
+        if not meeting.is_possible(union):
+            raise SessionError(ErrorCode.NOT_PERMITTED, "one of the two may only read, so it cannot give anything")
 
-    def _merged(self) -> ZoneID:
-        """The id of the default zone after a merge."""
-        own, theirs = self._own_default, self._their_default
-        assert own is not None and theirs is not None
-        if own.is_shared != theirs.is_shared:
-            return own.zone if own.is_shared else theirs.zone
-        return min(own.zone, theirs.zone)
+    def _check_target(self, meeting: Meeting, union: Union) -> None:
+        target = meeting.target(union)
+        if target not in (None, self._store.default_zone.id) and self._store.zone(target) is not None:
+            raise SessionError(ErrorCode.NOT_PERMITTED, "the zone is here already, beside the default zone")
+
+    # Doing
 
     def carry_out(self, union: Union) -> None:
         """Does what was agreed; taking up zones of the other side is part of it."""
         with self._store.transaction():
-            if self._own_default is not None and self._store.default_zone.id != self._own_default.zone:
-                raise SessionError(ErrorCode.ZONES_CHANGED, "another session has changed the default zone")
-            if union == Union.MERGE:
-                self._store.rename_default_zone(self._merged())
-            if union == Union.REPLACE_LISTENER and self._their_default is not None:
-                self._store.replace_default_zone(self._their_default.zone)
-            for offer in self._taken_up():
+            for offer in self._taken_up(union):
                 self._store.add_zone(offer.zone, offer.title, self._peer)
+            own, zone = self._own_default, self._store.default_zone
+            if union == Union.NONE or own is None or self._meeting is None:
+                return
+            if (zone.id, zone.is_shared) != (own.zone, own.is_shared):
+                raise SessionError(ErrorCode.ZONES_CHANGED, "another session has changed the default zone")
+            target = self._meeting.target(union)
+            if target is not None and self._is_replaced(union):
+                self._store.replace_default_zone(target)
+            elif target is not None:
+                self._store.rename_default_zone(target)
+            elif union == Union.BESIDE and self._is_caller:
+                self._store.grant(self._peer, self._store.default_zone.number, Right.NOTHING)
 
-    def _taken_up(self) -> list[OfferedZone]:
-        """The zones of the other side that this one does not have and takes up: all but a default zone."""
+    def _is_replaced(self, union: Union) -> bool:
+        return union == (Union.REPLACE_CALLER if self._is_caller else Union.REPLACE_LISTENER)
+
+    def _taken_up(self, union: Union) -> list[OfferedZone]:
+        """The zones of the other side that this one does not have and takes up."""
         zones = self._store.zones()
         known = {zone.id for zone in zones}
-        new = [offer for offer in self._theirs.values() if offer.zone not in known and not offer.is_default]
+        takes_default = union == Union.BESIDE and self._is_caller
+        new = [
+            offer
+            for offer in self._theirs.values()
+            if offer.zone not in known and (takes_default or not offer.is_default)
+        ]
         return new[: max(ZONES_LIMIT - len(zones), 0)]
 
-    def open(self, union: Union) -> Open:
+    def open(self, union: Union, starts_over: bool = False) -> Open:
         """The open of this side. A caller makes it before anything is carried out, a listener after."""
-        named: dict[ZoneID, Token | None] = {offer.zone: None for offer in self._taken_up()}
+        fresh = START if starts_over else None
+        named: dict[ZoneID, Token | None] = {offer.zone: fresh for offer in self._taken_up(union)}
+        target = self._meeting.target(union) if self._meeting else None
         for zone in self._store.zones():
-            if self._store.rights(self._peer, zone) != Right.NOTHING:
-                zone_id = self._default_after(union) if zone.is_default else zone.id
-                named[zone_id] = self._store.received_token(self._peer, zone.number)
-                if zone.is_default and union == Union.REPLACE_LISTENER:
-                    named[zone_id] = START
+            leaves_default = zone.is_default and union == Union.BESIDE and self._is_caller
+            if self._store.rights(self._peer, zone) == Right.NOTHING or leaves_default:
+                continue
+            begins_anew = starts_over or (zone.is_default and self._is_replaced(union))
+            zone_id = target if target is not None and zone.is_default else zone.id
+            named[zone_id] = START if begins_anew else self._store.received_token(self._peer, zone.number)
         return Open(union, dict(sorted(named.items())))
-
-    def _default_after(self, union: Union) -> ZoneID:
-        """The id of this side's default zone after the union."""
-        if union == Union.MERGE:
-            return self._merged()
-        if union == Union.REPLACE_LISTENER and self._their_default is not None:
-            return self._their_default.zone
-        return self._store.default_zone.id
 
     def confirm(self, union: Union, their_open: Open) -> None:
         """A caller does what it chose only when the listener agrees."""
-        if their_open.union != union or (union == Union.MERGE and self._merged() not in their_open.zones):
+        meeting = self._meeting
+        agreed = meeting.target(union) if meeting else None
+        if union == Union.BESIDE and meeting is not None:
+            agreed = meeting.listener.zone
+        if their_open.union != union or (agreed is not None and agreed not in their_open.zones):
             raise unexpected("the listener has not agreed to what was chosen")
 
     def zones(self, own_open: Open, their_open: Open) -> list[AgreedZone]:
@@ -138,8 +192,8 @@ class Agreement:
             zone = self._store.zone(zone_id)
             if zone is None:
                 raise SessionError(ErrorCode.ZONES_CHANGED, "a zone is not here any more")
-            offer = self._theirs.get(zone_id)
-            may_write = offer is None or offer.rights == Right.WRITE  # whoever takes a zone up lets its giver write
+            offer = self._theirs.get(zone_id, self._their_default)
+            may_write = offer is not None and offer.rights == Right.WRITE
             agreed.append(AgreedZone(zone, their_open.zones[zone_id], may_write))
         if not agreed:
             raise SessionError(ErrorCode.NO_COMMON_ZONE, "the two have no zone in common")
@@ -150,5 +204,10 @@ def _default(hello: Hello) -> OfferedZone | None:
     return next((offer for offer in hello.zones if offer.is_default), None)
 
 
-def _hold_the_same(a: OfferedZone, b: OfferedZone) -> bool:
-    return (a.count, a.fingerprint) == (b.count, b.fingerprint)
+def _meeting(caller: Hello, listener: Hello) -> Meeting | None:
+    first, second = _default(caller), _default(listener)
+    if first is None or second is None:
+        return None
+    both = {first.zone, second.zone}
+    offers = [{offer.zone for offer in hello.zones} for hello in (caller, listener)]
+    return Meeting(first, second, not any(both <= offered for offered in offers))

@@ -14,7 +14,7 @@ from . import values
 from .assets import AssetFolder
 from .channel import Channel
 from .errors import ConnectionCut, ErrorCode, PeerError, RemoteError
-from .messages import Right
+from .messages import Right, Union
 from .names import ZoneID, check_record_name
 from .pairing import Desk, parse_code
 from .session import Options, Session
@@ -47,6 +47,13 @@ def _parser() -> argparse.ArgumentParser:
     connect.add_argument("--code", type=parse_code, help="pair first, with the code that the other machine shows")
     connect.add_argument("--once", action="store_true", help="end when both hold the same records")
     connect.add_argument("--verify", action="store_true", help="have everything compared")
+    for option, union, help in (
+        ("--beside", Union.BESIDE, "take the other scorebook up beside this one"),
+        ("--take-theirs", Union.REPLACE_CALLER, "give this scorebook up for the other one"),
+        ("--take-ours", Union.REPLACE_LISTENER, "let the other machine give its scorebook up for this one"),
+    ):
+        connect.add_argument(option, dest="union", action="store_const", const=union, help=help)
+    connect.add_argument("--start-over", action="store_true", help="forget what the other machine has, and take it over")
     _add_session_options(connect)
     connect.set_defaults(run=lambda a: asyncio.run(_connect(a)))
 
@@ -94,7 +101,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_session_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--merge", action="store_true", help="make one of two scorebooks that meet")
+    command.add_argument(
+        "--merge", dest="union", action="store_const", const=Union.MERGE, help="make one of two scorebooks that meet"
+    )
     command.add_argument("--name", default=socket.gethostname())
     command.add_argument("--trace", action="store_true", help="write every message to standard error")
     command.add_argument("--allowed-skew", type=int, default=300, metavar="SECONDS")
@@ -108,7 +117,7 @@ def _store(arguments: argparse.Namespace) -> Store:
 
 def _options(arguments: argparse.Namespace, **more) -> Options:
     return Options(
-        name=arguments.name, once=arguments.once, may_merge=arguments.merge,
+        name=arguments.name, once=arguments.once, union=arguments.union,
         allowed_skew=1000 * arguments.allowed_skew, trace=arguments.trace, **more,
     )  # fmt: skip
 
@@ -119,14 +128,15 @@ def _say(line: str) -> None:
 
 async def _connect(arguments: argparse.Namespace) -> int:
     store = _store(arguments)
-    options = _options(arguments, code=arguments.code, compare_everything=arguments.verify)
+    wanted = {"compare_everything": arguments.verify, "starts_over": arguments.start_over}
+    options = _options(arguments, code=arguments.code, **wanted)
     try:
         session = await _call(arguments.address, store, options)
     except RemoteError as error:
         if error.code != ErrorCode.NOT_PAIRED or options.code is None:
             raise
         # Pairing again (protocol.md 4.1): the listener has forgotten this machine.
-        again = _options(arguments, code=arguments.code, compare_everything=arguments.verify, pair_again=True)
+        again = _options(arguments, code=arguments.code, pair_again=True, **wanted)
         session = await _call(arguments.address, store, again)
     if not session.is_in_sync:
         raise ConnectionCut("the other side ended the session before the two were in sync")

@@ -20,7 +20,7 @@ from .messages import (
     ZoneMessage,
 )  # fmt: skip
 from .negentropy import Negentropy
-from .store import BATCH_BYTES, BATCH_RECORDS, OTHER_ZONE, READ_ONLY, Store, Zone, now, reckoned_bytes
+from .store import BATCH_BYTES, BATCH_RECORDS, OTHER_ZONE, READ_ONLY, TOO_LARGE, Store, Zone
 from .tokens import START, Token
 
 UNACKNOWLEDGED_LIMIT = 4
@@ -75,6 +75,7 @@ class ZoneExchange:
         self._their_begin: Begin | None = None
         self._waiting: deque[tuple[Token, bool]] = deque()  # batches without acknowledgement: token, loose
         self._owes_last = False
+        self._snapshot: Token | None = None  # of a reconciliation at the beginning, until both have what they lacked
         self._reconciliation: Reconciliation | None = None
         self._round = 0
         self._has_begun_round = False  # because of unequal digests, and not found in sync since
@@ -86,12 +87,26 @@ class ZoneExchange:
 
     def begin(self, their_received: Token | None) -> None:
         """Decides where to begin sending, by the received token in the other's open."""
-        void = their_received is not None and not self._store.gave_out(their_received)
-        self._position = START if void or their_received is None else their_received
-        self._store.acknowledge(self._peer, self.zone.number, self._position.sequence)
+        is_given_out = their_received is not None and self._store.gave_out(their_received)
+        forgotten = self._store.forgotten(self.zone.number)
+        self._check_expiry(their_received, is_given_out, forgotten)
+        void = their_received is not None and not is_given_out
+        goes_on = is_given_out and their_received not in (None, START)
+        self._position = their_received if goes_on else START._replace(horizon=forgotten)
         count = self._store.sum(self.zone.number).count
         self._own_begin = Begin(self.number, void, self._position.sequence == 0, count)
         self._post(self._own_begin)
+
+    def _check_expiry(self, their_received: Token | None, is_given_out: bool, forgotten: int) -> None:
+        """Whether the other may hold records whose deletion this store has forgotten (protocol.md 7.9)."""
+        acknowledged = self._store.acknowledged(self._peer, self.zone.number)
+        if their_received == START or (their_received is None and acknowledged == 0):
+            return
+        known = acknowledged
+        if is_given_out and their_received is not None:
+            known = max(their_received.sequence, their_received.horizon)
+        if known < forgotten:
+            raise SessionError(ErrorCode.CHANGE_TOKEN_EXPIRED, "deletions that you have not seen are forgotten here")
 
     def handle(self, message: ZoneMessage) -> None:
         """Deals with a message of the running session about this zone."""
@@ -111,7 +126,7 @@ class ZoneExchange:
                 self._take_resync(message.round)
             case Reconcile():
                 self._take_reconcile(message)
-            case Refuse() if message.reason not in (READ_ONLY, OTHER_ZONE):
+            case Refuse() if message.reason not in (READ_ONLY, OTHER_ZONE, TOO_LARGE):
                 pass  # protocol.md 5.2: another reason is ignored
             case Refuse():
                 self._store.note_refused(self._peer, message.reason, message.names)
@@ -124,11 +139,14 @@ class ZoneExchange:
         assert self._own_begin is not None
         self._their_begin = begin
         self._store.mark_shared(self.zone.number)
+        if self._position.sequence > 0:
+            self._store.acknowledge(self._peer, self.zone.number, self._position.sequence)
         if begin.void:
             self._store.set_received_token(self._peer, self.zone.number, None)
-            self._echo = True
         if (begin.whole or self._own_begin.whole) and begin.count and self._own_begin.count:
             self._start_reconciliation(at_beginning=True)
+        else:
+            self._echo = begin.void
 
     # Sending (protocol.md 7.4)
 
@@ -141,11 +159,14 @@ class ZoneExchange:
             self._send_stream()
         if self.is_at_rest:
             own = self._own_digest()
-            if self._heard is not None and self._in_sync != own:
-                self._compare(own)
-            if self.is_at_rest and own != self._told:
+            if self._told is not None and self._told.received is not None and own.received is None:
+                self._begin_round()  # another program has mended the store (protocol.md 7.7)
+                return
+            if own != self._told:
                 self._told = own
                 self._post(own)
+            if self._heard is not None and self._in_sync != own:
+                self._compare(own)
 
     def _send_stream(self) -> None:
         while len(self._waiting) < UNACKNOWLEDGED_LIMIT:
@@ -169,7 +190,9 @@ class ZoneExchange:
             while reconciliation.to_send and len(records) < BATCH_RECORDS and size < BATCH_BYTES:
                 wanted = reconciliation.to_send.pop()
                 for name, state in self._store.records_by_id({wanted: reconciliation.names[wanted]}):
-                    size += reckoned_bytes(name, state)
+                    if state.is_too_large:
+                        continue
+                    size += state.size
                     records.append((name, state))
             reconciliation.sent_last = not reconciliation.to_send
             self._send(Batch(self._position, reconciliation.sent_last, True, records))
@@ -188,6 +211,7 @@ class ZoneExchange:
             covered, loose = self._waiting.popleft()
             if not loose:
                 self._store.acknowledge(self._peer, self.zone.number, covered.sequence)
+        self._note_reconciled()
 
     # Applying (protocol.md 7.5)
 
@@ -209,7 +233,7 @@ class ZoneExchange:
     def _guard_clock(self, batch: Batch) -> None:
         """Refuses a batch with a stamp too far in the future whole (protocol.md 7.5)."""
         newest = max((state.newest_stamp for _, state in batch.records), default=None)
-        clock = now()
+        clock = self._store.now()
         if newest is not None and newest.milliseconds > clock + self._allowed_skew:
             sentence = (
                 f"a record was written at {newest.milliseconds} ms by the clock of its machine; here it is {clock} ms"
@@ -297,7 +321,7 @@ class ZoneExchange:
         with self._store.snapshot():
             items = self._store.items(self.zone.number)
             if reconciliation.at_beginning:
-                self._position = self._store.current_token
+                self._position = self._snapshot = self._store.current_token
         reconciliation.names = {item.id: name for item, name in items.items()}
         reconciliation.negentropy = Negentropy(items)
         return reconciliation.negentropy
@@ -341,3 +365,10 @@ class ZoneExchange:
         if self._reconciliation and self._reconciliation.sent_last and self._reconciliation.applied_last:
             self._reconciliation = None
             self._owes_last = True
+            self._note_reconciled()
+
+    def _note_reconciled(self) -> None:
+        """The other side has all that the snapshot covers when each side has what it lacked."""
+        if self._snapshot and not self._reconciliation and not any(loose for _, loose in self._waiting):
+            self._store.acknowledge(self._peer, self.zone.number, self._snapshot.sequence)
+            self._snapshot = None

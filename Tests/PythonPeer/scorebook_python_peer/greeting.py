@@ -16,9 +16,10 @@ from .messages import (
     PairingShare,
     PairingTag,
     Right,
+    Union,
 )  # fmt: skip
 from .pairing import Desk, Proof
-from .store import Store, now
+from .store import Store
 
 M = TypeVar("M", bound=Message)
 
@@ -133,31 +134,42 @@ class Greeting:
                         zone.id, zone.title, zone.is_default, zone.is_shared, rights, total.count, total.fingerprint
                     )
                 )
-        return Hello(MINOR_VERSION, self._store.replica, self._instance, self._name, now(), offers)
+        return Hello(MINOR_VERSION, self._store.replica, self._instance, self._name, self._store.now(), offers)
 
     # Open (protocol.md 7.12)
 
-    async def agree(self, own: Hello, theirs: Hello, may_merge: bool, may_be_replaced: bool) -> list[AgreedZone]:
-        """Exchanges the opens. Gives the zones of the session in their order."""
+    async def agree(
+        self, own: Hello, theirs: Hello, wanted: Union | None, starts_over: bool, may_be_replaced: bool
+    ) -> list[AgreedZone]:
+        """Exchanges the opens. Gives the zones of the session in their order.
+
+        `wanted` is what the user of this side has said to the default zones; of a listener's, only merge counts.
+        """
         agreement = Agreement(self._store, self._peer, self._is_caller, own, theirs)
         try:
             async with asyncio.timeout(OPEN_SECONDS):
                 if self._is_caller:
-                    union = agreement.choose(may_merge)
-                    own_open = agreement.open(union)
+                    union = agreement.choose(wanted)
+                    own_open = agreement.open(union, starts_over)
                     self._post(own_open)
                     their_open = _expect(await self._receive(), Open)
                     agreement.confirm(union, their_open)
                     agreement.carry_out(union)
                 else:
                     their_open = _expect(await self._receive(), Open)
-                    agreement.allow(their_open.union, may_merge, may_be_replaced)
+                    agreement.allow(their_open.union, wanted == Union.MERGE, may_be_replaced)
                     agreement.carry_out(their_open.union)
                     own_open = agreement.open(their_open.union)
                     self._post(own_open)
         except TimeoutError:
             raise ConnectionCut("the other side did not say which zones it takes part in") from None
-        return agreement.zones(own_open, their_open)
+        agreed = agreement.zones(own_open, their_open)
+        if starts_over:
+            held = {z.zone: z.their_received for z in agreed}
+            self._store.start_over(
+                self._peer, {z.number: t for z, t in held.items() if self._store.rights(self._peer, z) == Right.WRITE}
+            )
+        return agreed
 
 
 def _expect(message: Message, kind: type[M]) -> M:

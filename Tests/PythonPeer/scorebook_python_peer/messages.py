@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from .batch import Batch
 from .errors import Malformed
-from .names import NAME_BYTES, ZoneID, check_record_name
+from .names import NAME_BYTES, ZoneID, check_record_name, read_zone_name
 from .tokens import Token
 from .wire import Reader, Writer, encode_varint
 
@@ -69,7 +69,7 @@ class OfferedZone:
 
     @classmethod
     def read(cls, reader: Reader) -> "OfferedZone":
-        zone, title, flags, rights = ZoneID.read(reader), clean(reader.text(NAME_BYTES)), reader.u8(), reader.u8()
+        zone, title, flags, rights = ZoneID.read(reader), read_zone_name(reader), reader.u8(), reader.u8()
         if rights not in (Right.READ, Right.WRITE):
             raise Malformed("a hello has unknown rights")
         return cls(zone, title, bool(flags & 1), bool(flags & 2), Right(rights), reader.varint(), reader.take(16))

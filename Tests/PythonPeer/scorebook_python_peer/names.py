@@ -68,6 +68,14 @@ def write_suffix(writer: Writer, suffix: str) -> None:
         writer.u8(0).text(suffix)
 
 
+def read_zone_name(reader: Reader) -> str:
+    """The name of a zone: not empty, of printable ASCII (protocol.md 5.2)."""
+    name = reader.text(NAME_BYTES)
+    if not name or not is_printable(name):
+        raise Malformed("a zone has no proper name")
+    return name
+
+
 class ZoneID(NamedTuple):
     """The name of a zone, and the replica id of the store that made it; ordered by name, then by owner."""
 
@@ -76,10 +84,7 @@ class ZoneID(NamedTuple):
 
     @classmethod
     def read(cls, reader: Reader) -> "ZoneID":
-        name = reader.text(NAME_BYTES)
-        if not name or not is_printable(name):
-            raise Malformed("a zone has no proper name")
-        return cls(name, reader.u64())
+        return cls(read_zone_name(reader), reader.u64())
 
     def write(self, writer: Writer) -> None:
         writer.text(self.name).u64(self.owner)

@@ -1,4 +1,4 @@
-"""Negentropy Protocol V1 (github.com/hoytech/negentropy, docs/negentropy-protocol-v1.md) for protocol.md 7.10."""
+"""Reconciliation with Negentropy, after Protocol/negentropy.md."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -137,12 +137,14 @@ class Negentropy:
         previous = Item(0, bytes(ID_BYTES))
         while reader.left:
             offset = _read_base128(reader)
-            time = INFINITY if offset == 0 else min(time + offset - 1, INFINITY)
+            time = INFINITY if offset == 0 else time + offset - 1
+            if offset > 0 and time >= INFINITY:
+                raise Malformed("a time of Negentropy is too great")
             length = _read_base128(reader)
             if length > ID_BYTES:
                 raise Malformed("a bound of Negentropy is too long")
             bound = Bound(time, reader.take(length))
-            if bound.item < previous or previous.milliseconds == INFINITY:
+            if bound.item < previous:
                 raise Malformed("the ranges of Negentropy do not ascend")
             previous = bound.item
             yield self._read_payload(bound, reader)
@@ -221,9 +223,11 @@ def _read_base128(reader: Reader) -> int:
     number = 0
     for _ in range(10):
         byte = reader.u8()
+        if number == 0 and byte == 0x80:
+            break
         number = number << 7 | byte & 0x7F
         if byte < 0x80:
             if number > INFINITY:
                 break
             return number
-    raise Malformed("a number of Negentropy is too large")
+    raise Malformed("a number of Negentropy is too large, or begins with nothing")

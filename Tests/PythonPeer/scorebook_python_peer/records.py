@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .values import Value
+from .values import Value, size
 from .wire import Reader, Writer
 
 FIELDS_LIMIT = 1024
+SIZE_LIMIT = 8 << 20
+MERGED_SIZE_LIMIT = 16 << 20
 LAST_MILLISECOND = (1 << 48) - 1
 LAST_TIME = (1 << 64) - 1
 SUM_MODULUS = 1 << 256
@@ -63,6 +65,21 @@ class State:
     @property
     def is_empty(self) -> bool:
         return not self.fields and self.deletion is None and self.revival is None
+
+    @property
+    def size(self) -> int:
+        """About what the state takes in a batch (protocol.md 6.4)."""
+        return 400 + sum(24 + len(field) + size(write.value) for field, write in self.fields.items())
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the state stays where it was written (protocol.md 6.4)."""
+        return self.size > SIZE_LIMIT and not self.is_deleted
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether a receiver keeps what merging has come to (protocol.md 7.12, reason 3)."""
+        return len(self.fields) <= FIELDS_LIMIT and self.size <= MERGED_SIZE_LIMIT
 
     @property
     def newest_stamp(self) -> Stamp:

@@ -39,6 +39,7 @@ from .messages import (
     Ping,
     Pong,
     Right,
+    Union,
     ZoneMessage,
     decode,
 )  # fmt: skip
@@ -63,11 +64,13 @@ class Options:
     code: str | None = None
     pair_again: bool = False
     once: bool = False
-    may_merge: bool = False
+    union: Union | None = None
+    starts_over: bool = False
     may_be_replaced: bool = False
     compare_everything: bool = False
     allowed_skew: int = 300_000
     trace: bool = False
+    instance: int = INSTANCE
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,6 @@ class Session:
             except (sqlite3.Error, OSError) as error:
                 raise SessionError(ErrorCode.STORE_FAILURE, f"the store cannot be used: {error}") from error
         except SessionError as error:
-            self._queue.clear()
             self._enqueue(Error(error.code, error.sentence))
             await self._flush()
             raise
@@ -219,7 +221,7 @@ class Session:
     async def _greet(self) -> None:
         options = self._options
         greeting = Greeting(
-            self._channel, self._store, self._is_caller, options.name, INSTANCE, self._receive, self._post
+            self._channel, self._store, self._is_caller, options.name, options.instance, self._receive, self._post
         )
         own, theirs = await greeting.hellos(options.code, options.pair_again, self._desk)
         self._is_greeted = True
@@ -227,7 +229,7 @@ class Session:
         if greeting.paired_with is not None:
             self._report(f"paired with {self.peer_name}")
         self._report(f"connected with {self.peer_name}")
-        agreed = await greeting.agree(own, theirs, options.may_merge, options.may_be_replaced)
+        agreed = await greeting.agree(own, theirs, options.union, options.starts_over, options.may_be_replaced)
         self._is_open = True
         for number, zone in enumerate(agreed):
             exchange = ZoneExchange(
@@ -260,7 +262,7 @@ class Session:
             message = await self._receive()
             if not self._stopping.is_set():
                 self._handle(message)
-                self._advance()
+                self.advance()
 
     async def _watch(self) -> None:
         """Looks for changes that other sessions and programs have made."""
@@ -274,7 +276,7 @@ class Session:
                         raise SessionError(ErrorCode.NOT_PAIRED, "the two machines are not paired any more")
                     if self._shared_zones() != shared:
                         raise SessionError(ErrorCode.ZONES_CHANGED, "what the two let each other have has changed")
-                    self._advance()
+                    self.advance()
                 news = self._server.news() if self._server else None
                 if news:
                     self._post(news)
@@ -323,7 +325,8 @@ class Session:
             case Hello() | PairingShare() | PairingTag() | Open():
                 raise unexpected(f"{type(message).__name__} after the greeting")
 
-    def _advance(self) -> None:
+    def advance(self) -> None:
+        """Sends what there is to send, and ends a session for one sync that is done."""
         assert self._fetcher is not None
         self._fetcher.advance()
         for exchange in self._zones:

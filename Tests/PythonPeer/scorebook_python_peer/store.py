@@ -7,18 +7,18 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from .batch import Batch, Record
-from .errors import ErrorCode, PeerError, SessionError
+from .errors import PeerError
 from .merge import merge
 from .messages import Right
 from .names import ZoneID
 from .noise import KeyPair
-from .records import FIELDS_LIMIT, Item, Stamp, State, Write, ZoneSum, item_of, next_time, replica_id
+from .records import FIELDS_LIMIT, SIZE_LIMIT, Item, Stamp, State, Write, ZoneSum, item_of, next_time, replica_id
 from .tokens import NO_GENERATION, START, Token
 from .values import Value, asset_of, referenced_name
 
@@ -26,20 +26,21 @@ DEFAULT_ZONE = "ScorebookData"
 GENERATIONS_KEPT = 1000
 BATCH_RECORDS, BATCH_BYTES = 5_000, 1 << 20
 BATCH_RECORDS_LIMIT, BATCH_BYTES_LIMIT = 10_000, 6 << 20
-RECORD_BYTES_LIMIT = 8 << 20
-READ_ONLY, OTHER_ZONE = 1, 2
+READ_ONLY, OTHER_ZONE, TOO_LARGE = 1, 2, 3
 """The reasons of protocol.md 7.12 for refusing a record."""
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS zone (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, owner BLOB NOT NULL, title TEXT NOT NULL,
-    isDefault INTEGER NOT NULL DEFAULT 0, isShared INTEGER NOT NULL DEFAULT 0, UNIQUE (name, owner));
+    isDefault INTEGER NOT NULL DEFAULT 0, isShared INTEGER NOT NULL DEFAULT 0,
+    forgotten INTEGER NOT NULL DEFAULT 0, UNIQUE (name, owner));
 CREATE TABLE IF NOT EXISTS generation (id INTEGER PRIMARY KEY, firstNumber INTEGER NOT NULL, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS record (
     name TEXT PRIMARY KEY, zone INTEGER NOT NULL REFERENCES zone (number), number INTEGER NOT NULL UNIQUE,
     changeGroup INTEGER NOT NULL, state BLOB NOT NULL,
-    isLive INTEGER NOT NULL, milliseconds INTEGER, id BLOB);
+    isLive INTEGER NOT NULL, milliseconds INTEGER, id BLOB, isTooLarge INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS recordTooLarge ON record (zone) WHERE isTooLarge;
 CREATE INDEX IF NOT EXISTS recordByNumber ON record (zone, number);
 CREATE TABLE IF NOT EXISTS origin (record TEXT NOT NULL, peer BLOB NOT NULL, PRIMARY KEY (record, peer)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS asset (
@@ -66,6 +67,15 @@ class Zone:
     is_shared: bool
 
 
+def wall_clock() -> int:
+    """The wall clock in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def random_generation() -> bytes:
+    return secrets.token_bytes(8)
+
+
 @dataclass(frozen=True)
 class Applied:
     """What became of a batch."""
@@ -77,7 +87,13 @@ class Applied:
 class Store:
     """The records, peers and tokens of one machine."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(
+        self, directory: Path, identity: KeyPair | None = None, clock: Callable[[], int] = wall_clock,
+        draw: Callable[[], bytes] = random_generation,
+    ) -> None:  # fmt: skip
+        """`draw` gives a generation (protocol.md 7.2)."""
+        self.now = clock
+        self._draw = draw
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._directory = directory
         self.assets_directory = directory / "assets"
@@ -87,13 +103,13 @@ class Store:
         self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
-        self._run_generation = secrets.token_bytes(8)
+        self._run_generation: bytes | None = None  # drawn when this run numbers its first change
         self._sums: dict[int, tuple[tuple[int, int], ZoneSum]] = {}
         with self.transaction():
             for statement in TABLES.split(";"):
                 self._db.execute(statement)
             if self._setting("identity") is None:
-                self._set("identity", KeyPair.generate().secret)
+                self._set("identity", (identity or KeyPair.generate()).secret)
         self.identity = KeyPair(self._setting("identity") or b"")
         self.replica = replica_id(self.identity.public)
         with self.transaction():
@@ -182,8 +198,7 @@ class Store:
 
         All tokens that were given out are void from now on, because they cover records that are gone.
         """
-        with sqlite3.connect(self._directory / f"backup-{now()}.sqlite") as backup:
-            sqlite3.connect(self._directory / "store.sqlite").backup(backup)
+        self._back_up()
         with self.transaction():
             zone = self.default_zone.number
             for table in ("origin", "asset", "refused"):
@@ -191,13 +206,55 @@ class Store:
                     f"DELETE FROM {table} WHERE record IN (SELECT name FROM record WHERE zone = ?)", (zone,)
                 )
             self._db.execute("DELETE FROM record WHERE zone = ?", (zone,))
-            self._db.execute("UPDATE link SET received = NULL WHERE zone = ?", (zone,))
-            self._db.execute("DELETE FROM generation")
-            self._db.execute(
-                "INSERT INTO generation (firstNumber, value) VALUES (?, ?)", (self.last_number, self._run_generation)
-            )
+            self._db.execute("UPDATE link SET received = NULL, acknowledged = 0 WHERE zone = ?", (zone,))
+            self._db.execute("UPDATE zone SET forgotten = 0 WHERE number = ?", (zone,))
+            self._make_tokens_void()
             self.rename_default_zone(zone_id)
-            self._sums.clear()
+
+    def _back_up(self) -> None:
+        with sqlite3.connect(self._directory / f"backup-{self.now()}.sqlite") as backup:
+            sqlite3.connect(self._directory / "store.sqlite").backup(backup)
+
+    def _make_tokens_void(self) -> None:
+        """No token that was given out before is one of this store's any more, not even one of this run."""
+        self._db.execute("DELETE FROM generation")
+        self._db.execute("INSERT INTO generation (firstNumber, value) VALUES (?, ?)", (self.last_number, self._draw()))
+        self._sums.clear()
+
+    def start_over(self, peer: bytes, zones: dict[int, Token | None]) -> None:
+        """Makes a backup, and forgets what a peer has (protocol.md 7.9), in zones in which it gives that back.
+
+        `zones` has the tokens that the peer holds of this store, as its open names them.
+        """
+        self._back_up()
+        with self.transaction():
+            for zone, held in zones.items():
+                self._forget_what_a_peer_has(peer, zone, held)
+                self.set_received_token(peer, zone, START)
+            self._make_tokens_void()
+
+    def _forget_what_a_peer_has(self, peer: bytes, zone: int, held: Token | None) -> None:
+        acknowledged = self.acknowledged(peer, zone)
+        covered = held.sequence if held is not None and self.gave_out(held) else acknowledged
+        was_set_back = covered < acknowledged
+        rows = self._db.execute("SELECT name, number FROM record WHERE zone = ?", (zone,)).fetchall()
+        refused = {name for (name,) in self._db.execute("SELECT record FROM refused")}
+        kept = {
+            name for name, number in rows
+            if name in refused or (number > covered and (was_set_back or not self._came_from(name, peer)))
+        }  # fmt: skip
+        waiting = list(kept)
+        while waiting:
+            state = self.state(waiting.pop())
+            for write in state.fields.values() if state else ():
+                target = referenced_name(write.value)
+                if target is not None and target not in kept:
+                    kept.add(target)
+                    waiting.append(target)
+        for name in (name for name, _ in rows if name not in kept):
+            for table in ("origin", "asset", "refused"):
+                self._db.execute(f"DELETE FROM {table} WHERE record = ?", (name,))
+            self._db.execute("DELETE FROM record WHERE name = ?", (name,))
 
     def mark_shared(self, zone: int) -> None:
         with self.transaction():
@@ -237,11 +294,10 @@ class Store:
             self._db.execute("INSERT OR IGNORE INTO peer VALUES (?, ?)", (key, name))
 
     def forget_peer(self, key: bytes) -> None:
-        """Ends a pairing. What the peer has acknowledged is kept (protocol.md 7.9); its token is not."""
+        """Ends a pairing. What is known of the peer's tokens and records is kept (protocol.md 7.9)."""
         with self.transaction():
             self._db.execute("DELETE FROM peer WHERE key = ?", (key,))
-            self._db.execute("UPDATE link SET received = NULL, rights = NULL WHERE peer = ?", (key,))
-            self._db.execute("DELETE FROM origin WHERE peer = ?", (key,))
+            self._db.execute("UPDATE link SET rights = NULL WHERE peer = ?", (key,))
             self._db.execute("DELETE FROM refused WHERE peer = ?", (key,))
 
     # Tokens (protocol.md 7.2)
@@ -284,6 +340,10 @@ class Store:
         row = self._link(peer, zone)
         return row[2] if row else 0
 
+    def forgotten(self, zone: int) -> int:
+        """The greatest number of a record that this store has forgotten (protocol.md 7.9); it never does so itself."""
+        return self._db.execute("SELECT forgotten FROM zone WHERE number = ?", (zone,)).fetchone()[0]
+
     def acknowledge(self, peer: bytes, zone: int, number: int) -> None:
         """Notes up to which number the peer has this store's changes."""
         with self.transaction():
@@ -293,6 +353,8 @@ class Store:
     def _next_number(self) -> int:
         number = self.last_number + 1
         self._set_number("lastNumber", number)
+        if self._run_generation is None:
+            self._run_generation = self._draw()
         query = "SELECT value FROM generation ORDER BY id DESC LIMIT 1"
         if self._db.execute(query).fetchone() != (self._run_generation,):
             self._db.execute(
@@ -354,11 +416,12 @@ class Store:
 
     def _save(self, name: str, zone: int, state: State, number: int, group: int) -> None:
         self._db.execute(
-            "INSERT OR REPLACE INTO record (name, zone, number, changeGroup, state, isLive, milliseconds, id)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO record (name, zone, number, changeGroup, state, isLive, milliseconds, id, isTooLarge)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (name, zone, number, group, state.encode(), *_derived(name, state)),
         )
         self._db.execute("DELETE FROM origin WHERE record = ?", (name,))
+        self._db.execute("DELETE FROM refused WHERE record = ? AND reason = ?", (name, TOO_LARGE))
         self._db.execute("DELETE FROM asset WHERE record = ?", (name,))
         if state.is_live:
             for field, write in state.fields.items():
@@ -372,10 +435,34 @@ class Store:
         if time > self._number_setting("clock"):
             self._set_number("clock", time)
 
+    # Making a store what a vector says that it is
+
+    def restore_zone(self, zone: int, is_shared: bool, forgotten: int) -> None:
+        query = "UPDATE zone SET isShared = ?, forgotten = ? WHERE number = ?"
+        self._db.execute(query, (is_shared, forgotten, zone))
+
+    def restore_record(self, name: str, zone: int, state: State, number: int, group: int, origin: bytes | None) -> None:
+        self._save(name, zone, state, number, group)
+        if origin is not None:
+            self._db.execute("INSERT INTO origin VALUES (?, ?)", (name, origin))
+
+    def restore_numbers(self, last: int, greatest_time: int, generations: list[tuple[int, bytes]]) -> None:
+        self._set_number("lastNumber", last)
+        self._set_number("clock", greatest_time)
+        self._db.executemany("INSERT INTO generation (firstNumber, value) VALUES (?, ?)", generations)
+
+    def group(self, name: str) -> int:
+        return self._db.execute("SELECT changeGroup FROM record WHERE name = ?", (name,)).fetchone()[0]
+
+    @property
+    def greatest_time(self) -> int:
+        """The greatest time that was issued or seen (protocol.md 6.2)."""
+        return self._number_setting("clock")
+
     # Local writes (protocol.md 6.2, 9.1)
 
     def _new_stamp(self) -> Stamp:
-        stamp = Stamp(next_time(self._number_setting("clock"), now()), self.replica)
+        stamp = Stamp(next_time(self._number_setting("clock"), self.now()), self.replica)
         self._raise_clock(stamp.time)
         return stamp
 
@@ -390,6 +477,17 @@ class Store:
             number = self._next_number()
             home = self._zone_of(name) or (zone.number if zone else self._zone_by_references(values))
             self._save(name, home, State(fields, old.deletion, old.revival), number, number)
+
+    def merge_local(self, records: list[Record]) -> None:
+        """Takes in states under the stamps that they carry, as an import does, in one step."""
+        with self.transaction():
+            group = self.last_number + 1
+            for name, incoming in records:
+                old = self.state(name) or State()
+                merged = merge(old, incoming)
+                if merged != old:
+                    home = self._zone_of(name) or self.default_zone.number
+                    self._save(name, home, merged, self._next_number(), group)
 
     def delete(self, name: str) -> None:
         """A local deletion: it raises the deletion and removes nothing from the state."""
@@ -442,7 +540,9 @@ class Store:
                     cut = end_of_group or len(records)
                     break
                 group = record_group
-                size += reckoned_bytes(name, state)
+                if state.is_too_large:
+                    continue
+                size += state.size
                 records.append((name, state))
                 numbers.append(number)
             if cut is None:
@@ -478,6 +578,8 @@ class Store:
                     refused.setdefault(READ_ONLY, []).append(name)
                 elif home is not None and home != zone.number:
                     refused.setdefault(OTHER_ZONE, []).append(name)
+                elif incoming.size > SIZE_LIMIT or not self._may_be_kept(name, incoming):
+                    refused.setdefault(TOO_LARGE, []).append(name)
                 else:
                     changed += self._take(peer, zone.number, name, incoming, batch.loose, acknowledged, group)
             if not batch.loose:
@@ -491,8 +593,6 @@ class Store:
         row = self._db.execute("SELECT number, state FROM record WHERE name = ?", (name,)).fetchone()
         old = State.decode(row[1]) if row else State()
         merged = merge(old, incoming)
-        if len(merged.fields) > FIELDS_LIMIT:
-            raise SessionError(ErrorCode.STORE_FAILURE, f"{name} would have more than {FIELDS_LIMIT} fields")
         is_same = merged.as_sent() == incoming.as_sent()
         if merged != old:
             self._save(name, zone, merged, self._next_number(), group)
@@ -506,6 +606,12 @@ class Store:
             self._db.execute("DELETE FROM refused WHERE peer = ? AND record = ?", (peer, name))
         return merged != old
 
+    def _may_be_kept(self, name: str, incoming: State) -> bool:
+        """Whether a record does not become too large by a state (protocol.md 7.12)."""
+        old = self.state(name) or State()
+        merged = merge(old, incoming)
+        return merged == old or merged.may_be_kept
+
     def _came_from(self, name: str, peer: bytes) -> bool:
         query = "SELECT 1 FROM origin WHERE record = ? AND peer = ?"
         return self._db.execute(query, (name, peer)).fetchone() is not None
@@ -518,9 +624,16 @@ class Store:
                 if self._zone_of(name) is not None:
                     self._db.execute("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (peer, name, reason))
 
+    def refused(self, peer: bytes, zone: int) -> dict[str, int]:
+        """The records that a peer has refused, each with the reason."""
+        query = "SELECT record, reason FROM refused JOIN record ON name = record WHERE peer = ? AND zone = ?"
+        return dict(self._db.execute(query, (peer, zone)))
+
     def refused_count(self, peer: bytes, zone: int) -> int:
+        """What the peer does not have as this side has it: what it has refused, and what is too large (7.6)."""
         query = "SELECT count(*) FROM refused JOIN record ON name = record WHERE peer = ? AND zone = ?"
-        return self._db.execute(query, (peer, zone)).fetchone()[0]
+        too_large = "SELECT count(*) FROM record WHERE zone = ? AND isTooLarge"
+        return self._db.execute(f"SELECT ({query}) + ({too_large})", (peer, zone, zone)).fetchone()[0]
 
     def send_refused_again(self, peer: bytes, zone: int) -> None:
         """The peer lets this machine write now: what it refused for that reason is sent again."""
@@ -550,25 +663,12 @@ class Store:
         return self._db.execute(query, (hash, *zones)).fetchone() is not None
 
 
-def _derived(name: str, state: State) -> tuple[int, int | None, bytes | None]:
-    """What is kept beside a state: whether it is live, and its item."""
+def _derived(name: str, state: State) -> tuple[int, int | None, bytes | None, int]:
+    """What is kept beside a state: whether it is live, its item, and whether it is too large to travel."""
     item = item_of(name, state)
-    return int(state.is_live), item and item.milliseconds, item and item.id
+    return int(state.is_live), item and item.milliseconds, item and item.id, int(state.is_too_large)
 
 
 def _with_horizon(token: Token, position: Token) -> Token:
     """Tokens of batches take the horizon of the position, as long as it is greater than their sequence (7.4)."""
     return token._replace(horizon=position.horizon if position.horizon > token.sequence else 0)
-
-
-def reckoned_bytes(name: str, state: State) -> int:
-    """What a record takes in a batch (protocol.md 7.4); error 11 if that is too much to be sent."""
-    size = 400 + sum(24 + len(field) + len(write.value) for field, write in state.fields.items())
-    if size > RECORD_BYTES_LIMIT:
-        raise SessionError(ErrorCode.STORE_FAILURE, f"the record {name} is too large to be sent")
-    return size
-
-
-def now() -> int:
-    """The wall clock in milliseconds since 1970."""
-    return time.time_ns() // 1_000_000

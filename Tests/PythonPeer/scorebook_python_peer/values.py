@@ -133,6 +133,21 @@ def read_value(reader: Reader, types: list[str] | None = None) -> Value:
     raise Malformed(f"a value has the unknown tag {tag}")
 
 
+def size(value: Value) -> int:
+    """What a value adds to the size of its record (protocol.md 6.4)."""
+    tag = value[0]
+    if tag == TAG_NULL:
+        return 1
+    if tag in (TAG_TEXT, TAG_BLOB):
+        return 9 + len(Reader(value[1:]).sized())
+    if tag == TAG_REFERENCE:
+        return 8 + len(Reader(value[1:]).sized())
+    content = asset_of(value)
+    if content:
+        return 56 + len(content.media_type.encode()) + len(content.name.encode())
+    return 9
+
+
 def referenced_name(value: Value) -> str | None:
     """The record that a reference names; None for any other value."""
     if value[0] != TAG_REFERENCE:

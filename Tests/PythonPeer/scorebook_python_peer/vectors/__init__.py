@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from . import channels, exchanges, records
+from . import channels, exchanges, records, sessions
 
 CHECKS: dict[str, Callable[[dict], None]] = {
     "clock.json": records.check_clock,
@@ -21,6 +21,7 @@ CHECKS: dict[str, Callable[[dict], None]] = {
     "primitives.json": records.check_primitives,
     "reconciliation.json": exchanges.check_reconciliation,
     "rules.json": records.check_rules,
+    "sessions.json": sessions.check_sessions,
     "transport-rekey.json": channels.check_rekey,
     "values.json": records.check_values,
 }

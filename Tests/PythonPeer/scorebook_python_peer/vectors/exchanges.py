@@ -39,6 +39,13 @@ def check_messages(vector: Json) -> None:
 
 
 def check_reconciliation(vector: Json) -> None:
+    for entry in vector["single"]:
+        try:
+            Negentropy([]).answer(hexadecimal(entry["bytes"]))
+        except Malformed:
+            equal(entry["why"], "malformed", "malformed" if entry["malformed"] else "taken")
+        else:
+            equal(entry["why"], "taken", "malformed" if entry["malformed"] else "taken")
     for case in vector["cases"]:
         limit = case["frameSizeLimit"] or MESSAGE_BYTES
         caller, listener = (

@@ -1,8 +1,10 @@
 /// A binary heap: gives back what was put in, the greatest first; of equals any.
-struct MaxHeap<Element, Key: Comparable> {
+package struct MaxHeap<Element, Key: Comparable> {
     private var nodes: [(element: Element, key: Key)] = []
 
-    mutating func insert(_ element: Element, _ key: Key) {
+    package init() {}
+
+    package mutating func insert(_ element: Element, _ key: Key) {
         nodes.append((element, key))
         var index = nodes.count - 1
         while index > 0 {
@@ -13,7 +15,7 @@ struct MaxHeap<Element, Key: Comparable> {
         }
     }
 
-    mutating func popMax() -> (element: Element, key: Key)? {
+    package mutating func popMax() -> (element: Element, key: Key)? {
         guard let last = nodes.popLast() else { return nil }
         guard let top = nodes.first else { return last }
         nodes[0] = last

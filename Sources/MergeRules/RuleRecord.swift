@@ -1,0 +1,90 @@
+import SyncModel
+
+/// What the rules between records need to know of one record.
+package struct RuleRecord: Sendable, Equatable {
+    /// What a field of kind reference says.
+    package enum Target: Sendable, Equatable {
+        /// Null, or a field that nobody has written.
+        case none
+        case record(RecordName)
+        /// A value that is no name of a record of the type that the reference leads to.
+        case invalid
+    }
+
+    /// One reference of the record's type.
+    package struct Reference: Sendable, Equatable {
+        package let rule: DeleteRule
+        package let isRequired: Bool
+        package let target: Target
+        /// The stamp of the write that the reference has; nil for a field that nobody has written.
+        package let stamp: Stamp?
+
+        package init(rule: DeleteRule, isRequired: Bool, target: Target, stamp: Stamp?) {
+            self.rule = rule
+            self.isRequired = isRequired
+            self.target = target
+            self.stamp = stamp
+        }
+    }
+
+    package let name: RecordName
+    /// The zone that the record is in. Rules do not lead from one zone into another.
+    package let zone: Int64
+    /// The newest stamp that speaks for the record: of a field, or of what brought it back.
+    package let life: Stamp?
+    /// The stamp of the record's own deletion.
+    package let deletion: Stamp?
+    /// Whether fields of the record are known.
+    package let hasFields: Bool
+    /// The references of the record's type; nil for a type that the schema does not know.
+    package let references: [Reference]?
+
+    package init(
+        name: RecordName, zone: Int64, life: Stamp?, deletion: Stamp?, hasFields: Bool,
+        references: [Reference]?
+    ) {
+        self.name = name
+        self.zone = zone
+        self.life = life
+        self.deletion = deletion
+        self.hasFields = hasFields
+        self.references = references
+    }
+
+    /// Whether the record's own deletion is not older than everything that speaks for the record.
+    package var isDeleted: Bool { isDeleted(livingAt: life) }
+
+    /// Whether the record would be deleted if this were the newest stamp that speaks for it.
+    func isDeleted(livingAt life: Stamp?) -> Bool {
+        guard let deletion else { return false }
+        guard let life else { return true }
+        return life <= deletion
+    }
+
+    /// The records that this one cannot be shown without.
+    var needed: [RecordName] {
+        (references ?? []).compactMap { reference in
+            guard reference.rule != .nullify, case .record(let target) = reference.target else { return nil }
+            return target
+        }
+    }
+
+    /// The references that are empty while the record that they lead to is out of sight.
+    var nullified: [(target: RecordName, stamp: Stamp)] {
+        (references ?? []).compactMap { reference in
+            guard reference.rule == .nullify, case .record(let target) = reference.target,
+                let stamp = reference.stamp
+            else { return nil }
+            return (target, stamp)
+        }
+    }
+}
+
+/// The records that the rules may ask for. Whoever applies the rules loads them, from wherever they are.
+package protocol Neighbourhood {
+    /// The record of a name; nil when nothing is known of it.
+    mutating func record(_ name: RecordName) throws -> RuleRecord?
+
+    /// The records that refer to one, by whichever reference.
+    mutating func referrers(of name: RecordName) throws -> [RecordName]
+}

@@ -1,0 +1,121 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// A row or a record of this store that sync does not carry to other machines.
+public struct UnsyncedRecord: Sendable, Hashable {
+    /// A stable name of the reason; more may be added.
+    public struct Reason: Sendable, Hashable, CustomStringConvertible {
+        public let description: String
+
+        /// The row's `recordName` is not the name of a record of its table. Another name mends it.
+        public static let name = Reason(description: "name")
+        /// The record takes more than ``RecordStore/maximumRecordSize``. It travels again when it is smaller.
+        public static let size = Reason(description: "size")
+    }
+
+    /// The table of the row, which is the record type that its record should have.
+    public let table: String
+    /// The row's `recordName`, for people: control characters are written as `\u{…}`, a BLOB as `x'…'`.
+    public let name: String
+    public let reason: Reason
+}
+
+/// The table `unsyncedRecord`.
+enum UnsyncedRecords {
+    /// The numbers in the column `reason`.
+    private enum ReasonNumber: Int64 {
+        case name = 1
+        case size = 2
+
+        var reason: UnsyncedRecord.Reason {
+            switch self {
+            case .name: .name
+            case .size: .size
+            }
+        }
+    }
+
+    /// By table and name, at most `limit` of them.
+    static func all(_ db: Database, limit: Int) throws -> [UnsyncedRecord] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT recordType, CAST(recordName AS BLOB), typeof(recordName), reason FROM unsyncedRecord
+                ORDER BY recordType, recordName LIMIT ?
+                """, arguments: [limit]
+        ).compactMap { row in
+            ReasonNumber(rawValue: row[3]).map {
+                UnsyncedRecord(table: row[0], name: shownName(row[1], type: row[2]), reason: $0.reason)
+            }
+        }
+    }
+
+    static func count(_ db: Database) throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM unsyncedRecord")) ?? 0
+    }
+
+    /// How many records of a zone stay here, although peers may know an older state of them.
+    static func count(_ db: Database, zone: Int64) throws -> Int {
+        let statement = try db.cachedStatement(sql: "SELECT COUNT(*) FROM unsyncedRecord WHERE zone = ?")
+        return try Int.fetchOne(statement, arguments: [zone]) ?? 0
+    }
+
+    /// Notes a row whose name cannot be synced, or that it is gone, as an entry of the journal tells.
+    ///
+    /// - Parameters:
+    ///   - entry: the entry's id. The name is compared in SQL, which knows its bytes.
+    ///   - table: the table that the entry speaks of.
+    static func noteName(_ db: Database, journalEntry entry: Int64, in table: RecordTable) throws {
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM unsyncedRecord WHERE (recordType, recordName) IN (
+                    SELECT recordType, recordName FROM pendingChange WHERE id = ?)
+                """
+        ).execute(arguments: [entry])
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO unsyncedRecord (recordType, recordName, reason)
+                SELECT recordType, recordName, \(ReasonNumber.name.rawValue) FROM pendingChange
+                WHERE id = ? AND recordName IN (SELECT recordName FROM \(table.type.name))
+                """
+        ).execute(arguments: [entry])
+    }
+
+    /// Whether any record is too large to travel.
+    static func isAnyTooLarge(_ db: Database) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM unsyncedRecord WHERE zone IS NOT NULL)"
+        return try Bool.fetchOne(db.cachedStatement(sql: sql)) ?? false
+    }
+
+    /// Notes that a record is too large to travel.
+    static func noteSize(_ db: Database, _ name: RecordName, zone: Int64) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO unsyncedRecord (recordType, recordName, zone, reason) VALUES (?, ?, ?, ?)
+                """
+        ).execute(arguments: [name.recordType, name.description, zone, ReasonNumber.size.rawValue])
+    }
+
+    /// Removes the note that a record is too large, if there is one.
+    static func removeSize(_ db: Database, _ name: RecordName) throws {
+        try db.cachedStatement(sql: "DELETE FROM unsyncedRecord WHERE recordType = ? AND recordName = ?")
+            .execute(arguments: [name.recordType, name.description])
+    }
+
+    /// The name of a row, for people.
+    ///
+    /// - Parameters:
+    ///   - bytes: what `CAST(recordName AS BLOB)` gives.
+    ///   - type: what `typeof(recordName)` gives.
+    static func shownName(_ bytes: Data, type: String) -> String {
+        guard type != "blob" else { return "x'\(Array(bytes).hexadecimal)'" }
+        return String(decoding: bytes, as: UTF8.self).unicodeScalars.reduce(into: "") { shown, scalar in
+            if scalar.properties.generalCategory == .control {
+                shown += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                shown.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+/// On a full disk everything that is there can be read, and nothing is harmed.
+@Suite(.takingTurns) struct FullDiskTests {
+    private func withMatch(_ body: (Machine, SmallDisk) async throws -> Void) async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            _ = try await kitchen.addMatch("Catan", "Ada=10")
+            try await body(kitchen, SmallDisk(directory: kitchen.store, megabytes: 8, start: .full))
+        }
+    }
+
+    @Test(arguments: [
+        ["status"], ["status", "--json"], ["status", "--check"], ["person"], ["person", "show", "Ada"],
+        ["game"],
+        ["match"], ["score"], ["image"], ["record"], ["record", "list", "--held"], ["peers"], ["zone"],
+        ["assets"],
+        ["sync"], ["identity"],
+    ])
+    func whatIsReadIsTheSame(command: [String]) async throws {
+        try await withMatch { kitchen, disk in
+            let usual = try await kitchen.start(command).outcome()
+            let outcome = try await kitchen.start(command, with: disk).outcome()
+            #expect(outcome.exitCode == 0 && outcome.errors.isEmpty, "\(outcome)")
+            #expect(outcome.output == usual.output)
+        }
+    }
+
+    @Test func aScorebookCanBeSavedFromIt() async throws {
+        try await withMatch { kitchen, disk in
+            let file = kitchen.scene.path("export.json")
+            #expect(try await kitchen.start(["export", file], with: disk).outcome().exitCode == 0)
+            let study = kitchen.scene.machine("study")
+            try await study.peer("import", file)
+            #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
+
+    @Test func whatOtherProgramsWroteIsSaidToWait() async throws {
+        try await withMatch { kitchen, disk in
+            let digest = try await kitchen.digest()
+            try kitchen.write("INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|raw', 'Azul')")
+            for command in [["status"], ["record"], ["image"], ["zone"], ["assets"], ["clock"]] {
+                let outcome = try await kitchen.start(command, with: disk).outcome()
+                #expect(outcome.exitCode == 0, "\(outcome)")
+                #expect(
+                    outcome.errors.wholeMatch(of: /warning: the disk is full, .* not taken in yet; .*\n/)
+                        != nil)
+                if command == ["status"] { #expect(outcome.output.contains(digest)) }
+            }
+            // What the tables have is there to be seen all the same.
+            let games = try await kitchen.start(["game"], with: disk).outcome()
+            #expect(games.exitCode == 0 && games.output.contains("Azul"), "\(games)")
+            // These would be wrong without it.
+            for command in [["status", "--check"], ["export", "-"]] {
+                #expect(try await kitchen.start(command, with: disk).outcome().isSentence(73))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ["game", "add", "Azul"], ["import", Household.path], ["sync", "off"], ["assets", "none"],
+        ["person", "delete", "Ada", "--yes"], ["zone", "create", "club"],
+        ["listen", "--host", "127.0.0.1", "--port", "0"], ["connect", "127.0.0.1:1"],
+    ])
+    func whatWritesSaysWhyItCannot(command: [String]) async throws {
+        try await withMatch { kitchen, disk in
+            let outcome = try await kitchen.start(command, with: disk).outcome()
+            #expect(outcome.isSentence(73), "\(outcome)")
+            #expect(outcome.errors.contains("disk is full"), "\(outcome)")
+        }
+    }
+
+    @Test func aDiskThatFillsUpWhileItListens() async throws {
+        try await withMatch { kitchen, _ in
+            let status = try await kitchen.run("status").output
+            let disk = SmallDisk(directory: kitchen.store, megabytes: 8, start: .filled)
+            let listener = try kitchen.start(
+                ["listen", "--host", "127.0.0.1", "--port", "0", "--json"], with: disk)
+            try await listener.event("listening")
+            try disk.fill(of: listener)
+            let store = ["--store", kitchen.store.path]
+            let read = try await disk.run(["status"] + store, beside: listener, in: kitchen.scene)
+            #expect(read.exitCode == 0 && read.errors.isEmpty && read.output == status, "\(read)")
+            let write = try await disk.run(
+                ["game", "add", "Azul"] + store, beside: listener, in: kitchen.scene)
+            #expect(write.isSentence(73), "\(write)")
+            #expect(listener.isRunning)
+        }
+    }
+
+    @Test func aFileIsReplacedWholeOrNotAtAll() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.importHousehold()
+            let directory = kitchen.scene.directory.appendingPathComponent("stick", isDirectory: true)
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            let path = directory.appendingPathComponent("export.json").path
+            try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+            let disk = SmallDisk(directory: directory, megabytes: 1, start: .full)
+            let holder = try kitchen.start(
+                ["listen", "--host", "127.0.0.1", "--port", "0", "--json"], with: disk)
+            try await holder.event("listening")
+            let outcome = try await disk.run(
+                ["export", path, "--force", "--store", kitchen.store.path], beside: holder, in: kitchen.scene)
+            #expect(
+                outcome.isSentence(73) && outcome.errors.contains("there is no room for it"), "\(outcome)")
+            #expect(try Data(contentsOf: disk.file("export.json", of: holder)) == Data("old".utf8))
+            let names = try FileManager.default.contentsOfDirectory(atPath: disk.file("", of: holder).path)
+            #expect(Set(names) == ["export.json", "filler"])
+        }
+    }
+}

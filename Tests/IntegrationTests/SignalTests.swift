@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// Whoever ends a command by a signal sees the same, whenever it comes.
+@Suite(.takingTurns) struct SignalTests {
+    #if os(Linux)
+        /// Where the signal comes before there is anything to say goodbye to: the store is still kept by another program.
+        @Test(
+            arguments: [
+                (["listen"], 0), (["connect", "127.0.0.1:1"], 0), (["connect", "127.0.0.1:1", "--once"], 75),
+                (["verify", "127.0.0.1:1"], 75), (["reset", "--from", "127.0.0.1:1", "--yes"], 75),
+            ] as [([String], Int32)], [SIGINT, SIGTERM])
+        func aSignalBeforeTheStoreIsOpen(command: ([String], Int32), signal: Int32) async throws {
+            try await withMachine { kitchen in
+                try await kitchen.peer("status")
+                let key = open(kitchen.store.appendingPathComponent("identity.key").path, O_RDONLY)
+                defer { close(key) }
+                try #require(flock(key, LOCK_EX) == 0)
+                let process = try kitchen.start(command.0)
+                try await eventually("a process that takes signals") {
+                    try process.catches([SIGINT, SIGTERM])
+                }
+                process.signal(signal)
+                let outcome = try await process.outcome()
+                if command.1 == 0 {
+                    #expect(outcome.exitCode == 0 && outcome.errors.isEmpty, "\(outcome)")
+                } else {
+                    #expect(outcome.isSentence(command.1), "\(outcome)")
+                    #expect(outcome.errors.contains("run it again"), "\(outcome)")
+                }
+            }
+        }
+    #endif
+
+    @Test(arguments: [SIGINT, SIGTERM]) func aSignalAsSoonAsItListens(signal: Int32) async throws {
+        try await withMachine { kitchen in
+            for _ in 0..<10 {
+                let listener = try await kitchen.listen()
+                listener.process.signal(signal)
+                let outcome = try await listener.process.outcome()
+                #expect(outcome.exitCode == 0 && outcome.errors.isEmpty, "\(outcome)")
+            }
+        }
+    }
+
+    /// They are no crash, and whoever sends them wants the process to be gone.
+    @Test(arguments: [SIGQUIT, SIGABRT]) func aSignalThatKills(signal: Int32) async throws {
+        try await withMachine { kitchen in
+            let listener = try await kitchen.listen()
+            listener.process.signal(signal)
+            let outcome = try await listener.process.outcome()
+            #expect(outcome.exitCode == -signal && outcome.errors.isEmpty, "\(outcome)")
+        }
+    }
+}
+
+#if os(Linux)
+    extension PeerProcess {
+        /// Whether it decides itself what becomes of signals.
+        fileprivate func catches(_ signals: [Int32]) throws -> Bool {
+            let status = try String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)
+            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") })
+            let mask = try #require(UInt64(line.split(separator: "\t")[1], radix: 16))
+            return signals.allSatisfy { mask & (1 << UInt64($0 - 1)) != 0 }
+        }
+    }
+#endif

@@ -1,0 +1,40 @@
+import GRDB
+import Testing
+
+@testable import PeerSync
+
+/// A record that sync cannot read any more ends one session, and not the next.
+struct DamagedStoreTests {
+    @Test func damageThatASessionMeetsIsMendedForTheNextOne() async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        try await write("INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')", to: kitchen)
+        try await kitchen.listening { port in
+            let code = await kitchen.engine.pairing.show()
+            try await study.call(port, PeerSession.Call(pairing: .ifUnknown(code), isOnce: true))
+            try await write("UPDATE remoteRecord SET remoteRecord = x'00'", to: kitchen)
+            try await write("UPDATE SBGame SET name = 'Settlers'", to: study)
+
+            // What comes is for the record that cannot be read.
+            let error = await #expect(throws: PeerSyncError.self) {
+                try await study.call(port, PeerSession.Call(isOnce: true))
+            }
+            #expect(error?.code == .peerStoreFailure && error?.isTransient == true)
+            let names = try await kitchen.event {
+                if case .mended(let check) = $0 { check.findings.map(\.name) } else { nil }
+            }
+            #expect(names == ["SBGame|~|1"])
+
+            try await study.call(port, PeerSession.Call(isOnce: true))
+            for machine in [kitchen, study] {
+                let games = try await machine.engine.store.database.read {
+                    try String.fetchAll($0, sql: "SELECT name FROM SBGame")
+                }
+                #expect(games == ["Settlers"])
+            }
+        }
+    }
+
+    private func write(_ sql: String, to machine: LoopbackMachine) async throws {
+        try await machine.engine.store.write { try $0.execute(sql: sql) }
+    }
+}

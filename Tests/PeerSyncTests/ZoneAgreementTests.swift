@@ -1,0 +1,297 @@
+import Foundation
+import GRDB
+import RecordStore
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import PeerSync
+@testable import SyncProtocol
+
+/// What two machines agree on, and what is done when another session, program or user was faster.
+@Suite(.timeLimit(.minutes(1))) struct ZoneAgreementTests {
+    private let machine: LoopbackMachine
+    private let peer: Peer
+
+    private var store: RecordStore { machine.engine.store }
+
+    init() async throws {
+        machine = try LoopbackMachine("kitchen")
+        peer = try await machine.engine.store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "study")
+        try await machine.engine.store.write { db in
+            try db.execute(sql: "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')")
+        }
+    }
+
+    // MARK: Offers
+
+    private static func id(_ owner: UInt64, _ name: String = "ScorebookData") -> ZoneID {
+        ZoneID(name: ZoneName(name)!, owner: ReplicaID(rawValue: owner))
+    }
+
+    /// What the other side offers of a zone.
+    private func offer(
+        _ id: ZoneID, isDefault: Bool = true, isShared: Bool = false, rights: ZoneRights = .write
+    ) -> ZoneOffer {
+        ZoneOffer(
+            id: id, name: id.name.description, isDefault: isDefault, isShared: isShared, rights: rights,
+            recordCount: 3, fingerprint: [UInt8](repeating: 3, count: ZoneOffer.fingerprintLength))
+    }
+
+    /// What this side offers.
+    private func own(rights: ZoneRights = .write) async throws -> [ZoneOffer] {
+        try await store.zones().map { zone in
+            ZoneOffer(
+                id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
+                rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
+        }
+    }
+
+    private func agreement(
+        _ theirs: [ZoneOffer], own: [ZoneOffer]? = nil, isCaller: Bool, answer: ZoneAnswer = .nobody
+    ) async throws -> ZoneAgreement {
+        let mine = if let own { own } else { try await self.own() }
+        return ZoneAgreement(
+            engine: machine.engine, peer: peer, isCaller: isCaller, own: mine, theirs: theirs,
+            held: Set(try await store.zones().map(\.id))
+        ) { _ in answer }
+    }
+
+    /// Calls, and has the other side take part in all that this side names.
+    ///
+    /// - Parameter meanwhile: what others do before the answer comes.
+    private func call(
+        _ wanted: ZoneUnion?, _ theirs: [ZoneOffer], answering union: ZoneUnion? = nil,
+        meanwhile: () async throws -> Void = {}
+    ) async throws -> [ZoneAgreement.Entry] {
+        let outbox = Outbox()
+        let agreement = try await agreement(theirs, isCaller: true)
+        return try await agreement.call(wanted, startsOver: false, outbox: outbox) {
+            guard case .message(.open(let open)) = outbox.next() else {
+                Issue.record("the caller says nothing")
+                return .goodbye
+            }
+            try await meanwhile()
+            return .open(Message.Open(union: union ?? open.union, zones: open.zones))
+        }
+    }
+
+    private func answer(
+        _ union: ZoneUnion, _ theirs: [ZoneOffer], own: [ZoneOffer]? = nil, answer: ZoneAnswer = .nobody
+    ) async throws -> [ZoneAgreement.Entry] {
+        let open = Message.Open(union: union, zones: theirs.map { .init(id: $0.id, received: nil) })
+        return try await agreement(theirs, own: own, isCaller: false, answer: answer)
+            .answer(open, outbox: Outbox())
+    }
+
+    private func code(_ body: () async throws -> [ZoneAgreement.Entry]) async -> ProtocolError.Code? {
+        do {
+            _ = try await body()
+            return nil
+        } catch {
+            return (error as? ProtocolError)?.code
+        }
+    }
+
+    private func zones() async throws -> [ZoneID] { try await store.zones().map(\.id) }
+
+    // MARK: What was agreed
+
+    /// The rights in a zone that was brought together are those in what the other side had before.
+    @Test func theRightsAreThoseInWhatBecameTheZone() async throws {
+        let mine = try await zones()[0]
+        // The greatest owner there is: both go on in the zone of this side.
+        let entries = try await call(.merge, [offer(Self.id(.max))])
+        #expect(entries.map(\.zone.id) == [mine])
+        #expect(entries.map(\.rights) == [.write])
+    }
+
+    @Test func aZoneThatIsOfferedIsTakenUp() async throws {
+        let mine = try await zones()[0]
+        let club = Self.id(9, "club")
+        let entries = try await call(
+            nil, [offer(mine, isShared: true), offer(club, isDefault: false, rights: .read)])
+        #expect(Set(entries.map(\.zone.id)) == [mine, club])
+        #expect(entries.first { $0.zone.id == club }?.rights == .read)
+        #expect(try await zones() == [mine, club])
+    }
+
+    @Test func whatTheOtherSideDoesNotSayDoesNotHappen() async throws {
+        let mine = try await zones()
+        let code = await code { try await call(.merge, [offer(Self.id(0))], answering: ZoneUnion.none) }
+        #expect(code == .unexpectedMessage)
+        #expect(try await zones() == mine)
+    }
+
+    // MARK: What has changed meanwhile
+
+    @Test func aZoneThatAnotherSessionHasTakenUpIsNotTakenUpTwice() async throws {
+        let mine = try await zones()[0]
+        let club = Self.id(9, "club")
+        let other = try await store.addPeer(key: [UInt8](repeating: 8, count: 32), name: "attic")
+        let code = await code {
+            try await call(nil, [offer(mine), offer(club, isDefault: false)]) {
+                _ = try await store.database.write { [store] in
+                    try store.takeUpZone($0, club, called: "club", from: other)
+                }
+            }
+        }
+        #expect(code == .zonesChanged)
+        #expect(try await store.zones().map(\.name) == ["ScorebookData", "club"])
+        // Its rights are those that the other session gave.
+        let grants = try await store.database.read { [store, peer] in try store.grants($0, to: peer) }
+        #expect(grants.first { $0.zone == "club" }?.rights == ZoneRights.none)
+    }
+
+    @Test func aZoneThatWasSharedMeanwhileIsNotMixed() async throws {
+        let mine = try await zones()
+        let code = await code {
+            try await call(.merge, [offer(Self.id(0))]) {
+                let ledger = PeerLedger(store: store, peer: peer)
+                try await store.database.write { try ledger.noteBegun($0, at: nil) }
+            }
+        }
+        #expect(code == .zonesChanged)
+        #expect(try await zones() == mine)
+    }
+
+    /// No store has one zone twice.
+    @Test func aZoneThatCameMeanwhileDoesNotBecomeTheDefaultOne() async throws {
+        let mine = try await zones()[0]
+        let theirs = Self.id(0)
+        let code = await code {
+            try await call(.merge, [offer(theirs)]) {
+                _ = try await store.database.write { [store, peer] in
+                    try store.takeUpZone($0, theirs, called: "theirs", from: peer)
+                }
+            }
+        }
+        #expect(code == .zonesChanged)
+        #expect(try await zones() == [mine, theirs])
+    }
+
+    @Test func aZoneThatIsBesideTheDefaultOneDoesNotBecomeIt() async throws {
+        let theirs = Self.id(0)
+        _ = try await store.database.write { [store, peer] in
+            try store.takeUpZone($0, theirs, called: "theirs", from: peer)
+        }
+        let mine = try await own().filter(\.isDefault)
+        let code = await code { try await answer(.merge, [offer(theirs)], own: mine) }
+        #expect(code == .notPermitted)
+    }
+
+    // MARK: What the listener allows
+
+    @Test func whatIsOneAlreadyIsNotBroughtTogether() async throws {
+        let mine = try await zones()[0]
+        for union: ZoneUnion in [.merge, .beside] {
+            #expect(await code { try await answer(union, [offer(mine)]) } == .unexpectedMessage)
+        }
+        #expect(try await answer(.none, [offer(mine)]).map(\.zone.id) == [mine])
+    }
+
+    /// The rights in an offer are those of its receiver.
+    @Test func whoDoesNotTakeWhatTheOtherWritesIsGivenNothing() async throws {
+        let (mine, closed) = (try await own(), try await own(rights: .read))
+        let theirs = Self.id(0)
+        #expect(
+            await code { try await answer(.merge, [offer(theirs, rights: .read)], own: mine) }
+                == .notPermitted)
+        #expect(await code { try await answer(.merge, [offer(theirs)], own: closed) } == .notPermitted)
+        #expect(
+            await code { try await answer(.replaceListener, [offer(theirs)], own: closed) } == .notPermitted)
+        #expect(try await zones() == mine.map(\.id))
+    }
+
+    /// Two that are shared with others are mixed, and one is given up, only when somebody here says so too.
+    @Test(
+        arguments: [
+            (ZoneAnswer.nobody, ProtocolError.Code.differentScorebook, ProtocolError.Code.declined),
+            (.cancel, .declined, .declined), (.union(.none), .declined, .declined),
+            (.union(.merge), nil, .declined), (.union(.beside), .declined, .declined),
+        ] as [(ZoneAnswer, ProtocolError.Code?, ProtocolError.Code?)])
+    func somebodyHereIsAsked(said: ZoneAnswer, merge: ProtocolError.Code?, replace: ProtocolError.Code?)
+        async throws
+    {
+        let ledger = PeerLedger(store: store, peer: peer)
+        try await store.database.write { try ledger.noteBegun($0, at: nil) }
+        let theirs = [offer(Self.id(0), isShared: true)]
+        #expect(await code { try await answer(.replaceListener, theirs, answer: said) } == replace)
+        #expect(await code { try await answer(.merge, theirs, answer: said) } == merge)
+    }
+
+    @Test func nobodyIsAskedAboutOneThatNobodyElseHas() async throws {
+        let entries = try await answer(.merge, [offer(Self.id(0), isShared: true)], answer: .cancel)
+        #expect(entries.map(\.zone.id) == [Self.id(0)])
+    }
+}
+
+/// A scorebook that is given up is in the backup, with all that was written until then.
+@Suite(.timeLimit(.minutes(1))) struct ReplacementTests {
+    /// Replaces a scorebook by an empty one.
+    ///
+    /// - Parameter meanwhile: SQL that another program runs between the backup and what is done then.
+    private func replace(_ meanwhile: String?) async throws -> (games: [String], backups: Int) {
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.appendingPathComponent("scorebook.sqlite").path
+        let other = try DatabaseQueue(path: path)
+        let isBackedUp = Mutex(false)
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            db.trace { event in
+                let sql = "\(event)"
+                if sql.hasPrefix("VACUUM INTO") { isBackedUp.withLock { $0 = true } }
+                // It has no lock yet.
+                let isTime = sql.hasPrefix("BEGIN IMMEDIATE") && isBackedUp.withLock { $0 }
+                guard isTime, let meanwhile else { return }
+                isBackedUp.withLock { $0 = false }
+                #expect(throws: Never.self) { try other.write { try $0.execute(sql: meanwhile) } }
+            }
+        }
+        let machine = try LoopbackMachine("kitchen", DatabaseQueue(path: path, configuration: configuration))
+        let store = machine.engine.store
+        try await store.write { db in
+            try db.execute(sql: "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')")
+        }
+        let peer = try await store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "study")
+        let zone = try await store.zones()[0]
+        let offer = ZoneOffer(
+            id: zone.id, name: zone.name, isDefault: true, isShared: false, rights: .write, recordCount: 0,
+            fingerprint: [UInt8](repeating: 0, count: ZoneOffer.fingerprintLength))
+        let agreement = ZoneAgreement(
+            engine: machine.engine, peer: peer, isCaller: true, own: [offer], theirs: [offer],
+            held: [zone.id]
+        ) { _ in .nobody }
+        let outbox = Outbox()
+        do {
+            _ = try await agreement.call(.replaceCaller, startsOver: false, outbox: outbox) {
+                guard case .message(let open) = outbox.next() else { return .goodbye }
+                return open
+            }
+        } catch let error as ProtocolError {
+            #expect(error.code == .zonesChanged)
+        }
+        let games = try await store.database.read { db in
+            try String.fetchAll(db, sql: "SELECT name FROM SBGame ORDER BY name")
+        }
+        let backups = try? FileManager.default.contentsOfDirectory(
+            atPath: directory.appendingPathComponent("backups").path)
+        return (games, backups?.count ?? 0)
+    }
+
+    @Test func whatIsReplacedIsInTheBackup() async throws {
+        let (games, backups) = try await replace(nil)
+        #expect(games.isEmpty)
+        #expect(backups == 1)
+    }
+
+    /// What was written since the backup would be in none.
+    @Test func whatIsWrittenBehindTheBackupIsNotGivenUp() async throws {
+        let (games, _) = try await replace(
+            "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|2', 'Scythe')")
+        #expect(games == ["Catan", "Scythe"])
+    }
+}

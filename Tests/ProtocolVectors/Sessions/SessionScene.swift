@@ -1,0 +1,150 @@
+import Foundation
+import GRDB
+import RecordStore
+import SyncModel
+import SyncProtocol
+
+/// Two machines that meet again and again. Any of their sessions can become a vector.
+final class SessionScene {
+    let kitchen: SessionMachine
+    let attic: SessionMachine
+    private let tokens = SessionTokens()
+
+    init() throws {
+        kitchen = try SessionMachine("kitchen", VectorKeys.caller, tag: 0xCA)
+        attic = try SessionMachine("attic", VectorKeys.listener, tag: 0xA7)
+        // So that their stores know each other before the first session.
+        for (one, other) in [(kitchen, attic), (attic, kitchen)] { _ = try one.peer(other) }
+    }
+
+    /// Lets the kitchen call the attic.
+    ///
+    /// - Returns: the conversation, with the stores before and after.
+    @discardableResult
+    func session(
+        _ title: String, _ why: String, _ wish: SessionWish = SessionWish(), _ steps: [SessionStep] = []
+    ) async throws -> JSON {
+        let machines = [(kitchen, attic), (attic, kitchen)]
+        // A run that has numbered changes before would go on with its generation.
+        for (machine, _) in machines { try machine.restart() }
+        let before = try machines.map { try $0.0.describe(with: $0.1, tokens) }
+        let added = machines.map { tokens.added(by: $0.0).count }
+        let session = try RecordedSession(kitchen, attic, tokens)
+        try await session.run(wish, steps)
+        let after = try machines.map { try $0.0.describe(with: $0.1, tokens) }
+        let sides = machines.indices.map { index -> JSON in
+            let machine = machines[index].0
+            let drawn = tokens.added(by: machine).dropFirst(added[index])
+            return .object(
+                [
+                    ("staticSecret", .secret(machine.keyPair)),
+                    ("static", .hex(machine.keyPair.publicKey.bytes)),
+                    ("displayName", .string(machine.name)),
+                    ("instance", .digits(machine.instance)),
+                    ("generations", .array(drawn.map { .hex($0) })),
+                    ("before", before[index]), ("after", after[index]),
+                ])
+        }
+        return .object([
+            ("title", .string(title)), ("why", .string(why)), ("wish", wish.json),
+            ("caller", sides[0]), ("listener", sides[1]),
+            ("conversation", .array(session.entries.map(JSON.entry))),
+        ])
+    }
+}
+
+extension SessionWish {
+    fileprivate var json: JSON {
+        [
+            "union": .optional(union) { .number(Int($0.rawValue)) }, "startOver": .bool(startsOver),
+            "compareEverything": .bool(comparesEverything),
+        ]
+    }
+}
+
+extension JSON {
+    fileprivate static func entry(_ entry: RecordedSession.Entry) -> JSON {
+        switch entry {
+        case .message(let isFromCaller, let message):
+            [
+                "from": isFromCaller ? "caller" : "listener", "bytes": .hex(message.encoded),
+                "message": .message(message),
+            ]
+        case .writes(let isAtCaller, let states):
+            ["at": isAtCaller ? "caller" : "listener", "writes": .array(states.map(JSON.state))]
+        }
+    }
+}
+
+extension SessionMachine {
+    /// The store, as far as a session with another machine goes.
+    fileprivate func describe(with other: SessionMachine, _ tokens: SessionTokens) throws -> JSON {
+        try tokens.look(at: self)
+        let peer = try peer(other)
+        return try read { db in
+            let generations = try Row.fetchAll(
+                db, sql: "SELECT id, firstSequence FROM storeGeneration ORDER BY firstSequence")
+            return [
+                "lastNumber": .decimal(try integer(db, "lastSequence")),
+                "greatestTime": .digits(UInt64(bitPattern: try integer(db, "clock"))),
+                "generations": .array(
+                    generations.map { row in
+                        let generation = tokens.name(Array(row[0] as Data))
+                        return ["generation": .hex(generation), "firstNumber": .decimal(row[1] as Int64)]
+                    }),
+                "zones": .array(try store.zones(db).map { try describe(db, $0, peer, tokens) }),
+            ]
+        }
+    }
+
+    private func integer(_ db: Database, _ name: String) throws -> Int64 {
+        try Int64.fetchOne(db, sql: "SELECT value FROM syncState WHERE name = ?", arguments: [name]) ?? 0
+    }
+
+    private func describe(_ db: Database, _ zone: Zone, _ peer: Peer, _ tokens: SessionTokens) throws -> JSON
+    {
+        let row = try Int64.fetchOne(
+            db, sql: "SELECT id FROM recordZone WHERE zoneName = ? AND owner = ?",
+            arguments: [zone.id.name.description, zone.id.owner.description])
+        let link = try Row.fetchOne(
+            db, sql: "SELECT * FROM peerZone WHERE peer = ? AND zone = ?", arguments: [peer.id, row])
+        let summary = try PeerLedger(store: store, zone: zone, peer: peer).summary(db)
+        let refused = try Row.fetchAll(
+            db, sql: "SELECT recordName, reason FROM refusedRecord WHERE peer = ? AND zone = ? ORDER BY 1",
+            arguments: [peer.id, row])
+        let forgotten = try Int64.fetchOne(
+            db, sql: "SELECT purgedSequence FROM recordZone WHERE id = ?", arguments: [row])
+        var records: [JSON] = []
+        try store.forEachState(db, zone: zone) { records.append(try describe(db, $0, peer)) }
+        return .object(
+            JSON.zone(zone.id) + [
+                ("calledHere", .string(zone.name)), ("default", .bool(zone.isDefault)),
+                ("shared", .bool(zone.isShared)),
+                ("rights", .optional((link?["rights"] as Int64?)) { .number(Int($0)) }),
+                ("received", .optional(summary.received) { .token(tokens.renamed($0)) }),
+                ("acknowledged", .decimal(link?["acknowledgedSequence"] as Int64? ?? 0)),
+                ("forgotten", .decimal(forgotten ?? 0)),
+                (
+                    "refused",
+                    .array(
+                        refused.map {
+                            ["name": .string($0[0]), "reason": .number(Int($0[1] as Int64))]
+                        })
+                ),
+                ("records", .array(records)),
+            ])
+    }
+
+    private func describe(_ db: Database, _ state: RecordState, _ peer: Peer) throws -> JSON {
+        let row = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT changeSequence, changeGroup, sourcePeer FROM remoteRecord WHERE remoteRecordID = ?
+                """, arguments: [state.name.description])
+        guard let row else { preconditionFailure("\(state.name) is known, and has no number") }
+        return [
+            "number": .decimal(row[0] as Int64), "group": .decimal(row[1] as Int64),
+            "fromPeer": .bool(row[2] as Int64? == peer.id), "state": .state(state),
+        ]
+    }
+}

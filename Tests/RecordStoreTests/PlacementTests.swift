@@ -1,0 +1,44 @@
+import RecordStore
+import SyncModel
+import Testing
+
+/// What was held is shown as soon as it can be.
+struct PlacementTests: PeerRecords {
+    /// A machine whose table refuses authors of some names for now.
+    private func choosy(_ names: String) throws -> Machine {
+        try Machine(
+            "a", number: 1,
+            sql: Library.sql + """
+                CREATE TRIGGER choosy BEFORE INSERT ON Author WHEN new.name = '\(names)'
+                BEGIN SELECT RAISE(ABORT, 'not here'); END;
+                """)
+    }
+
+    /// The table takes what it refused before: the next record that needs it finds out.
+    @Test func aParentThatItsTableRefusedComesWithItsChild() async throws {
+        let machine = try choosy("Author 1")
+        try await apply([[author(1)]], to: machine)
+        #expect(try await machine.status().held == 1)
+        try machine.shell("DROP TRIGGER choosy")
+        try await apply([[book(1, by: "Author|~|1")]], to: machine)
+        #expect(try machine.rows("SELECT name FROM Author") == ["Author 1"])
+        #expect(try machine.rows("SELECT title FROM Book") == ["Book 1"])
+        #expect(try await machine.status().held == 0)
+    }
+
+    /// A row that somebody wrote where a record is held is no row of that record.
+    @Test func aRowInThePlaceOfAHeldRecordIsFound() async throws {
+        let machine = try Machine("a", number: 1)
+        try await apply([[book(1, by: "Author|~|1")]], to: machine)
+        let store = machine.store
+        #expect(try await store.database.read { try store.check($0) }.isSound)
+        try machine.shell(
+            """
+            BEGIN; INSERT INTO capturePause (id) VALUES (1);
+            INSERT INTO Book (recordName, title, author) VALUES ('Book|~|1', 'Mine', 'Author|~|1');
+            DELETE FROM capturePause; COMMIT
+            """)
+        let findings = try await store.database.read { try store.check($0).findings }
+        #expect(findings.map(\.name) == ["Book|~|1"] && findings.map(\.kind) == [.unknownRow])
+    }
+}

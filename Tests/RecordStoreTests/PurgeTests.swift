@@ -1,0 +1,77 @@
+import RecordStore
+import SyncModel
+import Testing
+
+/// When deletions are forgotten, and whom that waits for.
+struct PurgeTests {
+    private static let day: Int64 = 86_400_000
+
+    private let clock = SetClock(1_700_000_000_000)
+    private let a: Machine
+    private let b: Machine
+
+    /// Two machines with two authors.
+    init() async throws {
+        a = try Machine("a", number: 1, clock: clock)
+        b = try Machine("b", number: 2, clock: clock)
+        try a.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'x'), ('Author|~|2', 'y')")
+        try await a.sync(with: b)
+    }
+
+    /// Deletes an author here, and lets the other machine know.
+    private func delete(_ number: Int) async throws {
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|\(number)'")
+        try await a.sync(with: b)
+    }
+
+    private func purgeNow() async throws -> Int {
+        let store = a.store
+        return try await store.database.write { try store.purgeTombstones($0, retention: 0) }
+    }
+
+    /// Notes a sync, which is when it is looked whether something is to be forgotten.
+    private func syncIsNoted() async throws {
+        try await a.store.noteInSync(with: try #require(try await a.store.peers().first))
+    }
+
+    @Test func whoHasNeverAcknowledgedAnythingIsWaitedFor() async throws {
+        try await delete(1)
+        _ = try await a.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "new")
+        #expect(try await purgeNow() == 0)
+    }
+
+    /// A machine that has no right to the zone has nothing of it, and need not hear of deletions.
+    @Test func whoHasNoRightIsNotWaitedFor() async throws {
+        try await delete(1)
+        _ = try await a.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "stranger")
+        try await a.store.grant(.none, to: "stranger", in: "ScorebookData")
+        #expect(try await purgeNow() == 1)
+    }
+
+    @Test func deletionsAreForgottenOnceADay() async throws {
+        try await delete(1)
+        clock.milliseconds += Self.day / 2
+        try await delete(2)
+        clock.milliseconds += RecordStore.defaultRetention - Self.day / 2
+        try await syncIsNoted()
+        #expect(try await a.status().tombstones == 1)
+        // The other is due now, and its turn comes with the next day's.
+        clock.milliseconds += Self.day / 2
+        try await syncIsNoted()
+        #expect(try await a.status().tombstones == 1)
+        clock.milliseconds += Self.day / 2
+        try await syncIsNoted()
+        #expect(try await a.status().tombstones == 0)
+    }
+
+    /// A clock that was ten years ahead for a while does not keep deletions for ten years.
+    @Test func aClockThatWasSetBackDelaysNothing() async throws {
+        clock.milliseconds += 3650 * Self.day
+        try await syncIsNoted()
+        clock.milliseconds -= 3650 * Self.day
+        try await delete(1)
+        clock.milliseconds += RecordStore.defaultRetention
+        try await syncIsNoted()
+        #expect(try await a.status().tombstones == 0)
+    }
+}
