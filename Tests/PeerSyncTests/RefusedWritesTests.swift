@@ -62,7 +62,7 @@ import Testing
             #expect(try await refused() == ["SBGame|~|Scythe"])
         }
         let told = reader.events.compactMap { event -> [RecordName]? in
-            if case .recordsRefused(_, let names, isReadOnly: true) = event { names } else { nil }
+            if case .recordsRefused(_, let names, .readOnly) = event { names } else { nil }
         }
         // Who may not write sends it once.
         #expect(told.map { $0.map(\.description) } == [["SBGame|~|Scythe"]])
