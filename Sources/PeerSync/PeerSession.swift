@@ -344,8 +344,9 @@ final class PeerSession: Sendable {
         with peer: Peer, _ offers: [ZoneOffer], _ hello: Message.Hello, startsOver: Bool,
         _ reader: inout MessageReader, didPair: Bool
     ) async throws -> SyncReport? {
-        if purpose.call != nil { try await engine.store.noteAddress(address, of: peer) }
+        // Before anything may fail: whoever hears of an end has heard of a beginning.
         engine.onEvent(.connected(name: peer.name, address: address))
+        if purpose.call != nil { try await engine.store.noteAddress(address, of: peer) }
         let common = try await agree(with: peer, offers, hello, startsOver: startsOver, &reader)
         let assets = AssetSession(
             engine, with: peer, zones: common.map(\.zone), outbox: outbox, statistics: statistics,

@@ -24,8 +24,8 @@ struct Reconnection: Sendable {
     private let persistence: Persistence
     private var pause = Self.firstPause
     private var hasConnected = false
-    /// What the user has heard since both sides held the same; nil is that the other side said goodbye.
-    private var told: Set<PeerSyncError.Code?> = []
+    /// What the user has heard since both sides held the same.
+    private var told: Set<String> = []
 
     init(_ persistence: Persistence) {
         self.persistence = persistence
@@ -62,10 +62,11 @@ struct Reconnection: Sendable {
     }
 
     private mutating func reason(_ error: PeerSyncError?) -> String? {
-        guard persistence != .quietly, error?.code != .duplicateConnection,
-            told.insert(error?.code).inserted
-        else { return nil }
-        return error?.message ?? "the other side ended the connection"
+        guard persistence != .quietly, error?.code != .duplicateConnection else { return nil }
+        let reason = error?.message ?? "the other side ended the connection"
+        // The sentence about clocks has the time in it, and so is another one each time.
+        let isNews = told.insert(error?.code == .clockSkew ? "clock" : reason).inserted
+        return isNews ? reason : nil
     }
 }
 

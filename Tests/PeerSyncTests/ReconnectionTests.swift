@@ -88,6 +88,9 @@ struct ReconnectionTests {
             reason(reconnection.ended(with: code.map(error), wasInSync: false, after: .zero))
         }
         #expect(told == ["interrupted", "unreachable", nil, nil, "the other side ended the connection", nil])
+        // The same kind of trouble on the other machine is news.
+        let there = PeerSyncError(.interrupted, "interrupted there")
+        #expect(reason(reconnection.ended(with: there, wasInSync: false, after: .zero)) == there.message)
         // When both hold the same again, the next failure is news.
         let next = reconnection.ended(with: error(.interrupted), wasInSync: true, after: .seconds(1))
         #expect(reason(next) == "interrupted")
@@ -115,5 +118,14 @@ struct ReconnectionTests {
         ] as [(ProtocolError.Code, Bool)])
     func eachErrorOfThePeerIsDecided(code: ProtocolError.Code, mayPass: Bool) {
         #expect(PeerSyncError(ProtocolError(code, "")).isTransient == mayPass)
+    }
+
+    @Test func theTimeMakesNoNewsOfAWrongClock() {
+        var reconnection = Reconnection(.untilItIsHopeless)
+        let told = (1...3).map { minute in
+            let error = PeerSyncError(.clockSkew, "12:0\(minute)")
+            return reason(reconnection.ended(with: error, wasInSync: false, after: .zero))
+        }
+        #expect(told == ["12:01", nil, nil])
     }
 }
