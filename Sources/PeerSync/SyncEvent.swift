@@ -13,8 +13,10 @@ public enum SyncEvent: Sendable {
     case pairingFailed(address: String, attemptsLeft: Int)
     /// A machine was paired.
     case paired(name: String)
-    /// A stranger, or something that is no peer, was turned away.
+    /// A stranger, or something that is no peer, was turned away. The first ones are told one by one.
     case refused(address: String, reason: String)
+    /// More strangers were turned away since this was told last, or one by one; the last of them from this address.
+    case refusedMore(count: Int, address: String, reason: String)
     /// A session with a peer has begun.
     case connected(name: String, address: String)
     /// Records have moved; the numbers are those of the session so far.

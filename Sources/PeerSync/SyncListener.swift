@@ -2,23 +2,17 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import Synchronization
 
 /// Takes connections of peers, and keeps each in live sync until either side ends it.
 ///
 /// A port that cannot be listened on makes ``run()`` throw; a peer that misbehaves ends its own session only.
 public struct SyncListener: Service {
-    /// How many connections may be open that have not proved to be paired.
-    static let unauthenticatedLimit = 64
-    /// How many of these may come from one address.
-    static let unauthenticatedLimitPerAddress = 16
-
     private let engine: SyncEngine
     private let host: String
     private let port: Int
     private let dials: [PeerAddress]
     private let dialsKnownPeers: Bool
-    private let unauthenticated = Counter()
+    private let strangers = Strangers()
     var deadlines = Deadlines()
 
     /// - Parameters:
@@ -66,7 +60,9 @@ public struct SyncListener: Service {
     private func serve(
         _ server: NIOAsyncChannel<ByteChannel, Never>, _ sessions: SessionSet, dialing known: [PeerAddress]
     ) async throws {
+        let refusals = Refusals(onEvent: engine.onEvent)
         try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await refusals.run() }
             for (addresses, persistence) in [
                 (dials, Reconnection.Persistence.always), (known, .quietly),
             ] {
@@ -79,7 +75,7 @@ public struct SyncListener: Service {
             do {
                 try await server.executeThenClose { connections in
                     for try await connection in connections {
-                        group.addTask { await serve(connection, sessions) }
+                        group.addTask { await serve(connection, sessions, refusals) }
                     }
                 }
             } catch {
@@ -117,110 +113,27 @@ public struct SyncListener: Service {
         }
     }
 
-    private func serve(_ connection: ByteChannel, _ sessions: SessionSet) async {
+    private func serve(_ connection: ByteChannel, _ sessions: SessionSet, _ refusals: Refusals) async {
         let address = connection.channel.remoteAddress?.ipAddress ?? "a machine"
-        let network = NetworkAddress(address)
-        guard unauthenticated.increment(network) else {
-            try? await connection.channel.close()
-            return
-        }
-        let release = unauthenticated.decrementOnce(network)
+        let stranger = strangers.enter(connection.channel, from: NetworkAddress(address))
+        defer { stranger.leave() }
         let session = PeerSession(
             engine, connection, purpose: .answer, address: address, deadlines: deadlines,
-            onAuthenticated: { release() })
+            onAuthenticated: { stranger.leave() })
         await sessions.run(session) {
             do {
                 _ = try await session.run()
             } catch is CancellationError {
                 return
             } catch {
-                engine.logger.debug("a session with \(address) ended: \(error)")
-                if !release.wasCalled { engine.onEvent(.refused(address: address, reason: "\(error)")) }
+                switch stranger.state {
+                case .known: engine.logger.debug("a session with \(address) ended: \(error)")
+                case .unknown: refusals.add(address, because: "\(error)")
+                case .removed:
+                    refusals.add(
+                        address, because: "it had not shown to be paired when too many others came")
+                }
             }
-        }
-        release()
-    }
-}
-
-/// Counts connections, over all and by address, up to a limit of each.
-private final class Counter: Sendable {
-    private let counts = Mutex<[NetworkAddress: Int]>([:])
-
-    /// - Returns: false, without counting, when a limit is reached.
-    func increment(_ address: NetworkAddress) -> Bool {
-        counts.withLock { counts in
-            guard counts.values.reduce(0, +) < SyncListener.unauthenticatedLimit,
-                counts[address, default: 0] < SyncListener.unauthenticatedLimitPerAddress
-            else { return false }
-            counts[address, default: 0] += 1
-            return true
-        }
-    }
-
-    /// Something that counts down once, however often it is called.
-    func decrementOnce(_ address: NetworkAddress) -> Release { Release(self, address) }
-
-    final class Release: Sendable {
-        private let counter: Counter
-        private let address: NetworkAddress
-        private let called = Mutex(false)
-
-        init(_ counter: Counter, _ address: NetworkAddress) {
-            self.counter = counter
-            self.address = address
-        }
-
-        var wasCalled: Bool { called.withLock { $0 } }
-
-        func callAsFunction() {
-            let isFirst = called.withLock { called in
-                defer { called = true }
-                return !called
-            }
-            guard isFirst else { return }
-            counter.counts.withLock { counts in
-                let left = counts[address, default: 1] - 1
-                counts[address] = left > 0 ? left : nil
-            }
-        }
-    }
-}
-
-/// The sessions that are running, so that all can be told to end.
-final class SessionSet: Sendable {
-    private struct State {
-        var sessions: [ObjectIdentifier: PeerSession] = [:]
-        var isStopping = false
-    }
-
-    private let state = Mutex(State())
-
-    /// Runs `body` while the session is in the set.
-    func run<Value>(_ session: PeerSession, _ body: () async throws -> Value) async rethrows -> Value {
-        let isStopping = state.withLock { state in
-            state.sessions[ObjectIdentifier(session)] = session
-            return state.isStopping
-        }
-        if isStopping { session.stop() }
-        defer { state.withLock { _ = $0.sessions.removeValue(forKey: ObjectIdentifier(session)) } }
-        return try await body()
-    }
-
-    /// Ends all sessions, and those that begin from now on.
-    func stopAll() {
-        let sessions = state.withLock { state in
-            state.isStopping = true
-            return Array(state.sessions.values)
-        }
-        for session in sessions { session.stop() }
-    }
-
-    var isStopping: Bool { state.withLock { $0.isStopping } }
-
-    /// Waits for the sessions to end; each ends by itself soon after ``stopAll()``.
-    func waitUntilEmpty() async throws {
-        while state.withLock({ !$0.sessions.isEmpty }) {
-            try await Task.sleep(for: .milliseconds(10))
         }
     }
 }

@@ -118,6 +118,24 @@ import Testing
         }
     }
 
+    /// However many come, they do not fill the terminal of whoever listens.
+    @Test func aCrowdOfStrangersIsToldInFewLines() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.addGame("Catan")
+            let listener = try await kitchen.listen()
+            for _ in 0..<100 {
+                let socket = try Socket.connected(to: listener.port)
+                try? socket.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
+                _ = try socket.receiveAll()
+            }
+            try await expectSync(listener, kitchen, study)
+            #expect(try listener.process.events("refused").count == 8)
+            listener.process.signal(SIGINT)
+            #expect(try await listener.process.end() == 0)
+            #expect(try listener.process.events("refusedMore").map(\.count) == [92])
+        }
+    }
+
     @Test func theListenerTellsWhatItTurnedAway() async throws {
         try await withMachine { kitchen in
             let listener = try await kitchen.listen()

@@ -40,6 +40,8 @@ struct EventPrinter: Sendable {
             "paired with \(name)"
         case .refused(let address, let reason):
             "refused \(address): \(reason)"
+        case .refusedMore(let count, let address, let reason):
+            "refused \(count.counted("more connection")), the last of \(address): \(reason)"
         case .connected(let name, let address):
             "connected with \(name) (\(address))"
         case .progress, .assetProgress:
@@ -158,6 +160,7 @@ struct EventLine: Encodable {
     var address: String?
     var reason: String?
     var attemptsLeft: Int?
+    var count: Int?
     var seconds: Double?
     var records: [String]?
     var sync: SyncFigures?
@@ -180,6 +183,9 @@ struct EventLine: Encodable {
             self.init("paired", peer: name)
         case .refused(let address, let reason):
             self.init("refused", address: address, reason: reason)
+        case .refusedMore(let count, let address, let reason):
+            self.init("refusedMore", address: address, reason: reason)
+            self.count = count
         case .connected(let name, let address):
             self.init("connected", peer: name, address: address)
         case .progress(let name, let statistics):

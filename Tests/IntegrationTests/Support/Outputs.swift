@@ -73,6 +73,7 @@ struct Event: Decodable {
     let reason: String?
     let backup: String?
     let attemptsLeft: Int?
+    let count: Int?
     let records: [String]?
     let zone: String?
     let sync: SyncFigures?

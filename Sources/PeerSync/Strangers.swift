@@ -1,0 +1,86 @@
+import NIOCore
+import Synchronization
+
+/// The places for connections whose other side has not shown to be paired.
+///
+/// Whoever comes gets one. When there are too many, the oldest connection goes of the address that has most. So nobody
+/// keeps others out who does not come from as many addresses as there are places.
+struct StrangerPlaces<Holder: Equatable & Sendable>: Sendable {
+    /// How many places there are, and how many of them one address may have.
+    static var limit: Int { 64 }
+    static var limitPerAddress: Int { 16 }
+
+    /// In order of arrival.
+    private var taken: [(holder: Holder, address: NetworkAddress)] = []
+
+    /// - Returns: who has to go.
+    mutating func enter(_ holder: Holder, from address: NetworkAddress) -> Holder? {
+        var counts: [NetworkAddress: Int] = [:]
+        for place in taken { counts[place.address, default: 0] += 1 }
+        var leaving: Int?
+        if counts[address, default: 0] >= Self.limitPerAddress {
+            leaving = taken.firstIndex { $0.address == address }
+        } else if taken.count >= Self.limit {
+            let most = counts.values.max()
+            leaving = taken.firstIndex { counts[$0.address] == most }
+        }
+        defer { taken.append((holder, address)) }
+        return leaving.map { taken.remove(at: $0).holder }
+    }
+
+    /// - Returns: whether it had a place.
+    @discardableResult
+    mutating func leave(_ holder: Holder) -> Bool {
+        guard let index = taken.firstIndex(where: { $0.holder == holder }) else { return false }
+        taken.remove(at: index)
+        return true
+    }
+}
+
+/// The connections of a listener whose other side has not shown to be paired.
+final class Strangers: Sendable {
+    private let places = Mutex(StrangerPlaces<Stranger>())
+
+    /// Gives a connection a place, and closes the one that has to go for it.
+    func enter(_ channel: any Channel, from address: NetworkAddress) -> Stranger {
+        let stranger = Stranger(self, channel)
+        let leaving = places.withLock { $0.enter(stranger, from: address) }
+        leaving?.remove()
+        return stranger
+    }
+
+    /// One of them.
+    final class Stranger: Sendable, Equatable {
+        enum State {
+            case unknown
+            /// It has shown to be paired, or has ended.
+            case known
+            /// Another one has its place, and it was closed.
+            case removed
+        }
+
+        private let strangers: Strangers
+        private let channel: any Channel
+        private let current = Mutex(State.unknown)
+
+        fileprivate init(_ strangers: Strangers, _ channel: any Channel) {
+            self.strangers = strangers
+            self.channel = channel
+        }
+
+        var state: State { current.withLock { $0 } }
+
+        /// Gives its place back, if it has it.
+        func leave() {
+            let isFirst = strangers.places.withLock { $0.leave(self) }
+            if isFirst { current.withLock { $0 = .known } }
+        }
+
+        fileprivate func remove() {
+            current.withLock { $0 = .removed }
+            channel.close(promise: nil)
+        }
+
+        static func == (one: Stranger, other: Stranger) -> Bool { one === other }
+    }
+}

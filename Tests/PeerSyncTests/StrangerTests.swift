@@ -1,0 +1,123 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import PeerSync
+
+/// Strangers keep nobody out, and fill no terminal.
+struct StrangerTests {
+    // MARK: Places
+
+    private func address(_ number: Int) -> NetworkAddress { NetworkAddress("192.168.1.\(number)") }
+
+    @Test func whoComesGetsAPlaceAndTheOldestOfTheAddressWithMostGoes() {
+        var places = StrangerPlaces<Int>()
+        // Four addresses take all places, each its share.
+        for number in 0..<64 {
+            #expect(places.enter(number, from: address(number % 4)) == nil)
+        }
+        #expect(places.enter(64, from: address(9)) == 0)
+        // The one that has lost a place has not most any more.
+        #expect(places.enter(65, from: address(9)) == 1)
+        #expect(places.enter(66, from: address(9)) == 2)
+        #expect(places.enter(67, from: address(9)) == 3)
+        #expect(places.enter(68, from: address(9)) == 4)
+        // Whoever has gone by itself makes room.
+        #expect(places.leave(63) == true)
+        #expect(places.enter(69, from: address(9)) == nil)
+    }
+
+    @Test func anAddressThatHasAllItMayHaveMakesRoomForItself() {
+        var places = StrangerPlaces<Int>()
+        for number in 0..<16 { #expect(places.enter(number, from: address(1)) == nil) }
+        #expect(places.enter(16, from: address(1)) == 0)
+        #expect(places.enter(17, from: address(2)) == nil)
+        #expect(places.leave(0) == false)
+    }
+
+    /// However many come, an address with one connection keeps it as long as any has two.
+    @Test func aFloodFromFewAddressesMovesNobodyElse() {
+        var places = StrangerPlaces<Int>()
+        for number in 0..<64 { _ = places.enter(number, from: address(number % 63)) }
+        _ = places.enter(-1, from: address(200))
+        for number in 64..<10_000 {
+            #expect(places.enter(number, from: address(number % 30)) != -1)
+        }
+    }
+
+    #if os(Linux)
+        /// All of 127.0.0.0/8 is this computer there.
+        @Test(.timeLimit(.minutes(1))) func silentStrangersKeepNoNewMachineFromPairing() async throws {
+            let kitchen = try LoopbackMachine("kitchen")
+            try await kitchen.listening { port in
+                var crowd: [any Channel] = []
+                for number in 0..<64 {
+                    crowd.append(
+                        try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                            .bind(to: SocketAddress(ipAddress: "127.0.0.\(10 + number % 4)", port: 0))
+                            .connect(host: "127.0.0.1", port: port).get())
+                }
+                let code = await kitchen.engine.pairing.show()
+                // From an address of its own, and from one of the crowd's.
+                for (name, address) in [("study", "127.0.0.2"), ("attic", "127.0.0.10")] {
+                    try await LoopbackMachine(name).call(
+                        port, from: address,
+                        PeerSession.Call(
+                            pairing: .ifUnknown(name == "study" ? code : await kitchen.engine.pairing.show()),
+                            isOnce: true))
+                }
+                for stranger in crowd { stranger.close(promise: nil) }
+            }
+        }
+    #endif
+
+    // MARK: What is told of them
+
+    @Test func theFirstAreToldAndTheOthersCounted() {
+        let begin = ContinuousClock.now
+        var tally = RefusalTally()
+        let told = (0..<1000).count { tally.add("address \($0)", "reason \($0)", at: begin) }
+        #expect(told == 8)
+        #expect(tally.endPeriod(at: begin + .seconds(59)) == nil)
+        #expect(
+            tally.endPeriod(at: begin + .seconds(60))
+                == RefusalTally.Rest(count: 992, address: "address 999", reason: "reason 999"))
+        // As long as they go on coming, they are only counted, however slowly.
+        #expect(tally.add("late", "again", at: begin + .seconds(100)) == false)
+        #expect(tally.endPeriod(at: begin + .seconds(120))?.count == 1)
+        // After a period without any, the next one is told.
+        #expect(tally.endPeriod(at: begin + .seconds(180)) == nil)
+        #expect(tally.end == nil)
+        #expect(tally.add("later", "again", at: begin + .seconds(300)) == true)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func theCountComesByItself() async throws {
+        let events = Mutex<[String]>([])
+        let refusals = Refusals(RefusalTally(period: .milliseconds(20))) { event in
+            switch event {
+            case .refused: events.withLock { $0.append("one") }
+            case .refusedMore(let count, let address, _): events.withLock { $0.append("\(count) \(address)") }
+            default: break
+            }
+        }
+        for number in 1...20 { refusals.add("address \(number)", because: "it is none") }
+        let run = Task { await refusals.run() }
+        while events.withLock({ $0.count }) < 9 { try await Task.sleep(for: .milliseconds(1)) }
+        run.cancel()
+        await run.value
+        #expect(events.withLock { $0 } == Array(repeating: "one", count: 8) + ["12 address 20"])
+    }
+
+    @Test func whatIsLeftIsToldInTheEnd() async {
+        let events = Mutex<[Int]>([])
+        let refusals = Refusals { event in
+            if case .refusedMore(let count, _, _) = event { events.withLock { $0.append(count) } }
+        }
+        for number in 1...20 { refusals.add("address \(number)", because: "it is none") }
+        let run = Task { await refusals.run() }
+        run.cancel()
+        await run.value
+        #expect(events.withLock { $0 } == [12])
+    }
+}
