@@ -47,7 +47,11 @@ extension SyncEngine {
             group.addTask { try await body() }
             defer { group.cancelAll() }
             while let ended = try await group.next() {
-                if let value = ended { return value }
+                guard let value = ended else { continue }
+                // What has ended because it was stopped comes to nothing: the watch then says why.
+                group.cancelAll()
+                try await group.waitForAll()
+                return value
             }
             throw CancellationError()
         }

@@ -62,7 +62,7 @@ import Testing
     @Test(arguments: [
         ["game", "add", "Azul"], ["import", Household.path], ["sync", "off"], ["assets", "none"],
         ["person", "delete", "Ada", "--yes"], ["zone", "create", "club"],
-        ["listen", "--host", "127.0.0.1", "--port", "0"], ["connect", "127.0.0.1:1"],
+        ["connect", "127.0.0.1:1"],
     ])
     func whatWritesSaysWhyItCannot(command: [String]) async throws {
         try await withMatch { kitchen, disk in

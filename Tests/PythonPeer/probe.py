@@ -352,7 +352,7 @@ def _many_fields(fields: int, records: int) -> bytes:
 case("a batch of more than 2^20 fields", MALFORMED, "run", _many_fields(1024, 1025))
 case("a record of 1024 fields", ALIVE, "run", batch(
     record(bytes(1024), name=b"\0\4full"), shapes=b"\1\0" + encode_varint(1024) + b"".join(with_length(b"f%04d" % n) for n in range(1024))))  # fmt: skip
-case("a record that comes to more than 1024 fields", "error 11", "run", batch(
+case("a record that comes to more than 1024 fields", ALIVE, "run", batch(
     record(bytes(1024), name=b"\0\4many"),
     shapes=b"\1\0" + encode_varint(1024) + b"".join(with_length(b"f%04d" % n) for n in range(1024))),
     batch(record(NULL, name=b"\0\4many"), shapes=b"\1\0\1\4more"))  # fmt: skip

@@ -404,12 +404,14 @@ class Store:
         """Looks at every record, mends what is derived from its state, and says how many were wrong (7.7)."""
         mended = 0
         with self.transaction():
-            rows = self._db.execute("SELECT name, state, isLive, milliseconds, id FROM record WHERE zone = ?", (zone,))
+            rows = self._db.execute(
+                "SELECT name, state, isLive, milliseconds, id, isTooLarge FROM record WHERE zone = ?", (zone,)
+            )
             for name, state, *kept in rows.fetchall():
                 derived = _derived(name, State.decode(state))
                 if tuple(kept) != derived:
                     mended += 1
-                    query = "UPDATE record SET isLive = ?, milliseconds = ?, id = ? WHERE name = ?"
+                    query = "UPDATE record SET isLive = ?, milliseconds = ?, id = ?, isTooLarge = ? WHERE name = ?"
                     self._db.execute(query, (*derived, name))
             self._sums.pop(zone, None)
         return mended
