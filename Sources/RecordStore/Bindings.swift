@@ -7,7 +7,7 @@ import SyncModel
 /// GRDB's arguments are boxed one by one, and SQLite by itself makes a copy of each text and blob. Here they are put one
 /// behind the other into one buffer, and SQLite reads them there.
 ///
-/// What is bound holds until the next ``begin()``, so a statement must have been executed by then.
+/// A statement may be kept for longer than the buffer is there, so nothing stays bound when it has been executed.
 struct Bindings: ~Copyable {
     private enum Argument {
         case null
@@ -86,6 +86,7 @@ struct Bindings: ~Copyable {
     ///
     /// - Parameter statement: one of ``GRDB/Database/statementToBind(_:)``.
     borrowing func execute(_ statement: Statement) throws {
+        defer { sqlite3_clear_bindings(statement.sqliteStatement) }
         try bind(to: statement)
         try statement.execute()
     }
@@ -118,9 +119,12 @@ struct Bindings: ~Copyable {
 
     /// Whether a query finds anything with these arguments.
     borrowing func findsRow(_ statement: Statement) throws -> Bool {
+        defer {
+            sqlite3_reset(statement.sqliteStatement)
+            sqlite3_clear_bindings(statement.sqliteStatement)
+        }
         try bind(to: statement)
         let code = sqlite3_step(statement.sqliteStatement)
-        sqlite3_reset(statement.sqliteStatement)
         guard code == SQLITE_ROW || code == SQLITE_DONE else { throw error(code, statement) }
         return code == SQLITE_ROW
     }
@@ -136,6 +140,13 @@ extension Database {
     /// A statement whose arguments ``Bindings`` binds: GRDB is told that all are bound.
     func statementToBind(_ sql: String) throws -> Statement {
         let statement = try cachedStatement(sql: sql)
+        statement.setUncheckedArguments(StatementArguments())
+        return statement
+    }
+
+    /// The same for a statement that is kept by whoever asks for it.
+    func makeStatementToBind(_ sql: String) throws -> Statement {
+        let statement = try makeStatement(sql: sql)
         statement.setUncheckedArguments(StatementArguments())
         return statement
     }

@@ -72,14 +72,15 @@ struct RecordTable {
 
     /// Inserts or updates a record's row: the columns of its fields that the table has, and `modificationDate`.
     /// Columns that no replica has written keep what they have, or take their default.
-    func upsert(_ db: Database, _ state: RecordState) throws {
+    func upsert(_ state: RecordState, by statements: RowStatements) throws {
         let fields = state.fields.filter { hasColumn($0.name) }
         let columns = ["recordName"] + fields.map(\.name) + ["modificationDate"]
         var bindings = Bindings()
         bindings.append(state.name.description)
         for field in fields { bindings.append(field.value) }
         bindings.append(state.modificationDate)
-        try bindings.execute(db.statementToBind(upsertSQL(columns)))
+        let isWhole = fields.count == fieldNames.count
+        try bindings.execute(statements.statement(upsertSQL(columns), isOneOfFew: isWhole))
     }
 
     /// Updates a record's row where the state has other values than the row, and `modificationDate`: indexes of other
@@ -87,7 +88,9 @@ struct RecordTable {
     ///
     /// - Parameter present: the fields as the row has them.
     /// - Returns: false when there is no row.
-    func update(_ db: Database, _ state: RecordState, from present: [RecordField]) throws -> Bool {
+    func update(
+        _ db: Database, _ state: RecordState, from present: [RecordField], by statements: RowStatements
+    ) throws -> Bool {
         let values = Dictionary(present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         let fields = state.fields.filter { hasColumn($0.name) && values[$0.name] != $0.value }
         let columns = (fields.map(\.name) + ["modificationDate"]).map { "\($0) = ?" }.joined(separator: ", ")
@@ -95,8 +98,10 @@ struct RecordTable {
         for field in fields { bindings.append(field.value) }
         bindings.append(state.modificationDate)
         bindings.append(state.name.description)
+        let isOneOfFew = fields.count <= 1 || fields.count == fieldNames.count
         try bindings.execute(
-            db.statementToBind("UPDATE \(type.name) SET \(columns) WHERE recordName = ?"))
+            statements.statement(
+                "UPDATE \(type.name) SET \(columns) WHERE recordName = ?", isOneOfFew: isOneOfFew))
         return db.changesCount > 0
     }
 

@@ -63,8 +63,8 @@ extension WorkingSet {
         guard !record.isRowPresent || record.isStateChanged || record.isRelearnt else { return true }
         let isWritten = try DatabaseError.catchingConstraint {
             let present = record.isRelearnt ? nil : record.fieldsOfRow
-            if try present.map({ try table.update(db, record.state, from: $0) }) != true {
-                try table.upsert(db, record.state)
+            if try present.map({ try table.update(db, record.state, from: $0, by: statements) }) != true {
+                try table.upsert(record.state, by: statements)
             }
             record.alteredFields = try table.alteredFields(db, record.state)
         }

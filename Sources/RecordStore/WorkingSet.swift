@@ -91,6 +91,7 @@ final class WorkingSet {
     let db: Database
     let tables: RecordTables
     let shapes: ShapeTable
+    let statements: RowStatements
     private(set) var records: [RecordName: WorkingRecord] = [:]
     /// The order in which the records came into the set: the order in which they are numbered.
     private(set) var order: [WorkingRecord] = []
@@ -102,6 +103,7 @@ final class WorkingSet {
         self.db = db
         self.tables = tables
         self.shapes = ShapeTable(db)
+        self.statements = RowStatements(db)
     }
 
     /// The record, if it is in the set already.

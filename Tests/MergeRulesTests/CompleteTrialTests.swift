@@ -70,12 +70,12 @@ struct CompleteTrialTests {
         }
     }
 
-    /// Every schedule of so many operations.
-    @Test(arguments: Scene.allCases, [3]) func everySchedule(scene: Scene, length: Int) throws {
+    /// Every schedule of so many operations. One more takes a hundred times as long.
+    @Test(arguments: Scene.allCases, [2]) func everySchedule(scene: Scene, length: Int) throws {
         var trial = try Trial(scene)
         try trial.run(length)
         // So that a trial that tries nothing fails.
-        #expect(trial.schedules > 3_000)
+        #expect(trial.schedules > 100)
         #expect(trial.failure == nil)
     }
 

@@ -94,13 +94,13 @@ enum AssetTable {
         last: Int64, list: [AssetReference]
     ) {
         let condition = zones.map { "AND zone IN (\(ids(of: $0)))" } ?? ""
+        // Peers choose the zones of a session, so there may be many such statements: none is kept.
         let rows = try Row.fetchCursor(
-            db.cachedStatement(
-                sql: """
-                    SELECT hash, size, MAX(id) AS last FROM assetReference WHERE id > ? \(condition)
-                    GROUP BY hash ORDER BY last
-                    """
-            ), arguments: [id])
+            db,
+            sql: """
+                SELECT hash, size, MAX(id) AS last FROM assetReference WHERE id > ? \(condition)
+                GROUP BY hash ORDER BY last
+                """, arguments: [id])
         var list: [AssetReference] = []
         var last = id
         while let row = try rows.next() {

@@ -15,7 +15,7 @@ import SyncModel
 /// Used within one transaction; the capture triggers are paused when rows are written. What it remembers holds until
 /// something else is written: then ``forget()``.
 final class NewRecords {
-    /// Records of more lists of fields, of one type, are left to the working set.
+    /// Records of more lists of fields, of one type, are left to the working set: each takes a statement.
     private static let rememberedLayouts = 64
 
     private let db: Database
@@ -214,22 +214,29 @@ private final class RowLayout {
     let references: [(relationship: Relationship, index: Int?)]
     private let fieldNames: [String]
     private let columns: [(kind: FieldDefinition.Kind, affinity: ColumnAffinity)]
-    private let statement: Statement
+    private let db: Database
+    /// Made when a row is written. Only where it has all columns is it left to the database's cache, which has no bound.
+    private var statement: Statement?
     private var bindings = Bindings()
 
     init(
         _ db: Database, _ table: RecordTable, fieldNames: [String], shapeID: Int64
     ) throws {
+        self.db = db
         self.table = table
         self.fieldNames = fieldNames
         self.shapeID = shapeID
         columns = fieldNames.map { table.column($0)! }
         mayHaveAssets = columns.contains { $0.kind == .asset }
         references = table.type.references.map { ($0, fieldNames.firstIndex(of: $0.field)) }
+    }
+
+    private func makeStatement() throws -> Statement {
         let names = ["recordName"] + fieldNames + ["modificationDate"]
         let marks = names.map { _ in "?" }.joined(separator: ", ")
-        statement = try db.statementToBind(
-            "INSERT INTO \(table.type.name) (\(names.joined(separator: ", "))) VALUES (\(marks))")
+        let sql = "INSERT INTO \(type.name) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+        let isWhole = fieldNames.count == table.fieldNames.count
+        return isWhole ? try db.statementToBind(sql) : try db.makeStatementToBind(sql)
     }
 
     func isLayout(of state: RecordState) -> Bool {
@@ -256,6 +263,8 @@ private final class RowLayout {
         bindings.append(state.name.description)
         for field in state.fields { bindings.append(field.value) }
         bindings.append(modificationDate)
+        let statement = try statement ?? makeStatement()
+        self.statement = statement
         return try DatabaseError.catchingConstraint { try bindings.execute(statement) }
     }
 }

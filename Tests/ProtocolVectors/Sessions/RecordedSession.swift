@@ -110,7 +110,8 @@ package final class RecordedSession {
         }
         if wish.startsOver {
             try caller.machine.write { db in
-                _ = try caller.machine.store.startOver(db, with: caller.peer, in: zones.map { ($0.zone, heldByPeer: $0.heldByPeer) })
+                _ = try caller.machine.store.startOver(
+                    db, with: caller.peer, in: zones.map { ($0.zone, heldByPeer: $0.heldByPeer) })
             }
         }
         try begin(caller, zones, wish)
