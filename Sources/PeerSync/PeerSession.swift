@@ -87,7 +87,7 @@ final class PeerSession: Sendable {
 
     let engine: SyncEngine
     let purpose: Purpose
-    private let address: String
+    let address: String
     let deadlines: Deadlines
     let outbox = Outbox()
     private let statistics: StatisticsCounter
@@ -443,6 +443,7 @@ final class PeerSession: Sendable {
             defer { withExtendedLifetime(observation) {} }
             group.addTask {
                 while (try? await Task.sleep(for: self.deadlines.ping)) != nil {
+                    // A peer that leaves no room for it does not read, and is let go for that.
                     try? self.outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
                 }
             }

@@ -13,17 +13,20 @@ struct LoopbackMachine {
     let engine: SyncEngine
     private let log = EventLog()
 
-    /// - Parameter database: where the store is; in memory if none is given.
+    /// - Parameters:
+    ///   - database: where the store is; in memory if none is given.
+    ///   - decide: what the user says when asked.
     init(
         _ name: String, _ database: DatabaseQueue? = nil,
-        now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
+        now: @escaping @Sendable () -> Int64 = RecordStore.wallClock,
+        decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody }
     ) throws {
         let identity = Identity.generate()
         let scorebook = try ScorebookStore(
             database ?? DatabaseQueue(), replica: identity.replicaID, now: now)
-        engine = SyncEngine(store: scorebook.records, identity: identity, displayName: name) {
-            [log] event in log.add(event)
-        }
+        engine = SyncEngine(
+            store: scorebook.records, identity: identity, displayName: name,
+            onEvent: { [log] event in log.add(event) }, decide: decide)
     }
 
     /// What happened so far.

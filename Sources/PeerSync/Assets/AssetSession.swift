@@ -458,8 +458,12 @@ actor AssetSession {
     /// A file has come from somewhere.
     func arrived(_ hash: AssetHash) async {
         hasMoreCome = true
-        // What fails here fails at the next look too, and is said there.
-        try? await announce([hash])
+        do {
+            try await announce([hash])
+        } catch {
+            // The next look, which is now, announces all that is owed, and ends the session if that fails too.
+            isFullLookDue = true
+        }
         wake.yield()
     }
 

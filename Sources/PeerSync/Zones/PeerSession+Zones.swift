@@ -35,7 +35,7 @@ extension PeerSession {
         let agreement = ZoneAgreement(
             engine: engine, peer: peer, isCaller: purpose.role == .initiator, own: offers,
             theirs: hello.zones, held: Set(try await engine.store.zones().map(\.id))
-        ) { [self] question in await ask(question, peer) }
+        ) { [self] question in try await ask(question, peer) }
         let zones: [ZoneAgreement.Entry]
         if let call = purpose.call {
             zones = try await agreement.call(call.union?.current, startsOver: startsOver, outbox: outbox) {
@@ -55,8 +55,10 @@ extension PeerSession {
         return zones
     }
 
-    /// Asks the user, for as long as the other side waits for the answer, and nobody has decided otherwise meanwhile.
-    private func ask(_ question: ZoneQuestion, _ peer: Peer) async -> ZoneAnswer {
+    /// Asks the user, for as long as the other side waits for the answer.
+    ///
+    /// - Throws: what ends the session when the other side has gone, or somebody has decided otherwise meanwhile.
+    private func ask(_ question: ZoneQuestion, _ peer: Peer) async throws -> ZoneAnswer {
         let channel = connection.channel
         let answer = await withTaskGroup(of: ZoneAnswer?.self) { group in
             group.addTask { await self.engine.decide(question) }
@@ -67,9 +69,11 @@ extension PeerSession {
             defer { group.cancelAll() }
             return await group.next() ?? nil
         }
+        guard let answer, channel.isActive, !isEnding else {
+            throw PeerSyncError(.interrupted, "the connection to \(address) was cut before the answer")
+        }
         // The pairing may have been ended, or sync switched off, while they thought.
-        let isValid = (try? await currentGrants(peer)) != nil && channel.isActive && !Task.isCancelled
-        guard let answer, isValid, !isEnding else { return .cancel }
+        _ = try await currentGrants(peer)
         return answer
     }
 

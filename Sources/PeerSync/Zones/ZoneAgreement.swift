@@ -20,7 +20,7 @@ package struct ZoneAgreement {
     private let own: [ZoneOffer]
     private let theirs: [ZoneOffer]
     private let held: Set<ZoneID>
-    private let ask: @Sendable (ZoneQuestion) async -> ZoneAnswer
+    private let ask: @Sendable (ZoneQuestion) async throws -> ZoneAnswer
 
     /// - Parameters:
     ///   - own: what this side's hello offers.
@@ -29,7 +29,7 @@ package struct ZoneAgreement {
     ///   - ask: asks the user, as long as the other side is there.
     package init(
         engine: SyncEngine, peer: Peer, isCaller: Bool, own: [ZoneOffer], theirs: [ZoneOffer],
-        held: Set<ZoneID>, ask: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer
+        held: Set<ZoneID>, ask: @escaping @Sendable (ZoneQuestion) async throws -> ZoneAnswer
     ) {
         self.engine = engine
         self.peer = peer
@@ -108,7 +108,7 @@ package struct ZoneAgreement {
             // Where one side only reads, there is nothing to bring together.
             return meeting.isPossible(usual) ? usual : .none
         }
-        switch await ask(question(meeting, proposal: nil)) {
+        switch try await ask(question(meeting, proposal: nil)) {
         case .union(let union):
             try checkRights(meeting, union)
             return union
@@ -130,7 +130,7 @@ package struct ZoneAgreement {
             union == .replaceListener
             || (union == .merge && meeting.areBothShared && !meeting.isPlain)
         guard needsConsent else { return }
-        switch await ask(question(meeting, proposal: union)) {
+        switch try await ask(question(meeting, proposal: union)) {
         case .union(union): return
         case .nobody where union == .merge: throw different(meeting)
         case .nobody:
