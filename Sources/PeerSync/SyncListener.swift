@@ -126,8 +126,9 @@ public struct SyncListener: Service {
             } catch is CancellationError {
                 return
             } catch {
+                engine.logger.debug("a session with \(address) ended: \(error)")
                 switch stranger.state {
-                case .known: engine.logger.debug("a session with \(address) ended: \(error)")
+                case .known: break
                 case .unknown: refusals.add(address, because: "\(error)")
                 case .removed:
                     refusals.add(

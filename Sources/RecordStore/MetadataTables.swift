@@ -7,12 +7,14 @@ enum MetadataTables {
     /// Grows by one with each change to the tables below; a store of a greater version is refused.
     static let formatVersion = 1
 
-    /// Also made in stores of before the first release, which lack it.
+    /// Also made in stores of before the first release, which lack it, or its column start.
     private static let createPeerSession = """
-        -- The processes that have live sessions with a peer. One that was killed leaves its number here.
+        -- The processes that have live sessions with a peer. One that was killed leaves its number here, and another may get
+        -- it: start tells the two apart.
         CREATE TABLE peerSession (
             peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
             process INTEGER NOT NULL,
+            start TEXT,
             PRIMARY KEY (peer, process)
         ) WITHOUT ROWID;
         """
@@ -238,8 +240,9 @@ enum MetadataTables {
         if try !db.columns(in: "peer").contains(where: { $0.name == "lastSeen" }) {
             try db.execute(sql: "ALTER TABLE peer ADD COLUMN lastSeen TEXT")
         }
-        if try !db.tableExists("peerSession") {
-            try db.execute(sql: createPeerSession)
+        let hasSessions = try db.tableExists("peerSession")
+        if try !hasSessions || !db.columns(in: "peerSession").contains(where: { $0.name == "start" }) {
+            try db.execute(sql: "DROP TABLE IF EXISTS peerSession; \(createPeerSession)")
         }
         if try !db.tableExists("pairingAttempt") {
             try db.execute(sql: createPairingAttempt)
@@ -337,6 +340,9 @@ struct SyncState {
 
 extension Row {
     /// A BLOB column as bytes; empty when the column holds something else.
+    ///
+    /// That is an error of whoever wrote there, and of no use to who reads: no key, hash, digest or metadata is empty, so it
+    /// is found where the bytes are understood, and called by its name there.
     func bytes(_ column: String) -> [UInt8] {
         (try? withUnsafeData(named: column) { $0.map { Array($0) } }) ?? []
     }

@@ -20,10 +20,11 @@ public struct Peer: Sendable, Hashable {
     public let lastSync: String?
     /// What went wrong last, if that was after the last sync.
     public let lastError: String?
-    /// How many records have changed that it has not acknowledged.
-    public let behind: Int
-    /// Whether a process of this machine has a live session with it.
-    public let isConnected: Bool
+    /// The processes that noted a session with it.
+    let processes: Set<RunningProcess>
+
+    /// Whether a process of this machine has a live session with it. Asks the system.
+    public var isConnected: Bool { processes.contains(where: \.isRunning) }
 
     /// The key in 64 hexadecimal digits.
     public var key: String { publicKey.hexadecimal }
@@ -39,24 +40,25 @@ package struct PeerProgress: Sendable {
 
 /// The tables `peer` and `peerZone`.
 enum PeerTable {
+    static func all(_ db: Database) throws -> [Peer] {
+        try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM peer ORDER BY name")).map { try peer(db, $0) }
+    }
+
     // CROSS JOIN keeps the order of the tables: each zone's index of changes is read from where the peer is. Left to
     // itself, SQLite reads all records.
-    static let columns = """
-        SELECT peer.*, (
-            SELECT COUNT(*) FROM recordZone CROSS JOIN remoteRecord ON remoteRecord.zone = recordZone.id
-            WHERE changeSequence > COALESCE((SELECT acknowledgedSequence FROM peerZone
-                WHERE peerZone.peer = peer.id AND peerZone.zone = recordZone.id), 0)
-            AND (sourcePeer IS NULL OR sourcePeer <> peer.id)
+    static let countBehind = """
+        SELECT COUNT(*) FROM recordZone CROSS JOIN remoteRecord ON remoteRecord.zone = recordZone.id
+        WHERE changeSequence > COALESCE(
+                (SELECT acknowledgedSequence FROM peerZone WHERE peer = ?1 AND peerZone.zone = recordZone.id), 0)
+            AND (sourcePeer IS NULL OR sourcePeer <> ?1)
             AND \(Zones.rights(
-                "(SELECT rights FROM peerZone WHERE peerZone.peer = peer.id AND peerZone.zone = recordZone.id)",
+                "(SELECT rights FROM peerZone WHERE peer = ?1 AND peerZone.zone = recordZone.id)",
                 in: "recordZone.id")) > 0
-        ) AS behind, (
-            SELECT group_concat(process) FROM peerSession WHERE peerSession.peer = peer.id
-        ) AS processes FROM peer
         """
 
-    static func all(_ db: Database) throws -> [Peer] {
-        try Row.fetchAll(db.cachedStatement(sql: "\(columns) ORDER BY name")).map(peer)
+    /// How many records have changed that a peer has not acknowledged. Counts each of them.
+    static func behind(_ db: Database, _ peer: Peer) throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: countBehind), arguments: [peer.id]) ?? 0
     }
 
     static func isPresent(_ db: Database, _ id: Int64) throws -> Bool {
@@ -66,8 +68,8 @@ enum PeerTable {
 
     static func find(_ db: Database, key: [UInt8]) throws -> Peer? {
         try Row.fetchOne(
-            db.cachedStatement(sql: "\(columns) WHERE publicKey = ?"), arguments: [Data(key)]
-        ).map(peer)
+            db.cachedStatement(sql: "SELECT * FROM peer WHERE publicKey = ?"), arguments: [Data(key)]
+        ).map { try peer(db, $0) }
     }
 
     /// The peer of that name, or whose key begins with that many (at least 8) hexadecimal digits.
@@ -159,18 +161,34 @@ enum PeerTable {
         ).execute(arguments: [peer, zone, sequence])
     }
 
-    /// A process that was killed could not take its number back, so the system is asked.
-    private static func isAnyRunning(_ processes: String?) -> Bool {
-        (processes ?? "").split(separator: ",").compactMap { Int32($0) }.contains { process in
-            kill(process, 0) == 0 || errno == EPERM
-        }
+    // MARK: Sessions
+
+    private static func processes(_ db: Database, peer: Int64) throws -> Set<RunningProcess> {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT process, start FROM peerSession WHERE peer = ?"),
+            arguments: [peer])
+        return Set(rows.map { RunningProcess(number: $0[0], start: $0[1]) })
     }
 
-    private static func peer(_ row: Row) -> Peer {
+    /// Keeps whether this process has sessions with a peer. Processes that were killed could not say that theirs had ended.
+    static func setConnected(_ db: Database, peer: Int64, _ isConnected: Bool) throws {
+        let current = RunningProcess.current
+        let ended = try processes(db, peer: peer).filter { !$0.isRunning }.map(\.number)
+        for process in isConnected ? ended : ended + [current.number] {
+            try db.execute(
+                sql: "DELETE FROM peerSession WHERE peer = ? AND process = ?", arguments: [peer, process])
+        }
+        guard isConnected else { return }
+        try db.execute(
+            sql:
+                "INSERT OR REPLACE INTO peerSession (peer, process, start) SELECT id, ?, ? FROM peer WHERE id = ?",
+            arguments: [current.number, current.start, peer])
+    }
+
+    private static func peer(_ db: Database, _ row: Row) throws -> Peer {
         Peer(
             id: row["id"], publicKey: row.bytes("publicKey"), name: row["name"], address: row["address"],
             pairedAt: row["pairedAt"], lastSeen: row["lastSeen"], lastSync: row["lastSync"],
-            lastError: row["lastError"],
-            behind: row["behind"], isConnected: isAnyRunning(row["processes"]))
+            lastError: row["lastError"], processes: try processes(db, peer: row["id"]))
     }
 }

@@ -24,17 +24,12 @@ extension RecordStore {
     package func noteConnected(
         with peer: Peer, error: String? = nil, _ isConnected: @escaping @Sendable () -> Bool
     ) async throws {
-        let process = ProcessInfo.processInfo.processIdentifier
         let time = ISO8601.text(milliseconds: now(), fraction: .ifNeeded)
         try await database.write { db in
             try db.execute(
                 sql: "UPDATE peer SET lastSeen = ?, lastError = COALESCE(?, lastError) WHERE id = ?",
                 arguments: [time, error, peer.id])
-            try db.execute(
-                sql: isConnected()
-                    ? "INSERT OR IGNORE INTO peerSession (peer, process) SELECT id, ? FROM peer WHERE id = ?"
-                    : "DELETE FROM peerSession WHERE process = ? AND peer = ?",
-                arguments: [process, peer.id])
+            try PeerTable.setConnected(db, peer: peer.id, isConnected())
         }
     }
 
@@ -54,6 +49,9 @@ extension RecordStore {
 
     /// The machines this one is paired with, by name.
     public func peers(_ db: Database) throws -> [Peer] { try PeerTable.all(db) }
+
+    /// How many records have changed that a peer has not acknowledged. Fold first. Counts each of them.
+    public func behind(_ db: Database, _ peer: Peer) throws -> Int { try PeerTable.behind(db, peer) }
 
     /// The peer with that static key, if it is paired.
     package func peer(key: [UInt8]) async throws -> Peer? {

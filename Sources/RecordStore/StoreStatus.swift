@@ -52,6 +52,6 @@ public struct StoreStatus: Sendable {
         peers = try PeerTable.all(db)
         clockAhead = max(0, try StoredClock.load(db).last.milliseconds - now)
         let journal = try Int.fetchOne(db, sql: "SELECT COUNT(DISTINCT recordName) FROM pendingChange") ?? 0
-        pending = journal + (peers.map(\.behind).max() ?? 0)
+        pending = try journal + (peers.map { try PeerTable.behind(db, $0) }.max() ?? 0)
     }
 }

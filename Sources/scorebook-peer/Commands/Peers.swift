@@ -98,7 +98,9 @@ extension OpenStore {
     func peerFigures() async throws -> [PeerFigures] {
         let records = scorebook.records
         return try await records.database.read { db in
-            try records.peers(db).map { PeerFigures($0, try records.grants(db, to: $0)) }
+            try records.peers(db).map {
+                PeerFigures($0, behind: try records.behind(db, $0), try records.grants(db, to: $0))
+            }
         }
     }
 }
@@ -119,7 +121,7 @@ struct PeerFigures: Encodable {
 
     private static let header = ["NAME", "KEY", "LAST SEEN", "LAST IN SYNC", "BEHIND", "ADDRESS"]
 
-    init(_ peer: Peer, _ grants: [ZoneGrant]) {
+    init(_ peer: Peer, behind: Int, _ grants: [ZoneGrant]) {
         name = peer.name
         key = peer.key
         address = peer.address
@@ -128,7 +130,7 @@ struct PeerFigures: Encodable {
         lastSeen = peer.lastSeen
         lastSync = peer.lastSync
         lastError = peer.lastError
-        behind = peer.behind
+        self.behind = behind
         zones = grants.map(ZoneGrantFigures.init)
     }
 

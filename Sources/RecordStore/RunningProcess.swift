@@ -1,0 +1,51 @@
+import Foundation
+
+/// A process of this machine, told from others that get its number when it has ended.
+struct RunningProcess: Hashable, Sendable {
+    let number: Int32
+    /// When it began, in the system's own words; nil where the system does not say.
+    let start: String?
+
+    static let current = RunningProcess(
+        number: ProcessInfo.processInfo.processIdentifier,
+        start: start(of: ProcessInfo.processInfo.processIdentifier))
+
+    /// Whether the process has not ended. One of which the system says no more than its number passes for running.
+    var isRunning: Bool {
+        guard kill(number, 0) == 0 || errno == EPERM else { return false }
+        guard let start, let found = Self.start(of: number) else { return true }
+        return found == start
+    }
+
+    #if canImport(Darwin)
+        private static func start(of number: Int32) -> String? {
+            var process = kinfo_proc()
+            var size = MemoryLayout<kinfo_proc>.size
+            var query = [CTL_KERN, KERN_PROC, KERN_PROC_PID, number]
+            guard sysctl(&query, UInt32(query.count), &process, &size, nil, 0) == 0, size > 0 else {
+                return nil
+            }
+            let start = process.kp_proc.p_un.__p_starttime
+            return "\(start.tv_sec).\(start.tv_usec)"
+        }
+    #else
+        /// The number of clock ticks from the system's start to the process's, with the name of that run of the system.
+        private static func start(of number: Int32) -> String? {
+            guard let status = text("/proc/\(number)/stat"),
+                let system = text("/proc/sys/kernel/random/boot_id"),
+                // The program's name comes before it in brackets, and may have blanks and brackets itself.
+                let end = status.lastIndex(of: ")")
+            else { return nil }
+            let fields = status[end...].split(separator: " ")
+            guard fields.count > 20 else { return nil }
+            return "\(system.prefix { !$0.isNewline }) \(fields[20])"
+        }
+
+        /// What stands in a file of the system's; nil when it is not there, or not for everybody.
+        private static func text(_ path: String) -> String? {
+            (try? PosixFile(path, O_RDONLY).read(at: 0, upTo: 4096)).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+        }
+    #endif
+}
