@@ -37,7 +37,7 @@ let package = Package(
         .target(
             name: "RecordStore",
             dependencies: [
-                "SyncModel", "CScorebookSQLite",
+                "SyncModel", "MergeRules", "CScorebookSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
@@ -70,7 +70,7 @@ let package = Package(
         .target(
             name: "SyncSimulator",
             dependencies: [
-                "SyncModel", "SyncProtocol", "RecordStore", "SeededRandom",
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "SeededRandom",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -104,7 +104,7 @@ let package = Package(
         .target(
             name: "ProtocolVectors",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "PeerSync",
+                "SyncModel", "SecureChannel", "SyncProtocol", "MergeRules", "RecordStore", "PeerSync",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -115,10 +115,21 @@ let package = Package(
         .testTarget(
             name: "ProtocolVectorTests",
             dependencies: [
-                "ProtocolVectors", "SecureChannel", "SyncModel", "SyncProtocol", "RecordStore", "PeerSync",
+                "ProtocolVectors", "ScriptedPeer", "SecureChannel", "SyncModel", "SyncProtocol",
+                "RecordStore", "PeerSync",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
+        ),
+        // A peer that says what the tests want.
+        .target(
+            name: "ScriptedPeer",
+            dependencies: [
+                "SecureChannel", "SyncProtocol", "PeerSync",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/ScriptedPeer"
         ),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"]),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "SeededRandom"]),
@@ -137,7 +148,8 @@ let package = Package(
         .testTarget(
             name: "PeerSyncTests",
             dependencies: [
-                "PeerSync", "Scorebook", .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "PeerSync", "Scorebook", "ScriptedPeer",
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),

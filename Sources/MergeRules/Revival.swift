@@ -10,56 +10,53 @@ import SyncModel
 /// The result is a function of the states alone: of all stamps that speak for a deleted record the greatest becomes its
 /// revival, if it is greater than the deletion.
 package enum Revival {
-    /// The revivals that follow from states of which some have just changed.
+    /// A record that has changed.
+    package struct Change {
+        let before: RuleRecord?
+        let after: RuleRecord
+
+        /// - Parameter before: nil for a record of which nothing was known.
+        package init(before: RuleRecord?, after: RuleRecord) {
+            self.before = before
+            self.after = after
+        }
+
+        /// Whether what is below the record has to be asked again if it speaks for it, or for what is above it.
+        fileprivate var isUprooted: Bool {
+            guard let before else { return true }
+            return before.deletion != after.deletion || before.isErased != after.isErased
+                || before.references?.map(\.target) != after.references?.map(\.target)
+        }
+    }
+
+    /// The revivals that follow from some changes.
     ///
-    /// Looks only at the records above the changed ones, as long as none of these is deleted. Takes time and memory in
-    /// proportion to the records below those that are, times the logarithm of their number; it does not recurse.
+    /// Looks at the records above the changed ones, up to those that are sound; and at those below the ones that are new, or
+    /// have another deletion or other references than before. Takes time and memory in proportion to the number of these,
+    /// times its logarithm; it does not recurse.
     ///
+    /// - Parameter neighbourhood: the records as they are after the changes.
     /// - Returns: the stamps to raise the records' revival to. Once they are raised, the same call gives nothing.
     package static func stamps(
-        after changed: some Sequence<RecordName>, in neighbourhood: inout some Neighbourhood
+        after changes: [Change], in neighbourhood: inout some Neighbourhood
     ) throws -> [RecordName: Stamp] {
-        let deleted = try deletedRecords(above: changed, in: &neighbourhood)
-        guard !deleted.isEmpty else { return [:] }
-        let below = try records(below: deleted, in: &neighbourhood)
-        return try spread(from: below, in: &neighbourhood)
+        var sources = try records(
+            below: changes.filter(\.isUprooted).map(\.after.name), in: &neighbourhood)
+        for change in changes { sources[change.after.name] = change.after }
+        return try spread(from: sources, in: &neighbourhood)
     }
 
-    /// The deleted records that the changed ones may speak for, the changed ones themselves among them.
-    private static func deletedRecords(
-        above changed: some Sequence<RecordName>, in neighbourhood: inout some Neighbourhood
-    ) throws -> [RuleRecord] {
-        var waiting = Array(changed)
-        var visited = Set(waiting)
-        var deleted: [RuleRecord] = []
+    /// Some records, and those that may speak for them.
+    private static func records(
+        below uprooted: [RecordName], in neighbourhood: inout some Neighbourhood
+    ) throws -> [RecordName: RuleRecord] {
+        var found: [RecordName: RuleRecord] = [:]
+        var visited = Set(uprooted)
+        var waiting = uprooted
         while let name = waiting.popLast() {
             guard let record = try neighbourhood.record(name) else { continue }
-            if record.isDeleted { deleted.append(record) }
-            var above = record.needed
-            for reference in record.nullified {
-                // A reference that is not newer than the deletion of its target does not speak for it.
-                guard let target = try neighbourhood.record(reference.target), target.isDeleted,
-                    !target.isDeleted(livingAt: reference.stamp)
-                else { continue }
-                above.append(reference.target)
-            }
-            for name in above {
-                guard try neighbourhood.record(name)?.zone == record.zone else { continue }
-                if visited.insert(name).inserted { waiting.append(name) }
-            }
-        }
-        return deleted
-    }
-
-    /// The records that may speak for deleted ones, and these.
-    private static func records(
-        below deleted: [RuleRecord], in neighbourhood: inout some Neighbourhood
-    ) throws -> [RecordName: RuleRecord] {
-        var found = Dictionary(uniqueKeysWithValues: deleted.map { ($0.name, $0) })
-        var waiting = deleted
-        var visited = Set(found.keys)
-        while let record = waiting.popLast() {
-            for name in try neighbourhood.referrers(of: record.name) {
+            found[name] = record
+            for name in try neighbourhood.referrers(of: name) {
                 guard let referrer = try neighbourhood.record(name), referrer.zone == record.zone else {
                     continue
                 }
@@ -69,7 +66,7 @@ package enum Revival {
                 // What is below a record that refers to this one by nullify matters only if that record is deleted, too, and
                 // may come back.
                 guard isBelow || referrer.isDeleted else { continue }
-                if visited.insert(name).inserted { waiting.append(referrer) }
+                if visited.insert(name).inserted { waiting.append(name) }
             }
         }
         return found
@@ -78,29 +75,41 @@ package enum Revival {
     /// Lets each stamp go up from the record that it speaks for, the greatest first. A record that one has reached need
     /// not be visited again.
     private static func spread(
-        from records: [RecordName: RuleRecord], in neighbourhood: inout some Neighbourhood
+        from sources: [RecordName: RuleRecord], in neighbourhood: inout some Neighbourhood
     ) throws -> [RecordName: Stamp] {
-        var stamps = MaxHeap<RecordName, Stamp>()
-        for record in records.values where !record.isDeleted {
-            if let life = record.life { stamps.insert(record.name, life) }
+        var stamps = MaxHeap<RuleRecord, Stamp>()
+        for record in sources.values where !record.isDeleted {
+            if let life = record.life { stamps.insert(record, life) }
         }
         var reached: Set<RecordName> = []
         var revivals: [RecordName: Stamp] = [:]
-        while let (name, stamp) = stamps.popMax() {
-            guard reached.insert(name).inserted, let record = records[name] else { continue }
-            if record.isDeleted, !record.isDeleted(livingAt: stamp) { revivals[name] = stamp }
-            for above in record.needed where records[above]?.zone == record.zone {
+        while let (record, stamp) = stamps.popMax() {
+            guard reached.insert(record.name).inserted else { continue }
+            if record.isDeleted, !record.isDeleted(livingAt: stamp) { revivals[record.name] = stamp }
+            for name in record.needed where !reached.contains(name) {
+                guard let above = try unsound(name, from: record, in: &neighbourhood) else { continue }
                 stamps.insert(above, stamp)
             }
-            guard !record.isDeleted || revivals[name] != nil else { continue }
+            guard !record.isDeleted || revivals[record.name] != nil else { continue }
             // These are not greater than the stamp that has come here, because each is that of a field of the record.
             for reference in record.nullified {
-                guard let target = records[reference.target], target.zone == record.zone, target.isDeleted,
-                    !target.isDeleted(livingAt: reference.stamp)
+                guard let target = try unsound(reference.target, from: record, in: &neighbourhood),
+                    target.isDeleted, !target.isDeleted(livingAt: reference.stamp)
                 else { continue }
-                stamps.insert(reference.target, reference.stamp)
+                stamps.insert(target, reference.stamp)
             }
         }
         return revivals
+    }
+
+    /// The record that another one refers to, if the rules may have something to do with it.
+    private static func unsound(
+        _ name: RecordName, from record: RuleRecord, in neighbourhood: inout some Neighbourhood
+    ) throws -> RuleRecord? {
+        guard try !neighbourhood.isSound(name), let target = try neighbourhood.record(name) else {
+            return nil
+        }
+        // Rules do not lead from one zone into another.
+        return target.zone == record.zone ? target : nil
     }
 }

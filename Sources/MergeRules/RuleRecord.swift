@@ -34,19 +34,22 @@ package struct RuleRecord: Sendable, Equatable {
     package let life: Stamp?
     /// The stamp of the record's own deletion.
     package let deletion: Stamp?
+    /// Whether the record was deleted for ever: nothing brings it back.
+    package let isErased: Bool
     /// Whether fields of the record are known.
     package let hasFields: Bool
     /// The references of the record's type; nil for a type that the schema does not know.
     package let references: [Reference]?
 
     package init(
-        name: RecordName, zone: Int64, life: Stamp?, deletion: Stamp?, hasFields: Bool,
-        references: [Reference]?
+        name: RecordName, zone: Int64, life: Stamp?, deletion: Stamp?, isErased: Bool = false,
+        hasFields: Bool, references: [Reference]?
     ) {
         self.name = name
         self.zone = zone
         self.life = life
         self.deletion = deletion
+        self.isErased = isErased
         self.hasFields = hasFields
         self.references = references
     }
@@ -57,12 +60,12 @@ package struct RuleRecord: Sendable, Equatable {
     /// Whether the record would be deleted if this were the newest stamp that speaks for it.
     func isDeleted(livingAt life: Stamp?) -> Bool {
         guard let deletion else { return false }
-        guard let life else { return true }
+        guard let life, !isErased else { return true }
         return life <= deletion
     }
 
     /// The records that this one cannot be shown without.
-    var needed: [RecordName] {
+    package var needed: [RecordName] {
         (references ?? []).compactMap { reference in
             guard reference.rule != .nullify, case .record(let target) = reference.target else { return nil }
             return target
@@ -84,6 +87,9 @@ package struct RuleRecord: Sendable, Equatable {
 package protocol Neighbourhood {
     /// The record of a name; nil when nothing is known of it.
     mutating func record(_ name: RecordName) throws -> RuleRecord?
+
+    /// Whether a record is known to be shown, and nothing above it to be deleted: then nobody has to look further up.
+    mutating func isSound(_ name: RecordName) throws -> Bool
 
     /// The records that refer to one, by whichever reference.
     mutating func referrers(of name: RecordName) throws -> [RecordName]

@@ -12,14 +12,6 @@ package enum Visibility: Sendable, Equatable {
     /// The record is live, and waits for something: its fields, its type, a record that it needs, another row in its table.
     case held
 
-    /// Whether a reference with the rule nullify to the record is empty.
-    package var emptiesReferences: Bool {
-        switch self {
-        case .deleted, .hidden: true
-        case .shown, .held: false
-        }
-    }
-
     /// Finds out what becomes of some records.
     ///
     /// - Parameters:
@@ -109,14 +101,18 @@ private struct Region {
         }
     }
 
+    private func isShown(_ name: RecordName) -> Bool {
+        visibility[name] ?? around[name]?.visibility == .shown
+    }
+
     private func isComplete(_ record: RuleRecord) -> Bool {
         (record.references ?? []).allSatisfy { reference in
             switch reference.target {
             case .none: return !reference.isRequired
             case .invalid: return false
             case .record(let target):
-                guard let seen = visibility[target] ?? around[target]?.visibility else { return false }
-                return seen == .shown || (reference.rule == .nullify && seen.emptiesReferences)
+                // A reference with the rule nullify is empty for as long as there is nothing to see at its end.
+                return reference.rule == .nullify || isShown(target)
             }
         }
     }

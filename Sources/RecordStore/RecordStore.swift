@@ -56,9 +56,10 @@ public final class RecordStore: Sendable {
         tables = try database.read { try RecordTables(schema, $0) }
         generation = Generations.random()
         try database.write { db in
-            try MetadataTables.migrate(db)
+            let areRulesNew = try MetadataTables.migrate(db)
             let hasMissedWrites = try CaptureTriggers.endPause(db)
             try installTriggers(db)
+            if areRulesNew { for type in schema.types { try relearn(db, type) } }
             try noteReplica(db)
             try Zones.claim(db, for: replica)
             if hasMissedWrites { try repair(db) }
@@ -130,11 +131,13 @@ public final class RecordStore: Sendable {
     public func write<Value: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        try await database.write { [self] db in
+        let value = try await database.write { [self] db in
             let value = try updates(db)
             _ = try fold(db)
             return value
         }
+        try await storeAssetsIfPossible()
+        return value
     }
 
     /// Takes in what was written to the tables since the last look, by whichever program.
@@ -143,7 +146,9 @@ public final class RecordStore: Sendable {
     @discardableResult
     public func foldPendingChanges() async throws -> StoreChanges {
         guard try await database.read(Self.hasPendingChanges) else { return StoreChanges() }
-        return try await database.write { [self] db in try fold(db) }
+        let changes = try await database.write { [self] db in try fold(db) }
+        try await storeAssetsIfPossible()
+        return changes
     }
 
     /// Reads what was written to the tables up to now, by whichever program, as records: takes it in first when there is
@@ -153,7 +158,7 @@ public final class RecordStore: Sendable {
     ) async throws -> Value {
         let found = try await database.read { db in try Self.hasPendingChanges(db) ? nil : value(db) }
         if let found { return found }
-        try await database.write { [self] db in _ = try fold(db) }
+        try await foldPendingChanges()
         // What is written from now on is another change, of which there will be word.
         return try await database.read(value)
     }
@@ -163,7 +168,6 @@ public final class RecordStore: Sendable {
     /// - Returns: whether there was anything.
     package func foldIfPending(_ db: Database) throws -> Bool {
         guard try Self.hasPendingChanges(db) else { return false }
-        try folding(Zones.defaultID).prepareFiles(db)
         try db.inTransaction(.immediate) {
             _ = try fold(db)
             return .commit
@@ -185,13 +189,12 @@ public final class RecordStore: Sendable {
     }
 
     func fold(_ db: Database, newInRow zone: Int64) throws -> StoreChanges {
-        if let assets { try UnstoredAssets.store(db, in: assets) }
-        return try folding(zone).fold(db)
+        try folding(zone).fold(db)
     }
 
     func folding(_ zone: Int64) -> ChangeFolding {
         ChangeFolding(
-            tables: tables, replica: replica, generation: generation, assets: assets, zone: zone)
+            tables: tables, replica: replica, generation: generation, hasAssets: assets != nil, zone: zone)
     }
 
     /// Merges states that carry their own stamps, as an import has them. Part of the transaction that is open; all
@@ -206,7 +209,7 @@ public final class RecordStore: Sendable {
         try db.inSavepoint {
             _ = try fold(db)
             var refused = RefusedNames()
-            changes = try merge(db, states, zoneID: zoneID, from: nil, isLast: true, refused: &refused)
+            changes = try merge(db, states, zoneID: zoneID, from: nil, refused: &refused)
             if let name = refused[.tooLarge]?.first {
                 throw RecordStoreError(
                     .invalidRecord,
@@ -225,7 +228,6 @@ public final class RecordStore: Sendable {
     /// Merges states, after what is pending was folded.
     ///
     /// - Parameters:
-    ///   - isLast: the peer's stream ends with these, so that all it brought can be settled.
     ///   - isLoose: a reconciliation has found that we lack these states, so the peer lacks ours.
     ///   - refused: gets the records that are left out: those that are too large, and those that are in another zone here,
     ///     because whoever may write in one zone has no say in another.
@@ -233,7 +235,7 @@ public final class RecordStore: Sendable {
     ///   - writer: of simply new records, if there is one in this transaction.
     func merge(
         _ db: Database, _ states: [RecordState], hashes: [RecordHashes]? = nil, zoneID: Int64,
-        from peer: Int64?, isLast: Bool, isLoose: Bool = false, refused: inout RefusedNames,
+        from peer: Int64?, isLoose: Bool = false, refused: inout RefusedNames,
         with writer: NewRecords? = nil
     ) throws -> StoreChanges {
         var clock = try StoredClock.load(db)
@@ -243,7 +245,7 @@ public final class RecordStore: Sendable {
         var others: [RecordState] = []
         try CaptureTriggers.paused(db) {
             for (index, state) in states.enumerated() {
-                if state.size > RecordState.maximumSize {
+                if state.isTooLarge {
                     refused[.tooLarge, default: []].append(state.name)
                 } else if try new.insert(state, hashes: hashes?[index], &numbering) {
                     if let newest = state.newestWrite { clock.observe(newest.time) }
@@ -253,9 +255,9 @@ public final class RecordStore: Sendable {
             }
         }
         changes.changed = numbering.count
-        let arrival = Arrival(zoneID: zoneID, peer: peer, isLast: isLast, isLoose: isLoose)
+        let arrival = Arrival(zoneID: zoneID, peer: peer, isLoose: isLoose)
         changes += try merge(db, others, arrival, &clock, &numbering, &refused)
-        if !others.isEmpty || isLast { new.forget() }
+        if !others.isEmpty { new.forget() }
         try StoredClock.save(db, clock)
         try numbering.save(db, generation: generation)
         return changes
@@ -265,7 +267,6 @@ public final class RecordStore: Sendable {
     private struct Arrival {
         let zoneID: Int64
         let peer: Int64?
-        let isLast: Bool
         let isLoose: Bool
     }
 
@@ -299,42 +300,10 @@ public final class RecordStore: Sendable {
             }
             record.sourcePeer = peer
             record.receivedState = received
-            if let newest = latest(state.life, state.deletion) { clock.observe(newest.time) }
+            if let newest = state.newestStamp { clock.observe(newest.time) }
         }
-        if let peer, arrival.isLast { try Unsettled.take(db, from: peer, in: zoneID, into: set) }
         guard !set.order.isEmpty else { return StoreChanges() }
-        return try set.save(&numbering, unfinishedPeer: arrival.isLast ? nil : peer)
-    }
-
-    /// Deletes a record, and what goes with it by the delete rules. Part of the transaction that is open.
-    ///
-    /// - Returns: what was done, in order; the record itself comes last.
-    /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
-    @discardableResult
-    public func delete(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
-        var steps: [DeletionStep] = []
-        try db.inSavepoint {
-            steps = try deleteSettled(db, name)
-            return .commit
-        }
-        return steps
-    }
-
-    private func deleteSettled(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
-        _ = try fold(db)
-        let steps = try DeletionPlan(tables: tables).steps(db, deleting: name)
-        let set = try WorkingSet(db, tables)
-        var clock = try StoredClock.load(db)
-        let stamp = Stamp(time: clock.tick(milliseconds: now()), replica: replica)
-        try StoredClock.save(db, clock)
-        try set.record(name, newIn: Zones.defaultID).state.raise(\.deletion, to: stamp)
-        _ = try set.save(generation: generation)
-        return steps
-    }
-
-    /// What ``delete(_:_:)`` would do, in order, without doing it.
-    public func deletionSteps(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
-        try DeletionPlan(tables: tables).steps(db, deleting: name)
+        return try set.save(&numbering)
     }
 
     // MARK: Reading

@@ -28,6 +28,8 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let otherZone = Code(description: "otherZone")
         /// A peer has no rights in a zone, or not these.
         public static let notPermitted = Code(description: "notPermitted")
+        /// Another session, program or person has changed the zones, or the records, that something was to be done with.
+        public static let zonesChanged = Code(description: "zonesChanged")
         /// A backup could not be made.
         public static let backupFailed = Code(description: "backupFailed")
         /// Too many attempts to pair did not succeed.
@@ -42,6 +44,8 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let noSpace = Code(description: "noSpace")
         /// The directory of assets cannot be written.
         public static let assetUnwritable = Code(description: "assetUnwritable")
+        /// A record is to be restored that nobody has deleted.
+        public static let notDeleted = Code(description: "notDeleted")
         /// A name is taken, or matches several.
         public static let ambiguous = Code(description: "ambiguous")
 

@@ -8,6 +8,8 @@ public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertibl
         public static let notFound = Code(description: "notFound")
         /// Several records fit what was asked for.
         public static let ambiguous = Code(description: "ambiguous")
+        /// A record is to be restored that nobody has deleted.
+        public static let notDeleted = Code(description: "notDeleted")
         /// The record that was asked for is in another zone.
         public static let otherZone = Code(description: "otherZone")
         /// A value is out of its bounds, or not of the form it must have.

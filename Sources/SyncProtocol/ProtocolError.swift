@@ -67,6 +67,11 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
 
     public var description: String { message }
 
+    /// The other side did or said this when it was not its turn.
+    static func unexpected(_ what: String) -> ProtocolError {
+        ProtocolError(.unexpectedMessage, "the other side \(what)")
+    }
+
     static func malformed(_ what: String) -> ProtocolError {
         ProtocolError(.malformed, "the other side sent \(what), which this protocol does not allow")
     }

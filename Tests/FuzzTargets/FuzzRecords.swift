@@ -61,9 +61,11 @@ enum FuzzRecords {
         for (index, field) in fieldNames.enumerated() where flags >> index & 1 == 1 {
             fields.append(RecordField(name: field, value: value(&input), stamp: stamp(&input)))
         }
-        return RecordState(
-            name: name, fields: fields, deletion: flags & 64 != 0 ? stamp(&input) : nil,
-            revival: flags & 128 != 0 ? stamp(&input) : nil)
+        let deletion = flags & 64 != 0 ? stamp(&input) : nil
+        let revival = flags & 128 != 0 ? stamp(&input) : nil
+        // An erasure that is greater than the deletion raises it.
+        let erasure = deletion != nil && input.number(below: 3) == 0 ? stamp(&input) : nil
+        return RecordState(name: name, fields: fields, deletion: deletion, revival: revival, erasure: erasure)
     }
 
     static func token(_ input: inout FuzzInput) -> ChangeToken {

@@ -13,6 +13,7 @@ enum MergeTarget {
         var merged = before
         merged.merge(RecordState(name: before.name, fields: [first]))
         try expect(merged == written, "a write is another thing than merging it")
+        try checkErasing(states[0], states[1], at: FuzzRecords.stamp(&input))
     }
 
     /// - Parameter states: up to three states of one record.
@@ -45,6 +46,23 @@ enum MergeTarget {
         try expect(forth == back && forth.fingerprint == back.fingerprint, "a digest that knows an order")
     }
 
+    /// What is deleted for ever is gone, whether the states met before or after that.
+    private static func checkErasing(_ first: RecordState, _ second: RecordState, at stamp: Stamp) throws {
+        var erased = first
+        let didChange = erased.erase(at: stamp)
+        try expect(didChange == (erased != first), "an erasing does not know whether it changed anything")
+        var later = merged(first, second)
+        later.erase(at: stamp)
+        try expect(
+            merged(erased, second) == later && merged(second, erased) == later,
+            "\(first) and \(second) depend on when one of them is erased")
+        try expect(erased.fields.allSatisfy { $0.stamp > stamp }, "\(erased) keeps what was erased")
+        let isAnew = !erased.fields.isEmpty
+        erased.raise(
+            \.revival, to: Stamp(time: HybridTime(rawValue: .max), replica: ReplicaID(rawValue: .max)))
+        try expect(isAnew || erased.isDeleted, "\(erased) is brought back by a revival")
+    }
+
     private static func merged(_ left: RecordState, _ right: RecordState) -> RecordState {
         var result = left
         result.merge(right)
@@ -56,6 +74,11 @@ enum MergeTarget {
         var copy = left
         try expect(copy.merge(right) == (join != left), "a merge does not know whether it changed anything")
         let names = Set(left.fields.map(\.name)).union(right.fields.map(\.name))
+            .filter { name in
+                // Of a field that both have, the later write may be newer than what was erased.
+                let newest = latest(left.field(name)?.stamp, right.field(name)?.stamp)
+                return join.erasure.map { newest! > $0 } ?? true
+            }
         try expect(join.fields.map(\.name) == names.sorted(), "fields were lost, or are out of order")
         for field in join.fields {
             let sources = [left.field(field.name), right.field(field.name)].compactMap { $0 }
@@ -63,6 +86,10 @@ enum MergeTarget {
             try expect(sources.allSatisfy { !$0.beats(field) }, "\(field) won against a greater one")
         }
         try expect(join.deletion == latest(left.deletion, right.deletion), "the deletion is not the greater")
+        try expect(join.erasure == latest(left.erasure, right.erasure), "the erasure is not the greater")
+        if let erasure = join.erasure {
+            try expect(join.deletion.map { $0 >= erasure } == true, "erased later than deleted")
+        }
         try expect(join.revival == latest(left.revival, right.revival), "the revival is not the greater")
     }
 }

@@ -36,7 +36,7 @@ enum RecordTarget {
         let states = batch.records.prefix(3).map { record in
             RecordState(
                 name: batch.records[0].name, sortedFields: record.fields, deletion: record.deletion,
-                revival: record.revival)
+                revival: record.revival, erasure: record.erasure)
         }
         try MergeTarget.checkLaws(states)
     }
@@ -46,9 +46,7 @@ enum RecordTarget {
         repeat {
             let name = FuzzRecords.names[input.number(below: FuzzRecords.names.count)]
             let state = FuzzRecords.state(&input, name: name)
-            if !state.fields.isEmpty || state.deletion != nil || state.revival != nil {
-                records.append(state)
-            }
+            if !state.isEmpty { records.append(state) }
         } while !input.isAtEnd && records.count < 32
         let token = FuzzRecords.token(&input)
         try roundTrip(
@@ -78,6 +76,12 @@ enum RecordTarget {
         try expect(zip(names, names.dropFirst()).allSatisfy { $0 < $1 }, "fields out of order: \(names)")
         try expect(names.count <= RecordState.maximumFieldCount, "\(names.count) fields")
         try expect(!(state.isLive && state.isDeleted), "\(state.name) is live and deleted")
+        if let erasure = state.erasure {
+            try expect(
+                state.deletion.map { $0 >= erasure } == true, "\(state.name) was erased and not deleted")
+            try expect(
+                state.fields.allSatisfy { $0.stamp > erasure }, "\(state.name) has fields that were erased")
+        }
         for field in state.fields { try check(field.value) }
         if let newest = state.newestWrite { _ = HybridLogicalClock(last: newest.time).last }
         var digest = ZoneDigest()
@@ -204,7 +208,7 @@ enum RecordTarget {
         }
         try expect(
             again.stamps == state.fields.map(\.stamp) && again.deletion == state.deletion
-                && again.revival == state.revival
+                && again.revival == state.revival && again.erasure == state.erasure
                 && again.storedValues == Dictionary(state.fields.map { ($0.name, $0.value) }) { $1 },
             "\(state) is kept as something else")
     }

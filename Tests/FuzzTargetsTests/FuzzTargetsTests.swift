@@ -4,8 +4,8 @@ import SyncModel
 import Testing
 
 /// What the fuzzer checks holds for the vectors, for what it has found before, and for some thousands of variations of
-/// both. The fuzzer itself, with millions, is scripts/fuzz.
-struct FuzzTargetsTests {
+/// both. The fuzzer itself, with millions, is scripts/fuzz. One after the other, so that other tests have a processor.
+@Suite(.serialized) struct FuzzTargetsTests {
     /// How many variations of its seeds each entry is given.
     private static let variations = 3000
 
@@ -21,9 +21,12 @@ struct FuzzTargetsTests {
     }
 
     @Test(arguments: FuzzEntry.allCases)
-    func variationsHold(entry: FuzzEntry) throws {
+    func variationsHold(entry: FuzzEntry) async throws {
         var mutator = Mutator(seeds: try FuzzSeeds.seeds(of: entry), maximumLength: entry.maximumLength)
-        for _ in 0..<Self.variations { hold(entry, mutator.next()) }
+        for _ in 0..<Self.variations {
+            await Task.yield()
+            hold(entry, mutator.next())
+        }
     }
 
     /// Whatever comes, and however little.

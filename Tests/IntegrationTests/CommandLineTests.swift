@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// The example of the README.
+    /// The example of docs/scorebook.md.
     @Test func scoresOfRounds() async throws {
         try await withMachine { kitchen in
             try await kitchen.peer("game", "add", "Hearts", "--highest-wins", "false")
@@ -185,7 +185,10 @@ import Testing
             #expect(
                 try await kitchen.peer("record", "delete", game, "--yes")
                     == "deleted \(game) and 3 records that go with it (1 SBMatch, 1 SBPlayer, 1 SBScore)\n")
-            #expect(try await kitchen.peer("record", "show", match).hasPrefix("\(match) (deleted)\n"))
+            #expect(try await kitchen.peer("record", "show", game).hasPrefix("\(game) (deleted)\n"))
+            #expect(
+                try await kitchen.peer("record", "show", match)
+                    .hasPrefix("\(match) (gone with a deleted record)\n"))
             #expect(try await kitchen.peer("record", "list").hasPrefix("SBPerson|~|"))
             #expect(try await kitchen.run("record", "list", "--type", "SBDice").isSentence(65))
         }

@@ -21,7 +21,8 @@ import Testing
             #expect(try kitchen.contents() == study.contents())
             let (here, there) = (try await kitchen.status(), try await study.status())
             #expect(here.digest == there.digest)
-            #expect(here.tombstones == there.tombstones && here.tombstones > matches)
+            #expect(here.tombstones == 1 && there.tombstones == 1)
+            #expect(here.hidden == there.hidden && here.hidden > matches)
             #expect(here.live + here.tombstones == Household.recordCount)
             #expect(try kitchen.isSound() && study.isSound())
         }
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func aMatchThatIsNewerBringsItsGameBack() async throws {
+    @Test func aMatchThatIsNewerBringsItsGameBackWhole() async throws {
         try await withPair { kitchen, study in
             let game = try await kitchen.addGame("Catan")
             let older = try await kitchen.addMatch("Catan", "Ada=1")
@@ -109,10 +110,10 @@ import Testing
             try await study.sync(with: kitchen)
             for machine in [kitchen, study] {
                 #expect(try machine.rows("SELECT name FROM SBGame") == ["Catan"])
-                #expect(try machine.rows("SELECT recordName FROM SBMatch") == [newer])
+                #expect(
+                    try machine.rows("SELECT recordName FROM SBMatch ORDER BY 1") == [older, newer].sorted())
                 #expect(try await machine.status().held == 0)
             }
-            #expect(older != newer)
             #expect(try await kitchen.digest() == study.digest())
             #expect(try kitchen.contents() == study.contents())
         }

@@ -45,10 +45,10 @@ import Testing
             "peers revoke", "zone", "zone list", "zone create", "zone rename", "zone restore", "sync",
             "status", "import",
             "export", "assets", "image", "image save", "record", "record list", "record show",
-            "record delete",
+            "record delete", "record restore",
         ]
         + ["person", "game", "match", "score", "image"].flatMap { type in
-            [type] + ["add", "list", "show", "edit", "delete"].map { "\(type) \($0)" }
+            [type] + ["add", "list", "show", "edit", "delete", "restore"].map { "\(type) \($0)" }
         }
 
     @Test func everyCommandIsThere() async throws {
@@ -115,6 +115,21 @@ import Testing
         }
     }
 
+    @Test func everyDeletionSaysHowItIsTakenBack() async throws {
+        try await withScene { scene in
+            for type in ["person", "game", "match", "score", "image", "record"] {
+                let help = try await scene.run([type, "delete", "--help"]).output
+                let text = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                for part in [
+                    "can be restored for 180 days, on every machine: with `\(type) restore`.",
+                    "`record list --deleted` shows what there is.", "--forever",
+                ] {
+                    #expect(text.contains(part), "\(type)")
+                }
+            }
+        }
+    }
+
     @Test func noCommandShowsTheOverview() async throws {
         try await withScene { scene in
             let outcome = try await scene.run([])
@@ -177,6 +192,10 @@ import Testing
         (
             ["sync", "maybe"],
             "the value 'maybe' is invalid for '<on|off>'; it is one of 'on' and 'off'; see `scorebook-peer sync --help`"
+        ),
+        (
+            ["record", "list", "--held", "--deleted"],
+            "say one of --held and --deleted; see `scorebook-peer record list --help`"
         ),
         (["status", "--repair"], "--repair goes with --check; see `scorebook-peer status --help`"),
     ])

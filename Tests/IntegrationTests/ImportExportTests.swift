@@ -14,18 +14,23 @@ import Testing
         }
     }
 
-    @Test func anExportGivesAnEmptyStoreTheSameDigest() async throws {
+    @Test func anExportGivesAnEmptyStoreTheSameRecords() async throws {
         try await withTwoMachines { kitchen, study in
             try await kitchen.importHousehold()
             try await kitchen.peer("game", "delete", "Scythe", "--yes")
             try await kitchen.peer("game", "edit", "Catan", "--name", "Café “Catan” ☕")
             try kitchen.write("INSERT INTO SBPerson (recordName, avatar) VALUES ('SBPerson|~|x', x'00ff')")
             let file = kitchen.scene.path("export.json")
-            let live = try await kitchen.status().live
-            #expect(
-                try await kitchen.peer("export", file) == "exported \(grouped(live)) records to \(file)\n")
+            let exported = try await kitchen.peer("export", file)
             try await study.peer("import", file)
-            #expect(try await haveEqualDigests(kitchen, study))
+            // What the game has taken along is not in the file.
+            let live = try await study.status().live
+            #expect(try await kitchen.status().live > live)
+            #expect(exported == "exported \(grouped(live)) records to \(file)\n")
+            let object = try #require(
+                JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: file)))
+                    as? [String: Any])
+            #expect(object["digest"] as? String == (try await study.digest()))
             #expect(
                 try kitchen.contents(without: "modificationDate")
                     == study.contents(without: "modificationDate"))

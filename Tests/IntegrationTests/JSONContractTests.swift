@@ -52,7 +52,8 @@ import Testing
                 let status = try #require(try await value(machine, "status") as? [String: Any])
                 #expect(
                     Set(status.keys).isSuperset(of: [
-                        "digest", "records", "tombstones", "held", "pending", "peers", "assets", "zones",
+                        "digest", "records", "tombstones", "hidden", "held", "pending", "peers", "assets",
+                        "zones",
                         "refused", "sync",
                     ]))
                 #expect(status["sync"] as? Bool == true && (status["refused"] as? [Any])?.isEmpty == true)
@@ -70,7 +71,7 @@ import Testing
                 #expect(digest.wholeMatch(of: /[0-9a-f]{32}/) != nil)
                 let records = try #require(status["records"] as? [String: Int])
                 #expect(Set(records.keys) == Set(Machine.tables))
-                for key in ["tombstones", "held", "pending"] { #expect(status[key] as? Int == 0) }
+                for key in ["tombstones", "hidden", "held", "pending"] { #expect(status[key] as? Int == 0) }
                 let peers = try #require(status["peers"] as? [[String: Any]])
                 let peer = try #require(peers.first)
                 #expect(
@@ -238,6 +239,19 @@ import Testing
             )
             let deleted = try #require(try await value(kitchen, "record", "show", game) as? [String: Any])
             #expect(deleted["deleted"] as? Bool == true && deleted["deletion"] is String)
+            #expect(deleted["hidden"] as? Bool == false)
+            #expect(
+                try await keysOfEach(kitchen, "record", "list", "--deleted") == [
+                    "recordName", "title", "deletedAt", "here", "machine", "replica", "companions",
+                    "restorableUntil", "zone",
+                ])
+            let step: Set = ["recordName", "action", "field"]
+            #expect(try await keysOfEach(kitchen, "record", "restore", game) == step)
+            for option in ["--dry-run", "--yes"] {
+                #expect(
+                    try await keysOfEach(kitchen, "record", "delete", game, "--forever", option) == step)
+            }
+            #expect((try await value(kitchen, "record", "list", "--deleted") as? [Any])?.isEmpty == true)
         }
     }
 
@@ -267,6 +281,7 @@ import Testing
         try await withMachine { kitchen in
             let report = try #require(try await value(kitchen, "import", Household.path) as? [String: Any])
             let types = try #require(report["types"] as? [String: [String: Int]])
+            #expect(report["restored"] as? Int == 0)
             #expect(types["SBGame"] == ["new": 40, "changed": 0, "unchanged": 0, "deleted": 0])
             let file = kitchen.scene.path("export.json")
             let exported = try #require(try await value(kitchen, "export", file) as? [String: Any])

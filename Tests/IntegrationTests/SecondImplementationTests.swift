@@ -7,7 +7,8 @@ import Testing
     private static let scenarios = [
         "breaking_the_rules", "pairing_python_calls", "pairing_reference_calls", "pairing_wrong_code",
         "pairing_again", "first_sync_python_calls", "first_sync_reference_calls", "python_passes_on",
-        "writes_of_python", "writes_of_reference", "cascade_of_a_deletion", "conflicts",
+        "writes_of_python", "writes_of_reference", "cascade_of_a_deletion",
+        "restoring_and_erasing", "conflicts",
         "revival_of_a_parent", "reconciliation_python_calls", "reconciliation_reference_calls",
         "different_scorebooks", "verify_by_reference", "verify_by_python", "verify_mends", "resumption",
         "live_python_listens", "live_reference_listens", "two_pythons", "clock_skew", "asset_of_reference",

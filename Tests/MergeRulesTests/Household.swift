@@ -7,6 +7,8 @@ struct Household: Hashable {
     static let replica = ReplicaID(rawValue: 1)
 
     var states: [RecordName: RecordState] = [:]
+    /// The records that are in another zone than the rest.
+    var elsewhere: Set<RecordName> = []
 
     /// The references of each type: field, target, rule, required.
     private static let schema:
@@ -22,11 +24,11 @@ struct Household: Hashable {
     }
 
     /// The rules' view of a state.
-    private static func rules(_ state: RecordState) -> RuleRecord {
+    private func rules(_ state: RecordState) -> RuleRecord {
         RuleRecord(
-            name: state.name, zone: 1, life: state.life, deletion: state.deletion,
-            hasFields: !state.fields.isEmpty,
-            references: schema[state.name.recordType]?.map { reference in
+            name: state.name, zone: elsewhere.contains(state.name) ? 2 : 1, life: state.life,
+            deletion: state.deletion, isErased: state.isErased, hasFields: !state.fields.isEmpty,
+            references: Self.schema[state.name.recordType]?.map { reference in
                 let field = state.field(reference.field)
                 let target: RuleRecord.Target =
                     switch field?.value {
@@ -45,8 +47,8 @@ struct Household: Hashable {
         let records: [RecordName: RuleRecord]
         private var referrers: [RecordName: [RecordName]] = [:]
 
-        init(_ states: some Sequence<RecordState>) {
-            records = Dictionary(uniqueKeysWithValues: states.map { ($0.name, Household.rules($0)) })
+        init(_ household: Household) {
+            records = household.states.mapValues { household.rules($0) }
             for record in records.values.sorted(by: { $0.name < $1.name }) {
                 for case .record(let target) in (record.references ?? []).map(\.target) {
                     referrers[target, default: []].append(record.name)
@@ -55,21 +57,34 @@ struct Household: Hashable {
         }
 
         func record(_ name: RecordName) -> RuleRecord? { records[name] }
+        func isSound(_ name: RecordName) -> Bool { false }
         func referrers(of name: RecordName) -> [RecordName] { referrers[name] ?? [] }
     }
 
     // MARK: The rules
 
-    /// Revives what states bring back of which these have just changed.
-    mutating func revive(after changed: some Sequence<RecordName>) throws {
-        var everything = Everything(states.values)
-        for (name, stamp) in try Revival.stamps(after: changed, in: &everything) {
+    /// Changes states, and revives what that brings back.
+    private mutating func change(_ body: (inout [RecordName: RecordState]) throws -> Void) rethrows {
+        let before = states
+        try body(&states)
+        let changes = states.values.filter { before[$0.name] != $0 }.map {
+            Revival.Change(before: before[$0.name].map(rules), after: rules($0))
+        }
+        var everything = Everything(self)
+        for (name, stamp) in try! Revival.stamps(after: changes, in: &everything) {
             states[name]!.raise(\.revival, to: stamp)
         }
     }
 
+    /// Whether nothing is left to revive, were every record new.
+    func isSettled() throws -> Bool {
+        var everything = Everything(self)
+        let changes = states.values.map { Revival.Change(before: nil, after: rules($0)) }
+        return try Revival.stamps(after: changes, in: &everything).isEmpty
+    }
+
     func visibility(refused: Set<RecordName> = []) throws -> [RecordName: Visibility] {
-        try Visibility.of(Everything(states.values).records, refused: refused) { _ in nil }
+        try Visibility.of(Everything(self).records, refused: refused) { _ in nil }
     }
 
     /// The names of what is shown, sorted.
@@ -83,34 +98,37 @@ struct Household: Hashable {
         throws
     {
         let name = try RecordName(name)
-        for (field, value) in fields {
-            states[name, default: RecordState(name: name)].write(
-                RecordField(name: field, value: value, stamp: Self.stamp(time)))
+        change { states in
+            for (field, value) in fields {
+                states[name, default: RecordState(name: name)].write(
+                    RecordField(name: field, value: value, stamp: Self.stamp(time)))
+            }
         }
-        try revive(after: [name])
     }
 
     mutating func delete(_ name: String, at time: Int) throws {
         let name = try RecordName(name)
-        states[name, default: RecordState(name: name)].raise(\.deletion, to: Self.stamp(time))
-        try revive(after: [name])
+        change { $0[name, default: RecordState(name: name)].raise(\.deletion, to: Self.stamp(time)) }
+    }
+
+    /// Deletes a record for ever.
+    mutating func erase(_ name: String, at time: Int) throws {
+        let name = try RecordName(name)
+        change { _ = $0[name, default: RecordState(name: name)].erase(at: Self.stamp(time)) }
     }
 
     mutating func restore(_ name: String, at time: Int) throws {
         let name = try RecordName(name)
-        states[name]?.raise(\.revival, to: Self.stamp(time))
-        try revive(after: [name])
+        change { $0[name]?.raise(\.revival, to: Self.stamp(time)) }
     }
 
     /// Takes in what another machine holds.
-    mutating func hear(_ other: Household) throws {
-        var changed: [RecordName] = []
-        for state in other.states.values {
-            if states[state.name, default: RecordState(name: state.name)].merge(state) {
-                changed.append(state.name)
+    mutating func hear(_ other: Household) {
+        change { states in
+            for state in other.states.values {
+                states[state.name, default: RecordState(name: state.name)].merge(state)
             }
         }
-        try revive(after: changed)
     }
 }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import PeerSync
 
 /// Batches that have come wait in order, and whoever waits for them does not wait for ever.
-@Suite(.timeLimit(.minutes(1))) struct ArrivedBatchesTests {
+@Suite(.timeLimit(.minutes(5))) struct ArrivedBatchesTests {
     private func batch(_ number: Int64) -> ArrivedBatch {
         ArrivedBatch(
             ChangeBatch(

@@ -13,11 +13,11 @@ struct AssetSessionTests {
     private struct Side {
         let store: RecordStore
         let assets: AssetDirectory
+        let engine: SyncEngine
         let session: AssetSession
         let outbox = Outbox()
 
-        init(_ url: URL) async throws {
-            let database = try DatabaseQueue()
+        init(_ database: any DatabaseWriter, _ url: URL) async throws {
             try await database.write { db in
                 try db.execute(
                     sql: """
@@ -32,7 +32,7 @@ struct AssetSessionTests {
                 schema: RecordSchema([RecordType("Photo", [FieldDefinition("file", .asset)])]),
                 replica: identity.replicaID, assets: assets)
             let peer = try await store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "attic")
-            let engine = SyncEngine(store: store, identity: identity, displayName: "kitchen")
+            engine = SyncEngine(store: store, identity: identity, displayName: "kitchen")
             session = AssetSession(
                 engine, with: peer, zones: [try await store.zone(named: "ScorebookData")], outbox: outbox,
                 statistics: StatisticsCounter(engine.metrics))
@@ -54,7 +54,7 @@ struct AssetSessionTests {
         func answer() async throws -> Message {
             while true {
                 switch outbox.next() {
-                case .message(.assetsWanted): break
+                case .message(.assetsWanted), .message(.assetRequest): break
                 case .message(let message): return message
                 case .nothing, .end: try await Task.sleep(for: .milliseconds(1))
                 }
@@ -62,11 +62,21 @@ struct AssetSessionTests {
         }
     }
 
-    private func withSide(_ body: @escaping @Sendable (Side) async throws -> Void) async throws {
+    private func withDirectory(_ body: (URL) async throws -> Void) async throws {
         let url = FileManager.default.temporaryDirectory
             .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: url) }
-        let side = try await Side(url)
+        try await body(url)
+    }
+
+    private func withSide(_ body: @escaping @Sendable (Side) async throws -> Void) async throws {
+        try await withDirectory { directory in try await run(Side(DatabaseQueue(), directory), body) }
+    }
+
+    private func run(
+        _ side: Side, _ body: @escaping @Sendable (Side) async throws -> Void
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await side.session.run {} }
             try await body(side)
@@ -75,7 +85,7 @@ struct AssetSessionTests {
     }
 
     /// A file that is shorter than the peer takes it for, and one that is not here: each request has its answer.
-    @Test(.timeLimit(.minutes(1))) func everyRequestIsAnswered() async throws {
+    @Test(.timeLimit(.minutes(5))) func everyRequestIsAnswered() async throws {
         try await withSide { side in
             let here = try side.assets.add([1, 2, 3])
             let none = try side.assets.add([4, 5, 6])
@@ -97,7 +107,7 @@ struct AssetSessionTests {
     }
 
     /// The peer may know of the record before this side does.
-    @Test(.timeLimit(.minutes(1))) func aFileIsToldWhenARecordRefersToIt() async throws {
+    @Test(.timeLimit(.minutes(5))) func aFileIsToldWhenARecordRefersToIt() async throws {
         try await withSide { side in
             let (known, secret) = (try side.assets.add([1, 2, 3]), try side.assets.add([4, 5, 6]))
             for asset in [known, secret] {
@@ -108,6 +118,37 @@ struct AssetSessionTests {
             try await side.addRecord(known)
             try await side.session.refresh()
             #expect(try await side.answer() == .assetsAvailable([known.hash]))
+        }
+    }
+
+    /// The peer asks for a picture that another program writes into the column while the store is watched.
+    @Test(.timeLimit(.minutes(5))) func aPictureThatAnotherProgramWritesBecomesAFileAndIsTold() async throws {
+        try await withDirectory { directory in
+            let path = directory.appendingPathComponent("album.sqlite").path
+            let side = try await Side(
+                DatabasePool(path: path), directory.appendingPathComponent("assets", isDirectory: true))
+            let bytes: [UInt8] = [1, 2, 3]
+            let hash = Asset(describing: bytes).hash
+            let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+            let observation = side.engine.watch.observe { change.yield() }
+            defer { withExtendedLifetime(observation) {} }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await side.engine.watchStore() }
+                group.addTask { for await _ in changes { try await side.session.refresh() } }
+                try await run(side) { side in
+                    try await side.ask(hash, length: 3)
+                    #expect(try await side.answer() == .assetMissing(hash))
+                    let other = try DatabaseQueue(path: path)
+                    try await other.write { db in
+                        try db.execute(
+                            sql: "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)",
+                            arguments: [Data(bytes)])
+                    }
+                    #expect(try await side.answer() == .assetsAvailable([hash]))
+                    #expect(side.assets.isIntact(hash))
+                }
+                group.cancelAll()
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import SyncProtocol
 
 /// Of two connections between two machines that dialled each other one stays; all others stand side by side, up to a number.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionsTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionsTests {
     private let connections = Connections()
 
     /// Hands over sessions, each with a connection of its own.

@@ -2,6 +2,7 @@ import GRDB
 import Testing
 
 @testable import PeerSync
+@testable import SyncProtocol
 
 /// A record that sync cannot read any more ends one session, and not the next.
 struct DamagedStoreTests {
@@ -10,13 +11,13 @@ struct DamagedStoreTests {
         try await write("INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')", to: kitchen)
         try await kitchen.listening { port in
             let code = await kitchen.engine.pairing.show()
-            try await study.call(port, PeerSession.Call(pairing: .ifUnknown(code), isOnce: true))
+            try await study.call(port, SessionCall(pairing: .ifUnknown(code), isOnce: true))
             try await write("UPDATE remoteRecord SET remoteRecord = x'00'", to: kitchen)
             try await write("UPDATE SBGame SET name = 'Settlers'", to: study)
 
             // What comes is for the record that cannot be read.
             let error = await #expect(throws: PeerSyncError.self) {
-                try await study.call(port, PeerSession.Call(isOnce: true))
+                try await study.call(port, SessionCall(isOnce: true))
             }
             #expect(error?.code == .peerStoreFailure && error?.isTransient == true)
             let names = try await kitchen.event {
@@ -24,7 +25,7 @@ struct DamagedStoreTests {
             }
             #expect(names == ["SBGame|~|1"])
 
-            try await study.call(port, PeerSession.Call(isOnce: true))
+            try await study.call(port, SessionCall(isOnce: true))
             for machine in [kitchen, study] {
                 let games = try await machine.engine.store.database.read {
                     try String.fetchAll($0, sql: "SELECT name FROM SBGame")

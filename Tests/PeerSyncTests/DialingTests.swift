@@ -24,7 +24,7 @@ import Testing
             for other in others { other.whenSuccess { $0.close(promise: nil) } }
         }
 
-        @Test(.timeLimit(.minutes(1))) func whoIsToldToEndWhileItConnectsEnds() async throws {
+        @Test(.timeLimit(.minutes(5))) func whoIsToldToEndWhileItConnectsEnds() async throws {
             let kitchen = try LoopbackMachine("kitchen")
             try await withSilentPort { port in
                 var connector = SyncConnector(kitchen.engine, to: PeerAddress(host: "127.0.0.1", port: port))

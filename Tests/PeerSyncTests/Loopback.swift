@@ -7,6 +7,7 @@ import Scorebook
 import Synchronization
 
 @testable import PeerSync
+@testable import SyncProtocol
 
 /// A machine of the test's own process, with a store in memory.
 struct LoopbackMachine {
@@ -61,7 +62,7 @@ struct LoopbackMachine {
     ///   - address: where the connection comes from.
     ///   - prepare: is called with the session before that runs.
     func call(
-        _ port: Int, from address: String = "127.0.0.1", _ call: PeerSession.Call,
+        _ port: Int, from address: String = "127.0.0.1", _ call: SessionCall,
         deadlines: Deadlines = Deadlines(), _ prepare: (PeerSession) -> Void = { _ in }
     ) async throws {
         let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)

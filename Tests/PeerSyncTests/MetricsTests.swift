@@ -17,7 +17,7 @@ struct MetricsTests {
         return (engine, scorebook)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aSessionCountsWhatItMoves() async throws {
+    @Test(.timeLimit(.minutes(5))) func aSessionCountsWhatItMoves() async throws {
         let (metrics, theirs) = (TestMetrics(), TestMetrics())
         let (ports, found) = AsyncStream<Int>.makeStream()
         let (server, source) = try engine("server", theirs) { event in

@@ -9,7 +9,7 @@ import Testing
 @testable import SyncProtocol
 
 /// What waits to be sent: records before files, no more than so much, and all of it before the end but for files.
-@Suite(.timeLimit(.minutes(1))) struct OutboxTests {
+@Suite(.timeLimit(.minutes(5))) struct OutboxTests {
     private let outbox = Outbox()
 
     private func ping(_ number: UInt8) -> Message {
@@ -40,35 +40,68 @@ import Testing
     /// Two pieces of files wait, and whoever has a third waits for room.
     @Test func piecesOfFilesWaitForRoom() async throws {
         for number: UInt8 in [1, 2] { await outbox.sendWhenIdle(piece(number)) }
-        let isIn = Mutex(false)
-        let third = Task {
-            await outbox.sendWhenIdle(piece(3))
-            isIn.withLock { $0 = true }
-        }
-        // For a side that does not wait.
-        for _ in 0..<100 { await Task.yield() }
-        #expect(isIn.withLock { !$0 })
+        let third = SteppedTask { [outbox, piece = piece(3)] in await outbox.sendWhenIdle(piece) }
+        third.run()
+        #expect(!third.hasEnded)
         // A message makes no room.
         try outbox.send(ping(1))
-        guard case .message(ping(1)) = outbox.next(), case .message(piece(1)) = outbox.next() else {
+        guard case .message(ping(1)) = outbox.next() else {
             Issue.record("the wrong one goes first")
             return
         }
-        await third.value
+        third.run()
+        #expect(!third.hasEnded)
+        guard case .message(piece(1)) = outbox.next() else {
+            Issue.record("the wrong one goes second")
+            return
+        }
+        third.run()
+        #expect(third.hasEnded)
         #expect(takeAll() == [piece(2), piece(3)])
     }
 
     /// Messages that were put in are written; files can go on in the next session.
     @Test func theEndComesBehindTheMessages() async throws {
-        for number: UInt8 in [1, 2] { await outbox.sendWhenIdle(piece(number)) }
-        let third = Task { await outbox.sendWhenIdle(piece(3)) }
+        for number: UInt8 in [1, 2] { #expect(await outbox.sendWhenIdle(piece(number))) }
         try outbox.send(ping(1))
         outbox.finish()
-        // Whoever waits for room is let go.
-        await third.value
         try outbox.send(ping(2))
-        await outbox.sendWhenIdle(piece(4))
+        #expect(await !outbox.sendWhenIdle(piece(3)))
         #expect(takeAll() == [ping(1)])
+        #expect(hasEnded)
+    }
+
+    /// Bytes of files count when they are written. What the end drops was not sent.
+    @Test(arguments: [true, false]) func bytesOfFilesCountWhenTheyAreWritten(isWritten: Bool) async throws {
+        let hash = try #require(AssetHash([UInt8](repeating: 1, count: AssetHash.length)))
+        let chunk = Message.AssetChunk(hash: hash, offset: 0, bytes: ByteBuffer(bytes: [1, 2, 3]))
+        await outbox.sendWhenIdle(.assetChunk(chunk))
+        if !isWritten { outbox.finish() }
+        let statistics = StatisticsCounter(SyncMetrics(NOOPMetricsHandler.instance))
+        let (writer, sink) = NIOAsyncChannelOutboundWriter<ByteBuffer>.makeTestingWriter()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await drain(
+                    into: writer, SendingCipher(key: SecretBytes.random(count: 32)), counting: statistics)
+            }
+            if isWritten {
+                for await _ in sink { break }
+                outbox.finish()
+            }
+            try await group.waitForAll()
+        }
+        #expect(statistics.current.assetBytesSent == (isWritten ? 3 : 0))
+    }
+
+    /// Nothing makes room any more.
+    @Test func theEndLetsGoWhoeverWaitsForRoom() async {
+        for number: UInt8 in [1, 2] { await outbox.sendWhenIdle(piece(number)) }
+        let third = SteppedTask { [outbox, piece = piece(3)] in await outbox.sendWhenIdle(piece) }
+        third.run()
+        #expect(!third.hasEnded)
+        outbox.finish()
+        third.run()
+        #expect(third.hasEnded)
         #expect(hasEnded)
     }
 
@@ -94,13 +127,7 @@ import Testing
         }
         outbox.finish()
         let (writer, sink) = NIOAsyncChannelOutboundWriter<ByteBuffer>.makeTestingWriter()
-        try await withListener { channel in
-            let watchdog = Watchdog(channel, within: .seconds(3600), writing: .seconds(3600))
-            let cipher = SendingCipher(key: SecretBytes.random(count: 32))
-            await outbox.drain(
-                into: writer, writer: MessageEncoder(cipher),
-                counting: StatisticsCounter(SyncMetrics(NOOPMetricsHandler.instance)), watchdog: watchdog)
-        }
+        try await drain(into: writer, SendingCipher(key: SecretBytes.random(count: 32)))
         writer.finish()
         var frames = 0
         for await _ in sink { frames += 1 }
@@ -108,5 +135,29 @@ import Testing
         // Both turns are free.
         try await outbox.batches.take()
         try await outbox.batches.take()
+    }
+
+    /// A message that cannot be sealed ends the session with that reason, and is not taken for a broken connection.
+    @Test func whatCannotBeSealedIsToldToTheSession() async throws {
+        try outbox.send(ping(1))
+        outbox.finish()
+        let (writer, _) = NIOAsyncChannelOutboundWriter<ByteBuffer>.makeTestingWriter()
+        let error = await #expect(throws: SecureChannelError.self) {
+            try await drain(into: writer, SendingCipher(key: SecretBytes.random(count: 32), startNonce: .max))
+        }
+        #expect(error?.code == SecureChannelError.Code.nonceExhausted)
+    }
+
+    private func drain(
+        into writer: NIOAsyncChannelOutboundWriter<ByteBuffer>, _ cipher: SendingCipher,
+        counting statistics: StatisticsCounter = StatisticsCounter(
+            SyncMetrics(NOOPMetricsHandler.instance))
+    ) async throws {
+        try await withListener { channel in
+            let watchdog = Watchdog(channel, within: .seconds(3600), writing: .seconds(3600))
+            try await outbox.drain(
+                into: writer, writer: MessageEncoder(cipher),
+                counting: statistics, watchdog: watchdog)
+        }
     }
 }

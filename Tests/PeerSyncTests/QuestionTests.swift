@@ -30,12 +30,12 @@ struct QuestionTests {
             for await _ in asked.prefix(1) {}
             try await body(&line)
         } while: { port in
-            try await kitchen.call(port, PeerSession.Call())
+            try await kitchen.call(port, SessionCall())
         }
     }
 
     /// A cut line is no answer: the connection is made again, and the question asked again.
-    @Test(.timeLimit(.minutes(1))) func aLineThatIsCutIsNoAnswer() async throws {
+    @Test(.timeLimit(.minutes(5))) func aLineThatIsCutIsNoAnswer() async throws {
         let (asked, isAsked) = AsyncStream<Void>.makeStream()
         let kitchen = try LoopbackMachine(
             "kitchen",
@@ -51,7 +51,7 @@ struct QuestionTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoIsForgottenMeanwhileIsToldSo() async throws {
+    @Test(.timeLimit(.minutes(5))) func whoIsForgottenMeanwhileIsToldSo() async throws {
         let (asked, isAsked) = AsyncStream<Void>.makeStream()
         let (forgotten, isForgotten) = AsyncStream<Void>.makeStream()
         let kitchen = try LoopbackMachine(

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 import RecordStore
-import SecureChannel
+import ScriptedPeer
 import SyncModel
 
 @testable import PeerSync
@@ -13,39 +13,7 @@ import SyncModel
 struct RawPeer {
     let identity = Identity.generate()
 
-    /// One end of a connection after the handshake.
-    struct Line {
-        private var reader: MessageReader
-        private var writer: MessageEncoder
-        private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-        private let channel: any Channel
-
-        fileprivate init(
-            _ role: NoiseHandshake.Role, _ identity: Identity, _ channel: any Channel,
-            _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
-            _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-        ) async throws {
-            var bytes = InboundBytes(inbound)
-            let (ciphers, frames) = try await Handshake.run(
-                role, identity: identity, reader: &bytes, outbound: outbound)
-            reader = MessageReader(bytes, MessageDecoder(frames, ciphers.receive))
-            reader.limit = ProtocolLimits.maximumMessage
-            writer = MessageEncoder(ciphers.send)
-            self.outbound = outbound
-            self.channel = channel
-        }
-
-        mutating func send(_ message: Message) async throws {
-            writer.begin(message)
-            while let frame = try writer.nextFrame() { try await outbound.write(frame) }
-        }
-
-        /// Closes the connection without a word.
-        func cut() async throws { try await channel.close() }
-
-        /// The next message; nil at the end of the stream.
-        mutating func receive() async throws -> Message? { try await reader.next() }
-    }
+    typealias Line = ScriptedLine
 
     /// Dials a port of this computer.
     func dialing(_ port: Int, _ body: (inout Line) async throws -> Void) async throws {

@@ -5,9 +5,10 @@ import SyncModel
 import Testing
 
 @testable import PeerSync
+@testable import SyncProtocol
 
 /// What a machine writes that may only read is kept there, told, and taken as soon as it may write.
-@Suite(.timeLimit(.minutes(1))) struct RefusedWritesTests {
+@Suite(.timeLimit(.minutes(5))) struct RefusedWritesTests {
     private let owner: LoopbackMachine
     private let reader: LoopbackMachine
 
@@ -37,7 +38,7 @@ import Testing
     }
 
     private func sync() async throws {
-        try await owner.listening { port in try await reader.call(port, PeerSession.Call(isOnce: true)) }
+        try await owner.listening { port in try await reader.call(port, SessionCall(isOnce: true)) }
     }
 
     private func refused() async throws -> [String] {

@@ -52,7 +52,7 @@ struct SettledBatchesTests {
                 if case .pong = message { try await line.send(.goodbye) }
             }
         } while: { port in
-            try await kitchen.call(port, PeerSession.Call())
+            try await kitchen.call(port, SessionCall())
         }
         return told.withLock { $0 }
     }
@@ -73,28 +73,28 @@ struct SettledBatchesTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatCameBeforeABatchFromTheFutureIsApplied() async throws {
+    @Test(.timeLimit(.minutes(5))) func whatCameBeforeABatchFromTheFutureIsApplied() async throws {
         try await expectError(.clockSkew, sending: [batch(1), batch(2, hoursAhead: 1_000)], then: .goodbye)
         #expect(try await games() == ["SBGame|~|0", "SBGame|~|1"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatCameBeforeAnErrorIsApplied() async throws {
+    @Test(.timeLimit(.minutes(5))) func whatCameBeforeAnErrorIsApplied() async throws {
         let full = Message.error(ProtocolError(.storeFailure, "the disk of the other machine is full"))
         try await expectError(.peerStoreFailure, sending: [batch(1), batch(2), batch(3)], then: full)
         #expect(try await games() == ["SBGame|~|0", "SBGame|~|1", "SBGame|~|2", "SBGame|~|3"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatCameBeforeTheConnectionIsCutIsApplied() async throws {
+    @Test(.timeLimit(.minutes(5))) func whatCameBeforeTheConnectionIsCutIsApplied() async throws {
         try await expectError(.interrupted, sending: [batch(1), batch(2), batch(3)], then: nil)
         #expect(try await games() == ["SBGame|~|0", "SBGame|~|1", "SBGame|~|2", "SBGame|~|3"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatCameBeforeAGoodbyeIsApplied() async throws {
+    @Test(.timeLimit(.minutes(5))) func whatCameBeforeAGoodbyeIsApplied() async throws {
         _ = try await session(sending: [batch(1), batch(2), batch(3)], then: .goodbye)
         #expect(try await games() == ["SBGame|~|0", "SBGame|~|1", "SBGame|~|2", "SBGame|~|3"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPongComesAfterTheAcknowledgements() async throws {
+    @Test(.timeLimit(.minutes(5))) func aPongComesAfterTheAcknowledgements() async throws {
         let ping = Message.ping([UInt8](repeating: 1, count: MessageCodec.pingLength))
         let told = try await session(sending: [batch(1), batch(2)], then: ping)
         let answers = told.compactMap { message -> String? in

@@ -16,18 +16,18 @@ struct StoppedSessionTests {
         try await Task.sleep(for: .seconds(3600))
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoIsToldToEndBeforeTheGreetingEnds() async throws {
+    @Test(.timeLimit(.minutes(5))) func whoIsToldToEndBeforeTheGreetingEnds() async throws {
         let kitchen = try LoopbackMachine("kitchen")
         let peer = RawPeer()
         _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
         try await peer.answering {
             try await Self.linger(&$0)
         } while: { port in
-            try await kitchen.call(port, PeerSession.Call(), deadlines: Self.deadlines) { $0.stop() }
+            try await kitchen.call(port, SessionCall(), deadlines: Self.deadlines) { $0.stop() }
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoIsToldToEndWhileThePeerDoesNotReadEnds() async throws {
+    @Test(.timeLimit(.minutes(5))) func whoIsToldToEndWhileThePeerDoesNotReadEnds() async throws {
         let kitchen = try LoopbackMachine("kitchen")
         try await kitchen.addLongGames(2)
         let peer = RawPeer()
@@ -39,7 +39,7 @@ struct StoppedSessionTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let (sessions, found) = AsyncStream<PeerSession>.makeStream()
                 group.addTask {
-                    try await kitchen.call(port, PeerSession.Call(), deadlines: Self.deadlines) {
+                    try await kitchen.call(port, SessionCall(), deadlines: Self.deadlines) {
                         found.yield($0)
                     }
                 }

@@ -8,7 +8,7 @@ import Testing
 
 /// Whoever watches a store that cannot be looked at says so once, and says when it is over.
 struct StoreTroubleTests {
-    @Test(.timeLimit(.minutes(1))) func whatOthersWroteAndCannotBeTakenInIsTold() async throws {
+    @Test(.timeLimit(.minutes(5))) func whatOthersWroteAndCannotBeTakenInIsTold() async throws {
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -3,7 +3,7 @@ import Testing
 @testable import PeerSync
 
 /// So many take a turn at a time, the others in the order in which they came.
-@Suite(.timeLimit(.minutes(1))) struct TurnsTests {
+@Suite(.timeLimit(.minutes(5))) struct TurnsTests {
     @Test func turnsGoToThoseWhoWaitInTheirOrder() async throws {
         let turns = Turns(1)
         try await turns.take()

@@ -5,7 +5,7 @@ import Testing
 @testable import PeerSync
 
 /// A connection is closed when the other side is silent, or does not take what it is sent, and it is said which.
-@Suite(.timeLimit(.minutes(1))) struct WatchdogTests {
+@Suite(.timeLimit(.minutes(5))) struct WatchdogTests {
     @Test func silenceClosesTheConnection() async throws {
         try await withListener { channel in
             let watchdog = Watchdog(channel, within: .zero, writing: .seconds(3600))

@@ -40,7 +40,7 @@ struct UnionTests {
             let before = (try kitchen.defaultZone(), try attic.defaultZone())
             let target = target(of: union.union, before.0, before.1)
             let session = try RecordedSession(kitchen.machine, attic.machine)
-            try await session.run(SessionWish(union: union.union, answer: .union(union.union)))
+            try await session.run(RecordedWish(union: union.union, answer: .union(union.union)))
             try kitchen.expect(union.caller, was: before.0, target, Said(session, ofCaller: true), attic)
             try attic.expect(union.listener, was: before.1, target, Said(session, ofCaller: false), kitchen)
         }
@@ -57,7 +57,7 @@ struct UnionTests {
                 #expect(try side.forgotten() > 0)
             }
             try await RecordedSession(kitchen.machine, attic.machine).run(
-                SessionWish(union: union.union, answer: .union(union.union)))
+                RecordedWish(union: union.union, answer: .union(union.union)))
             #expect(try (kitchen.forgotten() > 0) == (union.caller != .givesUp))
             #expect(try (attic.forgotten() > 0) == (union.listener != .givesUp))
         }
@@ -70,7 +70,7 @@ struct UnionTests {
             try attic.write("attic")
             try await RecordedSession(kitchen.machine, attic.machine).run()
             let session = try RecordedSession(kitchen.machine, attic.machine)
-            try await session.run(SessionWish(union: .replaceCaller))
+            try await session.run(RecordedWish(union: .replaceCaller))
             let (caller, listener) = (Said(session, ofCaller: true), Said(session, ofCaller: false))
             #expect(caller.open?.zones.first?.received == .start)
             #expect(caller.begin?.isHeldTokenVoid == true && caller.begin?.recordCount == 0)
@@ -127,7 +127,7 @@ struct UnionTests {
             let before = [try kitchen.records(), try attic.records()]
             let session = try RecordedSession(kitchen.machine, attic.machine)
             let error = await #expect(throws: ProtocolError.self) {
-                try await session.run(SessionWish(union: refusal.union, answer: refusal.answer))
+                try await session.run(RecordedWish(union: refusal.union, answer: refusal.answer))
             }
             #expect(error?.code == refusal.code)
             #expect([try kitchen.records(), try attic.records()] == before)
@@ -141,7 +141,7 @@ struct UnionTests {
             try kitchen.write("kitchen")
             try attic.write("attic")
             try await RecordedSession(kitchen.machine, attic.machine).run(
-                SessionWish(union: .beside))
+                RecordedWish(union: .beside))
             let peer = try kitchen.machine.peer(attic.machine)
             let further = try kitchen.machine.zones()[1]
             try kitchen.machine.write { db in
@@ -150,7 +150,7 @@ struct UnionTests {
             try kitchen.machine.grant(.write, to: attic.machine)
             let error = await #expect(throws: ProtocolError.self) {
                 try await RecordedSession(kitchen.machine, attic.machine).run(
-                    SessionWish(union: .replaceCaller))
+                    RecordedWish(union: .replaceCaller))
             }
             #expect(error?.code == .notPermitted)
         }
@@ -181,7 +181,7 @@ struct UnionTests {
         var begin: Message.Begin?
 
         init(_ session: RecordedSession, ofCaller: Bool) {
-            for case .message(ofCaller, let message) in session.entries {
+            for case .message(ofCaller, _, let message) in session.entries {
                 switch message {
                 case .open(let open): self.open = open
                 case .begin(let begin): self.begin = begin
@@ -260,7 +260,6 @@ private struct Side {
         #expect(ofThird.refused == (givesUp ? 0 : 1))
         #expect(try isTokenOfThirdVoid() == givesUp)
         #expect(try (acknowledgedByThird() == 0) == givesUp)
-        #expect(try putOff() == (givesUp ? 0 : 1))
         #expect(zones[0].isShared)
         #expect(try rights(of: third) == (part == .takesUpBeside ? [.write, .none] : [.write]))
         guard part == .takesUpBeside else {
@@ -293,8 +292,6 @@ private struct Side {
         return try integer(
             "SELECT acknowledgedSequence FROM peerZone WHERE zone = 1 AND peer = ?", [peer.id])
     }
-
-    private func putOff() throws -> Int { try integer("SELECT COUNT(*) FROM unsettledRecord") }
 
     private func integer(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
         try machine.read { try Int.fetchOne($0, sql: sql, arguments: arguments) ?? 0 }

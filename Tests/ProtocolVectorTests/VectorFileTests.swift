@@ -15,12 +15,25 @@ enum VectorFolder {
     }
 }
 
-/// Bytes that a file spells in hexadecimal.
+/// Bytes that a file spells in hexadecimal, very long ones in parts.
 struct Hex: Decodable, Equatable, Sendable {
+    private struct Part: Decodable {
+        let bytes: Hex
+        let times: Int
+    }
+
     let bytes: [UInt8]
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        if let parts = try? container.decode([Part].self) {
+            bytes = parts.flatMap { part in
+                part.bytes.bytes.count == 1
+                    ? [UInt8](repeating: part.bytes.bytes[0], count: part.times)
+                    : (0..<part.times).flatMap { _ in part.bytes.bytes }
+            }
+            return
+        }
         guard let bytes = [UInt8](hexadecimal: try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "not hexadecimal")
         }

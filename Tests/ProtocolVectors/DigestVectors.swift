@@ -10,7 +10,7 @@ extension VectorFile {
                 + "deleted one); then digests of zones, each with the records before it.",
             section: "7.10, 8",
             [
-                ("records", .array(records.map(describe))),
+                ("records", .array((records + [Samples.revived]).map(describe))),
                 (
                     "zones",
                     .array(
@@ -46,7 +46,8 @@ extension VectorFile {
     private static func item(_ state: RecordState) -> NegentropyItem? {
         guard !state.isDeleted else { return nil }
         return NegentropyItem(
-            name: state.name, newestWrite: state.newestWrite, revival: state.revival, id: RecordID(state))
+            name: state.name, stamps: state.fields.map { ($0.name, $0.stamp) },
+            valueHash: RecordID.valueHash(of: state.fields), revival: state.revival)
     }
 
     /// Sums with carries, which the ids of a few records need not have.

@@ -201,7 +201,19 @@ extension VectorFile {
             batch("a suffix that is too long for a name") {
                 $0.suffix = [0, 0x40, 0xFC] + [UInt8](repeating: 0x61, count: 252)
             },
-            batch("a record flag that does not exist") { $0.recordFlags = 8 },
+            batch("a record flag that does not exist") { $0.recordFlags = 16 },
+            batch("an erasure without a deletion") {
+                $0.recordFlags = 8
+                $0.stamps = BatchParts.stamp(5) + $0.stamps
+            },
+            batch("an erasure without a deletion, and a revival") {
+                $0.recordFlags = 2 | 8
+                $0.stamps = BatchParts.stamp(20) + BatchParts.stamp(5) + $0.stamps
+            },
+            batch("an erasure that is greater than the deletion") {
+                $0.recordFlags = 1 | 8
+                $0.stamps = BatchParts.stamp(5) + BatchParts.stamp(6) + $0.stamps
+            },
             batch("a stamp of a replica that is not in the table") { $0.stamps[8] = 1 },
             batch("an exception for a field that the shape does not have") {
                 $0.recordFlags = 4

@@ -25,9 +25,10 @@ extension VectorFile {
     }
 
     private static func note(
-        _ fields: [(String, FieldValue, Stamp)] = [], deletion: Stamp? = nil, revival: Stamp? = nil
+        _ fields: [(String, FieldValue, Stamp)] = [], deletion: Stamp? = nil, revival: Stamp? = nil,
+        erasure: Stamp? = nil
     ) -> RecordState {
-        Samples.state("Note|~|1", fields, deletion: deletion, revival: revival)
+        Samples.state("Note|~|1", fields, deletion: deletion, revival: revival, erasure: erasure)
     }
 
     /// A note of one field.
@@ -68,11 +69,12 @@ extension VectorFile {
             ),
             ("one stamp: 0.0 and -0.0", [x(.real(0), early), x(.real(-0.0), early)]),
             ("one stamp: an integer and a date", [x(.date(1), early), x(.integer(1), early)]),
-            ("one stamp: null wins", [x(.null, early), x(.text("z"), early)]),
+            ("one stamp: null is the least", [x(.null, early), x(.integer(0), early)]),
             (
-                "one stamp: null wins over a reference",
+                "one stamp: null and a reference",
                 [x(.reference(Samples.game.name), early), x(.null, early)]
             ),
+            ("a later null wins over a value", [x(.integer(0), early), x(.null, late)]),
             ("a later value wins over null", [x(.null, early), x(.integer(0), late)]),
             ("a deletion later than every write", [x(.integer(1), early), note(deletion: late)]),
             (
@@ -105,6 +107,71 @@ extension VectorFile {
             (
                 "a hollow record gets its fields, older than the deletion",
                 [note(deletion: late, revival: latest), x(.integer(1), early)]
+            ),
+            (
+                "a restoring: the fields are as they were",
+                [
+                    note([("x", .integer(1), early), ("y", .integer(2), early)], deletion: late),
+                    note(revival: latest),
+                ]
+            ),
+            (
+                "deleted for ever: no field stays",
+                [x(.integer(1), early), note(deletion: late, erasure: late)]
+            ),
+            (
+                "a write under the stamp of the erasure is dropped",
+                [x(.integer(1), late), note(deletion: late, erasure: late)]
+            ),
+            (
+                "of two fields the one that is newer than the erasure stays: it lives",
+                [
+                    note([("x", .integer(1), early), ("y", .integer(2), latest)]),
+                    note(deletion: late, erasure: late),
+                ]
+            ),
+            (
+                "an erased record that was written anew takes no older fields",
+                [
+                    note([("x", .integer(2), latest)], deletion: late, erasure: late),
+                    note([("x", .integer(1), early), ("y", .integer(1), early)]),
+                ]
+            ),
+            (
+                "no revival brings back what was deleted for ever",
+                [
+                    note([("x", .integer(1), early)], deletion: early, revival: latest),
+                    note(deletion: late, erasure: late),
+                ]
+            ),
+            (
+                "but a revival lets live what was written anew",
+                [
+                    note([("x", .integer(1), late)], deletion: late, revival: latest),
+                    note(deletion: early, erasure: early),
+                ]
+            ),
+            (
+                "deleted again after an erasure: what was written between is kept, and does not travel",
+                [x(.integer(1), late), note(deletion: early, erasure: early), note(deletion: latest)]
+            ),
+            (
+                "two erasures",
+                [
+                    note([("x", .integer(1), late)], deletion: early, erasure: early),
+                    note(deletion: latest, erasure: late),
+                ]
+            ),
+            (
+                "an erasure by the greater replica under one time",
+                [x(.integer(1), early), note(deletion: other, erasure: other)]
+            ),
+            (
+                "three states: a write, one for ever, one written anew",
+                [
+                    note([("x", .integer(1), early), ("y", .integer(1), early)]),
+                    note(deletion: late, erasure: late), note([("x", .integer(2), latest)]),
+                ]
             ),
             (
                 "three states, each with something newer",

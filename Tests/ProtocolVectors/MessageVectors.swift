@@ -69,6 +69,10 @@ extension VectorFile {
             .batch(
                 zone: 0,
                 ChangeBatch(
+                    records: [Samples.erased, Samples.writtenAnew], token: Samples.token, isLast: true)),
+            .batch(
+                zone: 0,
+                ChangeBatch(
                     records: [
                         Samples.state(
                             "All|~|kinds",
@@ -145,6 +149,17 @@ extension VectorFile {
                 BatchParts.message
             ),
             (
+                "a field under the stamp of the erasure is left out",
+                .batch(
+                    BatchParts(
+                        recordFlags: 1 | 8,
+                        stamps: BatchParts.stamp(20) + BatchParts.stamp(9) + BatchParts.stamp(9))),
+                BatchParts.message(
+                    RecordState(
+                        name: Samples.name("A|~|1"), deletion: BatchParts.writer(20),
+                        erasure: BatchParts.writer(9)))
+            ),
+            (
                 "control and bidirectional characters of a name become blanks",
                 .message(3, tag + [7] + Array("a\u{1B}b\u{202E}c".utf8)), .pairingTag(name)
             ),
@@ -183,24 +198,29 @@ struct BatchParts {
     var shape: [UInt8] = [0]
     var suffix: [UInt8] = [0, 1, UInt8(ascii: "1")]
     var recordFlags: UInt8 = 0
-    /// Deletion, revival, base stamp and exceptions.
+    /// Deletion, revival, erasure, base stamp and exceptions.
     var stamps: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 9, 0]
     var value: [UInt8] = [0x11, 5]
     var rest: [UInt8] = []
 
-    static let message = Message.batch(
-        zone: 0,
-        ChangeBatch(
-            records: [
-                RecordState(
-                    name: Samples.name("A|~|1"),
-                    fields: [
-                        RecordField(
-                            name: "x", value: .integer(5),
-                            stamp: Stamp(
-                                time: HybridTime(rawValue: 9), replica: ReplicaID(rawValue: 7)))
-                    ])
-            ], token: ChangeToken(generation: [], sequence: 1), isLast: true))
+    static let message = message(
+        RecordState(
+            name: Samples.name("A|~|1"),
+            fields: [RecordField(name: "x", value: .integer(5), stamp: writer(9))]))
+
+    static func message(_ state: RecordState) -> Message {
+        .batch(
+            zone: 0,
+            ChangeBatch(records: [state], token: ChangeToken(generation: [], sequence: 1), isLast: true))
+    }
+
+    /// A stamp of the replica in the table.
+    static func writer(_ time: UInt8) -> Stamp {
+        Stamp(time: HybridTime(rawValue: UInt64(time)), replica: ReplicaID(rawValue: 7))
+    }
+
+    /// Its bytes.
+    static func stamp(_ time: UInt8) -> [UInt8] { [0, 0, 0, 0, 0, 0, 0, time, 0] }
 
     var bytes: [UInt8] {
         let names = types.map { name in

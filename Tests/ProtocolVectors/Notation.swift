@@ -11,6 +11,31 @@ extension JSON {
 
     static func hex(_ buffer: ByteBuffer) -> JSON { .hex(buffer.readableBytesView) }
 
+    /// Bytes in hexadecimal; very long ones in parts, each with how often it stands there.
+    static func parts(_ buffer: ByteBuffer) -> JSON {
+        guard buffer.readableBytes > longestBytes else { return .hex(buffer) }
+        let bytes = Array(buffer.readableBytesView)
+        var parts: [JSON] = []
+        var begin = 0
+        func add(_ range: Range<Int>, times: Int = 1) {
+            guard !range.isEmpty else { return }
+            parts.append(["bytes": .hex(bytes[range]), "times": .number(times)])
+        }
+        var start = 0
+        while start < bytes.count {
+            var end = start
+            while end < bytes.count, bytes[end] == bytes[start] { end += 1 }
+            if end - start > longest {
+                add(begin..<start)
+                add(start..<start + 1, times: end - start)
+                begin = end
+            }
+            start = end
+        }
+        add(begin..<bytes.count)
+        return .array(parts)
+    }
+
     static func secret(_ pair: KeyPair) -> JSON { pair.secretKey.withUnsafeBytes { .hex($0) } }
 
     /// 64 bits in 16 hexadecimal digits.
@@ -38,7 +63,7 @@ extension JSON {
         case .null: .null
         case .integer(let integer): ["integer": .decimal(integer)]
         case .real(let real): ["real": .digits(real.bitPattern)]
-        case .text(let text): ["text": .string(text)]
+        case .text(let text): ["text": .text(text)]
         case .blob(let bytes): ["blob": .hex(bytes)]
         case .date(let milliseconds): ["date": .decimal(milliseconds)]
         case .reference(let name): ["reference": .string(name.description)]
@@ -52,20 +77,55 @@ extension JSON {
         }
     }
 
+    /// A text, or how a very long one is made.
+    private static func text(_ text: String) -> JSON {
+        let bytes = text.utf8
+        guard bytes.count > longest, let first = bytes.first, first < 0x80, bytes.allSatisfy({ $0 == first })
+        else { return .string(text) }
+        return ["repeated": .string(String(text.prefix(1))), "times": .number(bytes.count)]
+    }
+
+    /// The files say how a text, or a run of one byte, is made if it is longer than this.
+    private static let longest = 1000
+    private static let longestBytes = 65_536
+    /// So many fields in a row become one entry, if only the numbers at the end of their names differ.
+    private static let manyFields = 16
+    private static let numberLength = 4
+
+    private static func fields(_ fields: [RecordField]) -> [JSON] {
+        var output: [JSON] = []
+        var rest = fields[...]
+        while let first = rest.first {
+            let prefix = String(first.name.dropLast(numberLength))
+            let times = zip(rest, 1...).prefix { field, number in
+                let digits = "\(number)"
+                let name = prefix + String(repeating: "0", count: numberLength - digits.count) + digits
+                return field.name == name && field.value == first.value && field.stamp == first.stamp
+            }.count
+            let isMany = times >= manyFields
+            let count: [(String, JSON)] = isMany ? [("times", .number(times))] : []
+            output.append(
+                .object(
+                    [("name", .string(isMany ? prefix : first.name))] + count + [
+                        ("value", .value(first.value)), ("stamp", .stamp(first.stamp)),
+                    ]))
+            rest = rest.dropFirst(isMany ? times : 1)
+        }
+        return output
+    }
+
     static func stamp(_ stamp: Stamp) -> JSON {
         ["time": .digits(stamp.time.rawValue), "replica": .digits(stamp.replica.rawValue)]
     }
 
     static func state(_ state: RecordState) -> JSON {
-        [
-            "name": .string(state.name.description),
-            "fields": .array(
-                state.fields.map {
-                    ["name": .string($0.name), "value": .value($0.value), "stamp": .stamp($0.stamp)]
-                }),
-            "deletion": .optional(state.deletion, JSON.stamp),
-            "revival": .optional(state.revival, JSON.stamp),
-        ]
+        .object(
+            [
+                ("name", .string(state.name.description)),
+                ("fields", .array(fields(state.fields))),
+                ("deletion", .optional(state.deletion, JSON.stamp)),
+                ("revival", .optional(state.revival, JSON.stamp)),
+            ] + (state.erasure.map { [("erasure", .stamp($0))] } ?? []))
     }
 
     static func token(_ token: ChangeToken) -> JSON {
@@ -178,11 +238,11 @@ extension JSON {
         [
             ("minorVersion", .decimal(hello.minorVersion)), ("replica", .digits(hello.replica.rawValue)),
             ("instance", .digits(hello.instance)), ("displayName", .string(hello.displayName)),
-            ("clock", .decimal(hello.clock)), ("zones", .array(hello.zones.map(describe))),
+            ("clock", .decimal(hello.clock)), ("zones", .array(hello.zones.map(offer))),
         ]
     }
 
-    private static func describe(_ offer: ZoneOffer) -> JSON {
+    static func offer(_ offer: ZoneOffer) -> JSON {
         .object(
             zone(offer.id) + [
                 ("calledHere", .string(offer.name)), ("default", .bool(offer.isDefault)),

@@ -1,15 +1,21 @@
 import GRDB
+import MergeRules
 import RecordStore
 import SyncModel
 
 extension VectorFile {
-    /// States of several records in, and what the rules between them make of those.
-    static func rules() throws -> VectorFile {
-        VectorFile(
+    /// States of several records in, and what follows from them.
+    static func rules() async throws -> VectorFile {
+        var cases: [JSON] = []
+        for entry in ruleCases { cases.append(try await describe(entry)) }
+        return VectorFile(
             "rules.json",
-            "What the rules that connect records make of the states that a replica holds, all taken in at once, in "
-                + "whatever order. `after` has all states, `shown` the names of the records that are shown; the other "
-                + "live ones, and the hollow ones, are held.",
+            "What follows from the states that a replica holds, all taken in at once, in whatever order. `after` has all "
+                + "states: they differ from `states` in revivals only. `shown` has the names of the records that are "
+                + "shown, `hidden` those that are hidden, each with the deleted record that hides it, `held` those that "
+                + "are held; the others are deleted. `empty` has the references that are empty in the row of a record "
+                + "that is shown, although they are not in its state. `elsewhere` names the records that are not in the "
+                + "zone of the others, but all in one other zone.",
             section: "9.2, 9.3",
             [
                 (
@@ -24,7 +30,7 @@ extension VectorFile {
                         })
                 ),
                 ("types", .array(types.map { .string($0) })),
-                ("cases", .array(try ruleCases.map(describe))),
+                ("cases", .array(cases)),
             ])
     }
 
@@ -36,12 +42,13 @@ extension VectorFile {
         let isRequired: Bool
     }
 
-    private static let types = ["Author", "Shelf", "Book", "Loan", "Page"]
+    private static let types = ["Author", "Shelf", "Book", "Page", "Loan"]
 
     private static let references = [
         Reference(type: "Book", field: "author", target: "Author", rule: .cascade, isRequired: true),
         Reference(type: "Book", field: "shelf", target: "Shelf", rule: .nullify, isRequired: false),
         Reference(type: "Loan", field: "book", target: "Book", rule: .deny, isRequired: true),
+        Reference(type: "Loan", field: "page", target: "Page", rule: .nullify, isRequired: false),
         Reference(type: "Page", field: "next", target: "Page", rule: .cascade, isRequired: false),
     ]
 
@@ -85,228 +92,114 @@ extension VectorFile {
         return try RecordStore(database, schema: schema, replica: Samples.kitchen, now: { Samples.moment })
     }
 
-    /// The states after the rules, and the names of the records that are shown.
-    package static func settle(_ states: [RecordState]) throws -> (after: [RecordState], shown: [String]) {
+    /// What follows from the states of a case, as a store finds it out.
+    package static func outcome(of entry: RuleCase) async throws -> RuleOutcome {
         let store = try store()
-        return try store.database.write { db in
-            _ = try store.merge(db, states)
-            let names = Set(states.map(\.name)).sorted()
-            let shown = try names.filter { name in
-                try Bool.fetchOne(
-                    db, sql: "SELECT EXISTS (SELECT 1 FROM \(name.recordType) WHERE recordName = ?)",
-                    arguments: [name.description]) ?? false
+        let elsewhere = try await store.createZone("elsewhere")
+        return try await store.database.write { [store] db in
+            let (others, own) = entry.states.split { entry.elsewhere.contains($0.name.description) }
+            _ = try store.merge(db, own)
+            _ = try store.merge(db, others, zone: elsewhere)
+            var outcome = RuleOutcome()
+            for name in Set(entry.states.map(\.name)).sorted() {
+                guard let state = try store.state(db, of: name) else { continue }
+                outcome.after.append(state)
+                let status = try Int.fetchOne(
+                    db, sql: "SELECT status FROM remoteRecord WHERE remoteRecordID = ?",
+                    arguments: [name.description])
+                switch status {
+                case 0:
+                    outcome.shown.append(name.description)
+                    outcome.empty += try empty(db, state)
+                case 2: outcome.held.append(name.description)
+                case 3: outcome.hidden[name.description] = ""
+                default: break
+                }
             }
-            return (try names.compactMap { try store.state(db, of: $0) }, shown.map(\.description))
+            // A store does not keep what hides a record, because it follows from the states.
+            let zones = entry.elsewhere
+            for (name, seen) in try visibility(outcome.after, elsewhere: zones) {
+                guard case .hidden(let by, _) = seen else { continue }
+                outcome.hidden[name.description]? += by.description
+            }
+            return outcome
         }
     }
 
-    private static func describe(_ why: String, _ states: [RecordState]) throws -> JSON {
-        let (after, shown) = try settle(states)
-        return [
-            "why": .string(why), "states": .array(states.map(JSON.state)),
-            "after": .array(after.map(JSON.state)),
-            "shown": .array(shown.map { .string($0) }),
+    private static func empty(_ db: Database, _ state: RecordState) throws -> [RuleOutcome.Reference] {
+        try references(of: state.name.recordType).filter { reference in
+            guard case .reference? = state.field(reference.field)?.value else { return false }
+            return try String.fetchOne(
+                db,
+                sql: "SELECT \(reference.field) FROM \(state.name.recordType) WHERE recordName = ?",
+                arguments: [state.name.description]) == nil
+        }.map { RuleOutcome.Reference(record: state.name.description, field: $0.field) }
+    }
+
+    private static func visibility(_ states: [RecordState], elsewhere: Set<String>) throws
+        -> [RecordName: Visibility]
+    {
+        let records = states.map { state in
+            RuleRecord(
+                name: state.name, zone: elsewhere.contains(state.name.description) ? 2 : 1, life: state.life,
+                deletion: state.deletion, isErased: state.isErased, hasFields: !state.fields.isEmpty,
+                references: !types.contains(state.name.recordType)
+                    ? nil
+                    : references(of: state.name.recordType).map { reference in
+                        let field = state.field(reference.field)
+                        let target: RuleRecord.Target =
+                            switch field?.value {
+                            case .null, nil: .none
+                            case .reference(let name) where name.recordType == reference.target: .record(name)
+                            default: .invalid
+                            }
+                        return RuleRecord.Reference(
+                            rule: reference.rule, isRequired: reference.isRequired, target: target,
+                            stamp: field?.stamp)
+                    })
+        }
+        return try Visibility.of(Dictionary(uniqueKeysWithValues: records.map { ($0.name, $0) })) { _ in nil }
+    }
+
+    private static func describe(_ entry: RuleCase) async throws -> JSON {
+        let outcome = try await outcome(of: entry)
+        func names(_ names: some Sequence<String>) -> JSON { .array(names.map { .string($0) }) }
+        var members: [(String, JSON)] = [
+            ("why", .string(entry.why)), ("states", .array(entry.states.map(JSON.state))),
         ]
-    }
-
-    // MARK: Cases
-
-    private static func at(_ milliseconds: Int64) -> Stamp { Samples.stamp(milliseconds) }
-
-    private static func record(
-        _ name: String, _ references: [String: String] = [:], at stamp: Stamp, deletion: Stamp? = nil,
-        revival: Stamp? = nil
-    ) -> RecordState {
-        let fields = references.mapValues { FieldValue.reference(Samples.name($0)) }
-            .merging(["text": .text(name)]) { $1 }
-        return Samples.state(
-            name, fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value, stamp) }, deletion: deletion,
-            revival: revival)
-    }
-
-    private static let author = "Author|~|1"
-    private static let shelf = "Shelf|~|1"
-    private static let book = "Book|~|1"
-
-    private static func tombstone(_ name: String, at stamp: Stamp) -> RecordState {
-        Samples.state(name, deletion: stamp)
-    }
-
-    package static var ruleCases: [(why: String, states: [RecordState])] {
-        cascades + nullifications + revivals + held
-    }
-
-    private static var cascades: [(String, [RecordState])] {
-        [
-            (
-                "what is older than the deletion goes along",
-                [record(author, at: at(0), deletion: at(100)), record(book, ["author": author], at: at(50))]
-            ),
-            (
-                "and what refers to that",
-                [
-                    tombstone(author, at: at(100)), record(book, ["author": author], at: at(50)),
-                    record("Loan|~|1", ["book": book], at: at(60)),
-                ]
-            ),
-            (
-                "a write under the stamp of the deletion is not newer",
-                [tombstone(author, at: at(100)), record(book, ["author": author], at: at(100))]
-            ),
-            (
-                "deny is cascade when the deletion has happened elsewhere",
-                [
-                    record(book, ["author": author], at: at(0), deletion: at(100)), record(author, at: at(0)),
-                    record("Loan|~|1", ["book": book], at: at(50)),
-                ]
-            ),
-            (
-                "a deletion that a newer write has ended takes what is older than it all the same",
-                [
-                    record(author, at: at(200), deletion: at(100)),
-                    record(book, ["author": author], at: at(50)),
-                    record("Book|~|2", ["author": author], at: at(150)),
-                ]
-            ),
-            (
-                "records that refer to each other in a circle",
-                [
-                    record("Page|~|1", ["next": "Page|~|2"], at: at(0)),
-                    record("Page|~|2", ["next": "Page|~|3"], at: at(0)),
-                    record("Page|~|3", ["next": "Page|~|1"], at: at(0), deletion: at(100)),
-                ]
-            ),
-            (
-                "a record that refers to itself",
-                [record("Page|~|1", ["next": "Page|~|1"], at: at(0), deletion: at(100))]
-            ),
-            (
-                "two references at once: one takes it along, the other becomes null",
-                [
-                    tombstone(author, at: at(100)), tombstone(shelf, at: at(200)),
-                    record(book, ["author": author, "shelf": shelf], at: at(50)),
-                ]
-            ),
+        if !entry.elsewhere.isEmpty { members.append(("elsewhere", names(entry.elsewhere.sorted()))) }
+        let hidden = outcome.hidden.sorted { $0.key < $1.key }.map { name, by -> JSON in
+            ["name": .string(name), "by": .string(by)]
+        }
+        let empty = outcome.empty.map { reference -> JSON in
+            ["name": .string(reference.record), "field": .string(reference.field)]
+        }
+        members += [
+            ("after", .array(outcome.after.map(JSON.state))), ("shown", names(outcome.shown)),
+            ("hidden", .array(hidden)), ("held", names(outcome.held)), ("empty", .array(empty)),
         ]
+        return .object(members)
+    }
+}
+
+/// What follows from the states of a case.
+package struct RuleOutcome: Equatable, Sendable {
+    package struct Reference: Hashable, Sendable {
+        package let record: String
+        package let field: String
     }
 
-    private static var nullifications: [(String, [RecordState])] {
-        [
-            (
-                "a reference older than the deletion becomes null, under its own stamp",
-                [
-                    record(author, at: at(0)), tombstone(shelf, at: at(100)),
-                    record(book, ["author": author, "shelf": shelf], at: at(50)),
-                ]
-            ),
-            (
-                "a reference newer than the deletion brings the record back",
-                [
-                    record(author, at: at(0)), record(shelf, at: at(0), deletion: at(100)),
-                    record(book, ["author": author, "shelf": shelf], at: at(150)),
-                ]
-            ),
-            (
-                "another field that is newer does not",
-                [
-                    record(author, at: at(0)), tombstone(shelf, at: at(100)),
-                    Samples.state(
-                        book,
-                        [
-                            ("author", .reference(Samples.name(author)), at(50)),
-                            ("shelf", .reference(Samples.name(shelf)), at(50)), ("text", .text("x"), at(150)),
-                        ]),
-                ]
-            ),
-            (
-                "null also where the deletion was ended by a newer write",
-                [
-                    record(author, at: at(0)), record(shelf, at: at(200), deletion: at(100)),
-                    record(book, ["author": author, "shelf": shelf], at: at(50)),
-                ]
-            ),
-        ]
-    }
+    package var after: [RecordState] = []
+    package var shown: [String] = []
+    /// The records that are hidden, each with the one that hides it.
+    package var hidden: [String: String] = [:]
+    package var held: [String] = []
+    package var empty: [Reference] = []
+}
 
-    private static var revivals: [(String, [RecordState])] {
-        [
-            (
-                "a child newer than the deletion brings its parent back whole",
-                [record(author, at: at(0), deletion: at(100)), record(book, ["author": author], at: at(150))]
-            ),
-            (
-                "and the parent of the parent",
-                [
-                    record(author, at: at(0), deletion: at(100)),
-                    record(book, ["author": author], at: at(50), deletion: at(100)),
-                    record("Loan|~|1", ["book": book], at: at(150)),
-                ]
-            ),
-            (
-                "but not its older siblings",
-                [
-                    record(author, at: at(0), deletion: at(100)),
-                    record(book, ["author": author], at: at(150)),
-                    record("Book|~|2", ["author": author], at: at(50)),
-                ]
-            ),
-            (
-                "where the parent's fields are elsewhere it is hollow, and the child is held",
-                [tombstone(author, at: at(100)), record(book, ["author": author], at: at(150))]
-            ),
-            (
-                "a revival by a newer circle",
-                [
-                    record("Page|~|1", ["next": "Page|~|2"], at: at(150)),
-                    record("Page|~|2", ["next": "Page|~|1"], at: at(0), deletion: at(100)),
-                ]
-            ),
-            (
-                "what was revived by a record that was deleted since stays",
-                [
-                    record(author, at: at(0), deletion: at(100), revival: at(150)),
-                    record(book, ["author": author], at: at(150), deletion: at(200)),
-                ]
-            ),
-        ]
-    }
-
-    private static var held: [(String, [RecordState])] {
-        [
-            ("a parent that has not come", [record(book, ["author": author], at: at(0))]),
-            (
-                "and what needs the record that is held",
-                [record(book, ["author": author], at: at(0)), record("Loan|~|1", ["book": book], at: at(0))]
-            ),
-            (
-                "a reference that is none",
-                [Samples.state(book, [("author", .text("nobody"), at(0)), ("text", .null, at(0))])]
-            ),
-            (
-                "a reference to another type",
-                [record(shelf, at: at(0)), record(book, ["author": shelf], at: at(0))]
-            ),
-            (
-                "a required reference that is null, or missing",
-                [
-                    Samples.state(book, [("author", .null, at(0))]),
-                    Samples.state("Loan|~|1", [("text", .text("x"), at(0))]),
-                ]
-            ),
-            (
-                "a circle is shown together",
-                [
-                    record("Page|~|1", ["next": "Page|~|2"], at: at(0)),
-                    record("Page|~|2", ["next": "Page|~|1"], at: at(0)),
-                ]
-            ),
-            (
-                "or held together",
-                [
-                    record("Page|~|1", ["next": "Page|~|2"], at: at(0)),
-                    record("Page|~|2", ["next": "Page|~|3"], at: at(0)),
-                ]
-            ),
-        ]
+extension Array {
+    /// The elements for which something holds, and the others.
+    fileprivate func split(_ isFirst: (Element) -> Bool) -> ([Element], [Element]) {
+        (filter(isFirst), filter { !isFirst($0) })
     }
 }

@@ -29,11 +29,11 @@ package enum Samples {
 
     package static func state(
         _ text: String, _ fields: [(String, FieldValue, Stamp)] = [], deletion: Stamp? = nil,
-        revival: Stamp? = nil
+        revival: Stamp? = nil, erasure: Stamp? = nil
     ) -> RecordState {
         RecordState(
             name: name(text), fields: fields.map { RecordField(name: $0.0, value: $0.1, stamp: $0.2) },
-            deletion: deletion, revival: revival)
+            deletion: deletion, revival: revival, erasure: erasure)
     }
 
     static func hash(_ byte: UInt8) -> AssetHash {
@@ -85,6 +85,20 @@ package enum Samples {
 
     /// Deleted after all its fields, revived by another: it lives, and its fields are elsewhere.
     static let hollow = state("SBPerson|~|ada", deletion: stamp(1000), revival: stamp(2000))
+
+    /// Restored after its last write: its id says so where two machines reconcile.
+    static let revived = state(
+        "SBPerson|~|dora", [("name", .text("Dora"), stamp(3000))], deletion: stamp(4000), revival: stamp(6000)
+    )
+
+    /// Deleted for ever.
+    static let erased = state(
+        "SBPerson|~|bob", deletion: stamp(2000), revival: stamp(1500), erasure: stamp(2000))
+
+    /// Deleted for ever, written anew, and deleted again on another machine, which the second field has not heard of.
+    static let writtenAnew = state(
+        "SBPerson|~|carl", [("age", .integer(7), stamp(9000)), ("name", .text("Carl"), stamp(3000))],
+        deletion: stamp(5000, attic), erasure: stamp(2000))
 
     /// The example of protocol.md 6.6.
     static let batch = Message.batch(

@@ -22,9 +22,10 @@ package struct VectorFile: Sendable {
     /// All of them.
     package static func all() async throws -> [VectorFile] {
         [
-            try handshake(), try pairing(), primitives, values, messages, try frames(), merge, try rules(),
+            try handshake(), try pairing(), primitives, values, messages, try frames(), merge,
+            try await rules(),
             digests, clock,
-            try reconciliation(), malformed, try await sessions(),
+            try reconciliation(), malformed, unions, try await sessions(),
         ]
     }
 }

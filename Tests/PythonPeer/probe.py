@@ -312,7 +312,7 @@ case("a type of 64 bytes", MALFORMED, "run", batch(types=b"\1\x40\x40" + b"a" * 
 case("more replicas than bytes", MALFORMED, "run", batch(replicas=b"\x7f\xff" + bytes(8)))
 case("more types than bytes", MALFORMED, "run", batch(types=b"\x7f\xff\6SBGame"))
 case("more records than bytes", MALFORMED, "run", batch(b"\x7f\xff" + record(NULL)[1:]))
-case("record flag 8", MALFORMED, "run", batch(record(NULL, flags=8)))
+case("record flag 16", MALFORMED, "run", batch(record(NULL, flags=16)))
 case("a record that says nothing", MALFORMED, "run", batch(b"\1\0\0\5probe\0", shapes=b"\1\0\0"))
 case("exceptions of a record without fields", ALIVE, "run", batch(
     b"\1\0\0\5probe\5" + stamp_bytes(THEN) + b"\0", shapes=b"\1\0\0"))  # fmt: skip
@@ -333,6 +333,15 @@ case("a deletion in the future", "error 8", "run", lambda p: batch(
     b"\1\0\0\5probe\1" + stamp_bytes(wall_clock() + 400_000), shapes=b"\1\0\0"))  # fmt: skip
 case("a revival in the future", "error 8", "run", lambda p: batch(
     b"\1\0\0\5probe\2" + stamp_bytes(wall_clock() + 400_000), shapes=b"\1\0\0"))  # fmt: skip
+case("a revival in the future of a record that was deleted for ever", "error 8", "run", lambda p: batch(
+    b"\1\0\0\5probe\13" + stamp_bytes(THEN) + stamp_bytes(wall_clock() + 400_000) + stamp_bytes(THEN),
+    shapes=b"\1\0\0"))  # fmt: skip
+case("an erasure without a deletion", MALFORMED, "run", batch(
+    b"\1\0\0\5probe\10" + stamp_bytes(THEN), shapes=b"\1\0\0"))  # fmt: skip
+case("an erasure that is greater than the deletion", MALFORMED, "run", batch(
+    b"\1\0\0\5probe\11" + stamp_bytes(THEN) + stamp_bytes(THEN + 1), shapes=b"\1\0\0"))  # fmt: skip
+case("a record that is erased", ALIVE, "run", batch(
+    b"\1\0\0\5probe\11" + stamp_bytes(THEN) + stamp_bytes(THEN), shapes=b"\1\0\0"))  # fmt: skip
 case("an exception in the future that a later one replaces", ALIVE, "run", lambda p: batch(
     record(NULL, flags=4, stamps=stamp_bytes(THEN) + b"\1\0" + stamp_bytes(THEN + 1))))  # fmt: skip
 case("a base stamp in the future that no field has", ALIVE, "run", lambda p: batch(

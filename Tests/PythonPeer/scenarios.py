@@ -331,9 +331,44 @@ def cascade_of_a_deletion(directory: Path) -> None:
     ]
     assert players
     python.run("delete", match)
-    sync(python, reference)
+    # One change of one record; what is hidden by it follows everywhere, and is not sent.
+    equal(moved(sync(python, reference))[:2], (1, 0))
+    assert match not in reference.names("SBMatch")
+    assert not set(players) & set(reference.names("SBPlayer"))
     for player in players:
-        equal(python.record(player)["state"], "deleted")
+        equal(python.record(player)["state"], "live")
+    equal(reference.digest(), python.digest())
+
+
+@scenario
+def restoring_and_erasing(directory: Path) -> None:
+    python, reference = Python(directory, "python"), imported(directory, "reference")
+    pair(python, reference)
+    match = reference.names("SBMatch")[0]
+    before = {kind: reference.names(kind) for kind in ("SBMatch", "SBPlayer", "SBScore")}
+    fields = reference.fields(match)
+    reference.run("record", "delete", match, "--yes")
+    sync(reference, python)
+    assert len(reference.names("SBPlayer")) < len(before["SBPlayer"])
+    python.run("restore", match)
+    sync(python, reference)
+    equal({kind: reference.names(kind) for kind in before}, before)
+    equal(reference.fields(match), fields)
+    equal(python.record(match)["state"], "live")
+    python.run("delete", match, "--for-ever")
+    sync(python, reference)
+    assert match not in reference.names("SBMatch")
+    # A newer record below does not bring it back, but whoever writes it anew does.
+    place = "SBMatchLocation|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b8"
+    python.run("put", place, f"match=reference:{match}", "name=text:newer", "latitude=null:", "longitude=null:")
+    sync(python, reference)
+    assert match not in reference.names("SBMatch") and place not in reference.names("SBMatchLocation")
+    equal(python.record(match)["state"], "deleted")
+    python.run("put", match, f"game=reference:{fields['game']}", "notes=text:written anew")
+    sync(python, reference)
+    assert match in reference.names("SBMatch") and place in reference.names("SBMatchLocation")
+    equal(reference.fields(match)["notes"], "written anew")
+    assert reference.fields(match).get("date") is None
 
 
 @scenario
@@ -450,7 +485,7 @@ def verify_mends(directory: Path) -> None:
     python, reference = Python(directory, "python"), imported(directory, "reference")
     pair(python, reference)
     with sqlite3.connect(python.store / "store.sqlite") as database:
-        database.execute("UPDATE record SET isLive = 0, id = NULL, milliseconds = NULL WHERE number % 500 = 0")
+        database.execute("UPDATE record SET liveId = NULL, id = NULL, milliseconds = NULL WHERE number % 500 = 0")
     database.close()
     equal(moved(sync(python, reference))[2], 1)
 

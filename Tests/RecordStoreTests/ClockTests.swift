@@ -49,6 +49,47 @@ struct ClockTests {
         }
     }
 
+    /// Such a revival brings nothing back, and comes before the next write all the same.
+    @Test func theClockSeesTheRevivalOfARecordThatWasDeletedForEver() async throws {
+        let name = try RecordName("Author|~|1")
+        let stamp = Stamp(time: HybridTime(milliseconds: Self.now), replica: ReplicaID(rawValue: 9))
+        let revival = Stamp(
+            time: HybridTime(milliseconds: Self.now + 200_000), replica: ReplicaID(rawValue: 9))
+        let store = a.store
+        _ = try await store.database.write { db in
+            try store.merge(db, [RecordState(name: name, deletion: stamp, revival: revival, erasure: stamp)])
+        }
+        try await insert(1, a)
+        let written = try #require(try await a.state("Author|~|1")?.newestWrite)
+        #expect(written > revival)
+    }
+
+    /// The peer's clock is four minutes ahead, which is allowed. Whoever has seen what it wrote, and does something then, is
+    /// the later one, several times within a millisecond.
+    @Test func whatComesAfterAPeersWriteIsLaterAlsoWhereThePeersClockIsAhead() async throws {
+        try await insert(1, a, ahead: 240_000)
+        try await a.send(to: b)
+        let name = try RecordName("Author|~|1")
+        var last = try #require(try await b.state("Author|~|1")?.newestStamp)
+        func expectLater(_ body: @escaping @Sendable (RecordStore) async throws -> Void) async throws {
+            try await body(b.store)
+            let stamp = try #require(try await b.state("Author|~|1")?.newestStamp)
+            #expect(stamp > last)
+            #expect(stamp.time.milliseconds == Self.now + 240_000)
+            last = stamp
+        }
+        try await expectLater { store in
+            _ = try await store.write { try $0.execute(sql: "UPDATE Author SET name = 'y'") }
+        }
+        try await expectLater { store in _ = try await store.write { try store.delete($0, name) } }
+        try await expectLater { store in _ = try await store.write { try store.restore($0, name) } }
+        try await expectLater { store in
+            _ = try await store.write { try $0.execute(sql: "UPDATE Author SET name = 'z'") }
+        }
+        try await b.send(to: a)
+        #expect(try a.rows("SELECT name FROM Author") == ["z"])
+    }
+
     @Test func nothingOfARefusedBatchIsApplied() async throws {
         try await insert(1, a)
         try await insert(2, a, ahead: Self.hour)

@@ -37,7 +37,9 @@ struct DeletionTests {
         try a.shell("DELETE FROM Author")
         try await a.sync(with: b)
         #expect(try a.rows("SELECT * FROM Book").isEmpty)
-        #expect(try await a.status().tombstones == 2)
+        // The book is not deleted: it goes with its author.
+        #expect(try await a.status().tombstones == 1)
+        #expect(try await a.status().hidden == 1)
         try await expectEqual()
     }
 
@@ -49,7 +51,7 @@ struct DeletionTests {
             "INSERT INTO Book (recordName, title, author) VALUES ('Book|~|2', 'Persuasion', 'Author|~|1')")
         try await a.sync(with: b)
         #expect(try a.rows("SELECT name FROM Author") == ["Jane Austen"])
-        #expect(try a.rows("SELECT title FROM Book") == ["Persuasion"])
+        #expect(try a.rows("SELECT title FROM Book ORDER BY 1") == ["Emma", "Persuasion"])
         try await expectEqual()
     }
 

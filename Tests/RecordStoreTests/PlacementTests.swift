@@ -26,6 +26,42 @@ struct PlacementTests: PeerRecords {
         #expect(try await machine.status().held == 0)
     }
 
+    /// Both books are without their shelf, too, and can do without.
+    @Test func aHeldRecordWaitsForWhatItNeedsAlone() async throws {
+        let machine = try Machine(
+            "a", number: 1,
+            sql: Library.sql + """
+                CREATE TRIGGER choosy BEFORE INSERT ON Book BEGIN SELECT RAISE(ABORT, 'not here'); END;
+                """)
+        let books = try (1...2).map { try book($0, by: "Author|~|\($0)", shelf: "Shelf|~|1") }
+        try await apply([[author(1)] + books], to: machine)
+        let store = machine.store
+        let held = try await store.database.read { try store.heldRecords($0, type: nil) }
+        #expect(held.map(\.name) == ["Book|~|1", "Book|~|2"])
+        #expect(held.map(\.waitsFor) == ["fields that its table accepts", "Author|~|2"])
+    }
+
+    /// Neither does a row show a hidden record that somebody wrote past the triggers. A repair takes it for a write in the
+    /// record, which is older than the deletion that hides it.
+    @Test func aRowInThePlaceOfAHiddenRecordIsFoundAndMended() async throws {
+        let machine = try Machine("a", number: 1)
+        let store = machine.store
+        try await apply([[author(1), book(1, by: "Author|~|1")]], to: machine)
+        try await apply([[record("Author|~|1", [:], deletion: later(1000))]], to: machine)
+        try machine.shell(
+            """
+            BEGIN; INSERT INTO capturePause (id) VALUES (1);
+            INSERT INTO Book (recordName, title, author) VALUES ('Book|~|1', 'Mine', 'Author|~|1');
+            DELETE FROM capturePause; COMMIT
+            """)
+        let found = try await store.database.write { try store.repair($0) }
+        #expect(found.findings.map(\.name) == ["Book|~|1"] && found.findings.map(\.kind) == [.unknownRow])
+        #expect(try machine.rows("SELECT * FROM Book").isEmpty)
+        #expect(try await store.database.read { try store.check($0) }.isSound)
+        try await store.write { db in _ = try store.restore(db, RecordName("Author|~|1")) }
+        #expect(try machine.rows("SELECT title FROM Book") == ["Mine"])
+    }
+
     /// A row that somebody wrote where a record is held is no row of that record.
     @Test func aRowInThePlaceOfAHeldRecordIsFound() async throws {
         let machine = try Machine("a", number: 1)

@@ -48,6 +48,16 @@ struct PurgeTests {
         #expect(try await purgeNow() == 1)
     }
 
+    /// A program has written the record anew, and nobody has looked since.
+    @Test func whatWasWrittenSinceTheDeletionIsTakenInFirst() async throws {
+        try await delete(1)
+        clock.milliseconds += 1000
+        try a.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'again')")
+        #expect(try await purgeNow() == 0)
+        #expect(try await a.state("Author|~|1")?.deletion != nil)
+        #expect(try await a.state("Author|~|1")?.isLive == true)
+    }
+
     @Test func deletionsAreForgottenOnceADay() async throws {
         try await delete(1)
         clock.milliseconds += Self.day / 2

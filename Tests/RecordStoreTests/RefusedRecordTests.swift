@@ -20,14 +20,19 @@ struct RefusedRecordTests {
         try await owner.sync(with: reader)
         try await owner.store.grant(.read, to: "reader", in: "ScorebookData")
         try reader.shell(sql)
-        let peer = try #require(try await reader.store.peers().first)
-        let ledger = PeerLedger(store: reader.store, peer: peer)
-        let names = try [Self.author, Self.book].map { try RecordName($0) }
-        try await reader.store.write { db in
-            try ledger.noteRefused(db, Refusal(names: names, reason: .readOnly))
-        }
+        try await refuse([Self.author, Self.book], of: reader)
         try await reader.send(to: owner)
         try await body(owner, reader)
+    }
+
+    /// The other machine does not take what this one has of some records.
+    private func refuse(_ names: [String], of machine: Machine) async throws {
+        let peer = try #require(try await machine.store.peers().first)
+        let ledger = PeerLedger(store: machine.store, peer: peer)
+        let names = try names.map { try RecordName($0) }
+        try await machine.store.write { db in
+            try ledger.noteRefused(db, Refusal(names: names, reason: .readOnly))
+        }
     }
 
     private func restore(_ machine: Machine) async throws -> [String] {
@@ -68,6 +73,45 @@ struct RefusedRecordTests {
             #expect(try reader.rows("SELECT book FROM Loan") == [Self.book])
             #expect(try await reader.status().held == 0)
             #expect(try await reader.store.database.read { try reader.store.check($0) }.isSound)
+        }
+    }
+
+    /// A book can do without its shelf.
+    @Test func whatCanDoWithoutItIsShownWithoutIt() async throws {
+        let owner = try Machine("owner", number: 1)
+        let reader = try Machine("reader", number: 2)
+        try owner.shell(
+            """
+            INSERT INTO Author (recordName, name) VALUES ('\(Self.author)', 'Jane');
+            INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'top');
+            INSERT INTO Book (recordName, title, author, shelf)
+                VALUES ('\(Self.book)', 'Emma', '\(Self.author)', 'Shelf|~|1');
+            """)
+        try await owner.sync(with: reader)
+        try reader.shell("UPDATE Shelf SET label = 'low'")
+        try await refuse(["Shelf|~|1"], of: reader)
+        #expect(try await restore(reader) == ["Shelf|~|1"])
+        #expect(try reader.rows("SELECT title, shelf FROM Book") == ["Emma|-"])
+        #expect(try await reader.status().held == 0)
+        #expect(try await reader.store.database.read { try reader.store.check($0) }.isSound)
+        try await owner.send(to: reader)
+        #expect(try reader.rows("SELECT shelf, label FROM Book, Shelf") == ["Shelf|~|1|top"])
+        #expect(try await owner.digest() == reader.digest())
+    }
+
+    /// Nothing hides the book any more when the deletion of its author is given up.
+    @Test func whatWentWithItWaitsForIt() async throws {
+        try await withRefusal("UPDATE Author SET name = 'Jan'") { owner, reader in
+            _ = try await restore(reader)
+            try await owner.send(to: reader)
+            try reader.shell("DELETE FROM Author")
+            try await refuse([Self.author], of: reader)
+            #expect(try await reader.status().hidden == 1)
+            #expect(try await restore(reader) == [Self.author])
+            let status = try await reader.status()
+            #expect(status.hidden == 0 && status.held == 1)
+            try await owner.send(to: reader)
+            #expect(try reader.rows("SELECT title, name FROM Book, Author") == ["Emma|Jane"])
         }
     }
 

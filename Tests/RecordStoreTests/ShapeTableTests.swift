@@ -7,7 +7,7 @@ import Testing
 struct ShapeTableTests {
     @Test func listsKeepTheirNumbersHoweverManyThereAre() throws {
         try DatabaseQueue().write { db in
-            try MetadataTables.migrate(db)
+            _ = try MetadataTables.migrate(db)
             let table = ShapeTable(db)
             #expect(try table.id([]) == 0)
             let lists = (0..<3 * ShapeTable.limit).map { ["a", "b\($0)"] }

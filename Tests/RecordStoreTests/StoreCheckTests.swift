@@ -1,7 +1,9 @@
+import Dispatch
 import GRDB
-import RecordStore
 import SyncModel
 import Testing
+
+@testable import RecordStore
 
 /// A store that was written to past the triggers, or damaged, says exactly what is wrong, and can be mended.
 struct StoreCheckTests {
@@ -152,5 +154,25 @@ struct StoreCheckTests {
         await #expect(throws: DatabaseError.self) { try await store.database.write { try store.repair($0) } }
         try a.shell("ALTER TABLE elsewhere RENAME TO recordShape")
         #expect(try await check() == [])
+    }
+
+    /// A session that ends in the middle of a read is no damage either.
+    @Test func aReadThatIsCancelledIsNoDamage() async throws {
+        let (readings, reading) = AsyncStream<Void>.makeStream()
+        let isCancelled = DispatchSemaphore(value: 0)
+        let store = a.store
+        let task = Task {
+            try await store.database.read { db in
+                let row = try #require(try Row.fetchOne(db, sql: "SELECT remoteRecord FROM remoteRecord"))
+                let shapes = ShapeTable(db)
+                reading.finish()
+                isCancelled.wait()
+                _ = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: "a record")
+            }
+        }
+        for await _ in readings {}
+        task.cancel()
+        isCancelled.signal()
+        await #expect(throws: CancellationError.self) { try await task.value }
     }
 }

@@ -194,6 +194,26 @@ struct TombstoneTests {
         #expect(try await b.digest() == Machine("c", number: 9).digest())
     }
 
+    /// A row that went past the triggers leaves nothing behind.
+    @Test func whatHasNoRowIsForgottenToo() async throws {
+        try b.shell(
+            "BEGIN; INSERT INTO capturePause (id) VALUES (1); DELETE FROM Book; DELETE FROM capturePause; COMMIT"
+        )
+        #expect(try await startOver(b, with: a) == 3)
+        #expect(try b.rows("SELECT * FROM remoteRecord").isEmpty)
+        #expect(try await b.digest() == Machine("c", number: 9).digest())
+    }
+
+    /// A loan needs its book, which needs its author.
+    @Test func whatIsKeptKeepsAllThatItNeeds() async throws {
+        try b.shell(
+            "INSERT INTO Loan (recordName, borrower, book) VALUES ('Loan|~|1', 'Cassandra', 'Book|~|1')")
+        #expect(try await startOver(b, with: a) == 1)
+        #expect(try b.rows("SELECT borrower FROM Loan") == ["Cassandra"])
+        #expect(try b.rows("SELECT title FROM Book") == ["Emma"])
+        #expect(try b.rows("SELECT name FROM Author") == ["Jane Austen"])
+    }
+
     private func behind(_ ledger: PeerLedger) async throws -> Int {
         try await ledger.store.database.read { try ledger.store.behind($0, ledger.peer) }
     }

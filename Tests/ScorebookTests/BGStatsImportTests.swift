@@ -19,25 +19,39 @@ struct BGStatsImportTests {
         #expect(try await scorebook.states() == before)
     }
 
+    /// Every row of the seven tables.
+    private func contents(_ scorebook: ScorebookStore) async throws -> [[String]] {
+        var contents: [[String]] = []
+        for kind in RecordKind.allCases {
+            contents.append(
+                try await scorebook.rows("SELECT * FROM \(kind.recordType) ORDER BY recordName"))
+        }
+        return contents
+    }
+
     @Test func theLaterFileWinsInEveryOrder() async throws {
-        let alone = try await scorebook([Support.later()])
-        let expected = try await alone.digest()
+        let expected = try await contents(scorebook([Support.later()]))
         for files in [[Support.earlier, Support.later], [Support.later, Support.earlier]] {
             let both = try await scorebook(files.map { try $0() })
-            #expect(try await both.digest() == expected)
+            #expect(try await contents(both) == expected)
             #expect(try await both.status().held == 0)
         }
     }
 
+    /// What the later file has no more is found where somebody imports it again.
     @Test func theLaterFileWinsAcrossMachines() async throws {
-        let alone = try await scorebook([Support.later()])
-        let expected = try await alone.digest()
+        let expected = try await contents(scorebook([Support.later()]))
         let first = try await scorebook([Support.earlier()], replica: 2)
         let second = try await scorebook([Support.later()], replica: 3)
         try await first.take(from: second)
         try await second.take(from: first)
-        #expect(try await first.digest() == expected)
-        #expect(try await second.digest() == expected)
+        #expect(try await first.digest() == second.digest())
+        _ = try await second.importData(Support.later())
+        try await first.take(from: second)
+        #expect(try await first.digest() == second.digest())
+        for scorebook in [first, second] {
+            #expect(try await contents(scorebook) == expected)
+        }
     }
 
     @Test func theReportTellsWhatBecameOfEachType() async throws {
@@ -115,6 +129,36 @@ struct BGStatsImportTests {
         #expect(try await scorebook.rows("SELECT caption FROM SBMatchImage") == ["The end"])
         #expect(try await scorebook.rows("SELECT points FROM SBScore WHERE round = 2") == ["5"])
         #expect(try await scorebook.rows("SELECT COUNT(*) FROM SBPlayer WHERE match = '\(match)'") == ["2"])
+    }
+
+    @Test func aPlayerWhomANewerPlayHasNotStaysIfSomebodyHasChangedThem() async throws {
+        let scorebook = try await scorebook([Support.earlier()])
+        let later = try await self.scorebook([Support.later()])
+        let names =
+            "SELECT recordName FROM SBPlayer WHERE match NOT GLOB '*-000000000005' ORDER BY recordName"
+        let kept = try await later.rows(names)
+        let removed = try await scorebook.rows(names).filter { !kept.contains($0) }
+        try #require(removed.count == 1)
+        try await scorebook.execute("UPDATE SBPlayer SET role = 'mine' WHERE recordName = '\(removed[0])'")
+        _ = try await scorebook.importData(Support.later())
+        #expect(try await scorebook.rows(names) == (kept + [removed[0]]).sorted())
+    }
+
+    /// What a play has no more is not what somebody has deleted.
+    @Test func anOlderFileRestoresPlaysButNotWhatNewerVersionsHaveNoMore() async throws {
+        let scorebook = try await scorebook([Support.earlier(), Support.later()])
+        let before = try await contents(scorebook)
+        #expect(try await scorebook.importData(Support.earlier()).restored == 0)
+        #expect(try await contents(scorebook) == before)
+        let report = try await scorebook.importData(Support.earlier(), restores: true)
+        let play = "'SBMatch|~|0000000d-0000-4000-8000-000000000005'"
+        #expect(try await scorebook.rows("SELECT 1 FROM SBMatch WHERE recordName = \(play)") == ["1"])
+        let players = try await scorebook.rows("SELECT recordName FROM SBPlayer WHERE match = \(play)")
+        #expect(players.count > 0 && report.restored > players.count)
+        let newer = "SELECT COUNT(*) FROM SBPlayer WHERE match GLOB '*-000000000007'"
+        #expect(try await scorebook.rows(newer) == ["2"])
+        let location = "SELECT name FROM SBMatchLocation WHERE match GLOB '*-00000000000a'"
+        #expect(try await scorebook.rows(location) == [])
     }
 
     @Test func anEditMadeHereLaterThanThePlayStays() async throws {

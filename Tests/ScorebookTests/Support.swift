@@ -87,6 +87,16 @@ extension ScorebookStore {
         }
     }
 
+    /// The states of what is there, for people.
+    func shownStates() async throws -> [RecordState] {
+        try await records.foldPendingChanges()
+        return try await records.database.read { [records] db in
+            var states: [RecordState] = []
+            try records.forEachLiveState(db) { states.append($0) }
+            return states
+        }
+    }
+
     /// Takes in everything that another scorebook knows, as a sync does.
     func take(from other: ScorebookStore) async throws {
         let states = try await other.states()

@@ -103,6 +103,12 @@ struct NoiseHandshakeTests {
         #expect(try initiator.send.seal([0]) != responder.send.seal([0]))
     }
 
+    @Test func eachSideOpensWhatTheOtherSeals() throws {
+        var (initiator, responder) = try NoiseSession.establish()
+        #expect(try responder.receive.open(initiator.send.seal([1, 2, 3])) == [1, 2, 3])
+        #expect(try initiator.receive.open(responder.send.seal([4, 5])) == [4, 5])
+    }
+
     @Test func aMessageMayBeAsLongAsNoiseAllowsAndNoLonger() throws {
         var fits = NoiseSession()
         let message = try fits.initiator.writeMessage(payload: [UInt8](repeating: 7, count: 65_535 - 32))

@@ -54,6 +54,12 @@ struct NegentropyReconciliationTests {
         #expect(exchange.need.count == sets.need.count, sourceLocation: sourceLocation)
     }
 
+    /// A range that is the same on both sides is settled by its fingerprint, and nothing more is said of it.
+    @Test func equalSetsAreSettledByTheFirstMessage() throws {
+        let exchange = try NegentropyExchange(NegentropySets(seed: 1, shared: 1000, mine: 0, theirs: 0))
+        #expect(exchange.messages.dropFirst() == [[NegentropyV1.versionByte]])
+    }
+
     /// With these limits, the fingerprint at the end of a full frame would, as the reference implementation makes
     /// it, hide from the initiator the newest items of the responder.
     @Test func nothingIsLostAtTheEndOfAFullFrame() throws {

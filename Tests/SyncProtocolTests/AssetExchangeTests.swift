@@ -193,6 +193,14 @@ struct AssetExchangeTests {
         #expect(throws: ProtocolError.self) { try receiver.received(chunk) }
     }
 
+    /// What has come of an answer already counts.
+    @Test func theLastBytesAreNoMoreThanIsLeftOfTheRequest() throws {
+        var receiver = Self.asking()
+        #expect(try receiver.received(Self.chunk(1, 0, 60_000)) == .write)
+        #expect(throws: ProtocolError.self) { try receiver.received(Self.chunk(1, 60_000, 40_001)) }
+        #expect(try receiver.received(Self.chunk(1, 60_000, 40_000)) == .write)
+    }
+
     @Test func aFileIsNotMissingTwice() throws {
         var receiver = Self.asking()
         #expect(try receiver.isMissing(Self.hash(1)) == true)

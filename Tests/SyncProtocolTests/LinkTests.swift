@@ -58,6 +58,18 @@ struct LinkTests {
         .reconcile(Message.Reconcile(zone: 0, payload: [UInt8](repeating: 5, count: count)))
     }
 
+    /// Whatever comes behind the error, nobody answers it.
+    @Test(arguments: [NoiseHandshake.Role.initiator, .responder])
+    func aHandshakeThatFailedIsOver(role: NoiseHandshake.Role) throws {
+        var handshake = LinkHandshake(role: role, staticKey: .generate())
+        _ = try handshake.start()
+        let tooShort = ByteBuffer(bytes: [0, 3, 1, 2, 3])
+        handshake.append(tooShort)
+        #expect(throws: SecureChannelError.self) { try handshake.next() }
+        handshake.append(tooShort)
+        #expect(try handshake.next() == nil)
+    }
+
     /// Frames of the handshake are short, those behind it need not be.
     @Test func longFramesComeBehindTheHandshake() throws {
         var (caller, listener) = try link()

@@ -149,6 +149,17 @@ struct ZoneExchangeTests {
         #expect(!exchange.isConfirmed)
     }
 
+    /// The other side finds the two equal by this digest, which it was not told before.
+    @Test func theDigestThatWasFoundEqualIsTold() throws {
+        var exchange = try idle()
+        #expect(exchange.nextRequest() == .summarize)
+        _ = exchange.summarized(summary(10, 5))
+        #expect(exchange.nextRequest() == nil)
+        #expect(exchange.compare(summary(10, 6), with: summary(6, 10)) == .equal)
+        #expect(!exchange.isConfirmed)
+        #expect(exchange.nextRequest() == .summarize)
+    }
+
     @Test func aWholeCopyIsFollowedByTheChangesMadeMeanwhile() throws {
         var exchange = ZoneExchange(zone: 0, isCaller: true)
         _ = exchange.begin(at: .start, isHeldTokenVoid: false, recordCount: 0)
@@ -270,6 +281,22 @@ struct ZoneExchangeTests {
         }
         #expect(exchange.recordsChecked() == [.takeInventory])
         #expect(try exchange.inventoryTaken(nothing, at: token(11)).count == 1)
+    }
+
+    /// A side may end the reconciliation with its first step, which waits for the inventory here.
+    @Test func theFirstStepMayBeTheLast() throws {
+        var exchange = ZoneExchange(zone: 0, isCaller: false)
+        _ = exchange.begin(at: .start, isHeldTokenVoid: false, recordCount: 1)
+        _ = try exchange.received(
+            Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: true, recordCount: 1))
+        let end = Message.Reconcile(zone: 0, isEnd: true, payload: [])
+        #expect(try exchange.received(end) == [.takeInventory])
+        #expect(try exchange.inventoryTaken(nothing, at: token(10)) == [.resolve([])])
+        #expect(throws: ProtocolError.self) { try exchange.received(end) }
+        #expect(exchange.resolved([]) == [.wake])
+        #expect(exchange.nextRequest() == .readNamed([]))
+        let loose = ChangeBatch(records: [], token: token(10), isLast: true, isLoose: true)
+        #expect(exchange.namedRead([]) == .batch(zone: 0, loose))
     }
 
     @Test func recordsOutOfTurnAreRefused() throws {

@@ -16,7 +16,7 @@ struct Oracle {
 
     private enum Rule { case cascade, deny, nullify }
 
-    /// The joined states after all rules have been applied until none changes anything.
+    /// The joined states, with all revivals that follow from them.
     let settled: [RecordName: RecordState]
 
     init(joining machines: [[RecordName: RecordState]], knowingPrizes: Bool) {
@@ -26,91 +26,123 @@ struct Oracle {
                 if states[name] == nil { states[name] = state } else { states[name]!.merge(state) }
             }
         }
-        // All deletions first; who is alive then brings back what it needs.
-        for rules in [Self.delete, Self.revive] {
-            var isChanging = true
-            while isChanging {
-                isChanging = false
-                for name in states.keys.sorted() {
-                    for reference in Self.references where reference.type == name.recordType {
-                        guard reference.type != "Prize" || knowingPrizes else { continue }
-                        isChanging = rules(reference, name, &states) || isChanging
-                    }
-                }
+        var isChanging = true
+        while isChanging {
+            isChanging = false
+            for name in states.keys.sorted() where !Self.isDead(states[name]!) {
+                guard knowingPrizes || name.recordType != "Prize" else { continue }
+                isChanging = Self.revive(from: name, &states) || isChanging
             }
         }
         settled = states
     }
 
-    /// The names of the records that live.
+    /// The names of the records that nobody has deleted for good.
     var live: Set<RecordName> { Set(settled.values.filter(\.isLive).map(\.name)) }
 
-    /// The records that a machine of a version shows: of those that live and whose type it knows, the most that can
-    /// be shown together so that each shows all that it refers to.
+    // MARK: What is shown
+
+    /// The records that are deleted, and those that cannot be there without one that is.
+    static func outOfSight(_ states: [RecordName: RecordState], version: Int) -> Set<RecordName> {
+        var gone = Set(states.values.filter(isDead).map(\.name))
+        while true {
+            let next = states.values.filter { state in
+                !gone.contains(state.name) && isKnown(state.name, version)
+                    && targets(of: state).contains { $0.rule != .nullify && gone.contains($0.name) }
+            }
+            if next.isEmpty { return gone }
+            gone.formUnion(next.map(\.name))
+        }
+    }
+
+    /// The records that a machine of a version shows: of those that are not out of sight and whose type it knows, the most
+    /// that can be shown together so that each shows all that it refers to; a reference with the rule nullify is empty where there
+    /// is nothing to see.
     static func shown(_ states: [RecordName: RecordState], version: Int) -> Set<RecordName> {
-        let known = Set(SimulatedSchema.tables(version: version).map(\.type))
-        var shown = Set(states.values.filter { $0.isLive && known.contains($0.name.recordType) }.map(\.name))
+        let gone = outOfSight(states, version: version)
+        var shown = Set(
+            states.values.filter { !gone.contains($0.name) && $0.isLive && isKnown($0.name, version) }
+                .map(\.name))
         while true {
             let incomplete = shown.filter { name in
-                references.contains { $0.type == name.recordType && !isMet($0, of: states[name]!, shown) }
+                references.contains { reference in
+                    guard reference.type == name.recordType else { return false }
+                    switch states[name]!.field(reference.field)?.value {
+                    case .reference(let target) where target.recordType == reference.target:
+                        return !shown.contains(target) && reference.rule != .nullify
+                    case .null, nil: return reference.rule != .nullify
+                    default: return true
+                    }
+                }
             }
             if incomplete.isEmpty { return shown }
             shown.subtract(incomplete)
         }
     }
 
-    private static func isMet(
-        _ reference: Reference, of state: RecordState,
-        _ shown: Set<RecordName>
-    ) -> Bool {
-        switch state.field(reference.field)?.value {
-        case .reference(let target): target.recordType == reference.target && shown.contains(target)
-        case .null, nil: reference.rule == .nullify
-        default: false
-        }
+    /// The value that a row shows for a field.
+    static func shownValue(_ field: RecordField, of name: RecordName, shown: Set<RecordName>)
+        -> FieldValue
+    {
+        guard case .reference(let target) = field.value, !shown.contains(target),
+            references.contains(where: {
+                $0.type == name.recordType && $0.field == field.name && $0.rule == .nullify
+            })
+        else { return field.value }
+        return .null
     }
+
+    private static func isKnown(_ name: RecordName, _ version: Int) -> Bool {
+        SimulatedSchema.tables(version: version).contains { $0.type == name.recordType }
+    }
+
+    // MARK: What comes back
 
     private typealias Reference = (type: String, field: String, target: String, rule: Rule)
 
-    /// The reference's write, and the deletion of what it refers to.
-    private static func target(
-        _ reference: Reference, _ name: RecordName, _ states: [RecordName: RecordState]
-    ) -> (parent: RecordName, stamp: Stamp, deletion: Stamp)? {
-        guard let field = states[name]!.field(reference.field), case .reference(let parent) = field.value,
-            parent.recordType == reference.target, let deletion = states[parent]?.deletion
-        else { return nil }
-        return (parent, field.stamp, deletion)
+    private static func targets(of state: RecordState) -> [(name: RecordName, rule: Rule, stamp: Stamp)] {
+        references.compactMap { reference in
+            guard reference.type == state.name.recordType, let field = state.field(reference.field),
+                case .reference(let target) = field.value, target.recordType == reference.target
+            else { return nil }
+            return (target, reference.rule, field.stamp)
+        }
     }
 
-    private static func delete(
-        _ reference: Reference, _ name: RecordName, _ states: inout [RecordName: RecordState]
-    ) -> Bool {
-        guard let (_, stamp, deletion) = target(reference, name, states) else { return false }
-        guard reference.rule == .nullify else { return raise(&states[name]!.deletion, deletion) }
-        guard stamp <= deletion else { return false }
-        return states[name]!.write(RecordField(name: reference.field, value: .null, stamp: stamp))
+    /// Lets a record that is not deleted bring back what it cannot be without, however far up, and what it has referred to
+    /// since that was deleted.
+    private static func revive(from name: RecordName, _ states: inout [RecordName: RecordState]) -> Bool {
+        let life = life(states[name]!)!
+        var isChanged = false
+        for target in targets(of: states[name]!) where target.rule == .nullify {
+            isChanged = raise(target.name, target.stamp, &states) || isChanged
+        }
+        var above: Set<RecordName> = []
+        var waiting = [name]
+        while let next = waiting.popLast() {
+            for target in states[next].map(targets(of:)) ?? [] where target.rule != .nullify {
+                guard above.insert(target.name).inserted else { continue }
+                isChanged = raise(target.name, life, &states) || isChanged
+                waiting.append(target.name)
+            }
+        }
+        return isChanged
     }
 
-    private static func revive(
-        _ reference: Reference, _ name: RecordName, _ states: inout [RecordName: RecordState]
-    ) -> Bool {
-        guard let (parent, stamp, _) = target(reference, name, states), !isDead(states[name]!),
-            isDead(states[parent]!)
-        else { return false }
-        let child = states[name]!
-        let life = (child.fields.map(\.stamp) + [child.revival].compactMap { $0 }).max()!
-        return raise(&states[parent]!.revival, reference.rule == .nullify ? stamp : life)
+    private static func raise(_ name: RecordName, _ stamp: Stamp, _ states: inout [RecordName: RecordState])
+        -> Bool
+    {
+        guard let state = states[name], isDead(state), stamp > state.deletion! else { return false }
+        states[name]!.revival = stamp
+        return true
+    }
+
+    private static func life(_ state: RecordState) -> Stamp? {
+        (state.fields.map(\.stamp) + [state.revival].compactMap { $0 }).max()
     }
 
     private static func isDead(_ state: RecordState) -> Bool {
         guard let deletion = state.deletion else { return false }
-        let life = (state.fields.map(\.stamp) + [state.revival].compactMap { $0 }).max()
-        return life.map { $0 <= deletion } ?? true
-    }
-
-    private static func raise(_ stamp: inout Stamp?, _ other: Stamp) -> Bool {
-        guard stamp.map({ $0 < other }) ?? true else { return false }
-        stamp = other
-        return true
+        return life(state).map { $0 <= deletion } ?? true
     }
 }

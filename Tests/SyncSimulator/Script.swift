@@ -11,6 +11,10 @@ public struct Script: Sendable, CustomStringConvertible {
             case write
             /// A record is deleted through the library.
             case delete
+            /// One of ``CompleteTrial/Operation``: the seed is its number.
+            case exact
+            /// A user restores a deleted record.
+            case undo
             /// A machine's engine looks at what was written.
             case fold
             /// Two machines sync.
@@ -51,10 +55,20 @@ public struct Script: Sendable, CustomStringConvertible {
         }
     }
 
-    /// How many machines there are, and what each is like.
     let machines: Int
+    /// What each machine is like, drawn from this number. 0: all have the first version, a clock that is right, and the same
+    /// records at the beginning.
     let setup: UInt64
     var steps: [Step]
+
+    var isExact: Bool { setup == 0 }
+
+    /// A script of given steps, between machines that are alike.
+    init(exactly steps: [Step], machines: Int) {
+        self.machines = machines
+        setup = 0
+        self.steps = steps
+    }
 
     /// The script that a seed stands for.
     public init(seed: UInt64) {
@@ -70,7 +84,9 @@ public struct Script: Sendable, CustomStringConvertible {
             let kind: Step.Kind =
                 switch roll {
                 case 0..<12: .advance
-                case 12..<44: .write
+                case 12..<34: .write
+                case 34..<38: .undo
+                case 38..<44: .delete
                 case 44..<46: .part
                 case 46..<52: .delete
                 case 52..<56: .fold

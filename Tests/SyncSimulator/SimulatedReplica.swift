@@ -51,15 +51,22 @@ final class SimulatedReplica {
 
     // MARK: What happens to a machine
 
-    /// Runs statements in one transaction as another program would: without our code, foreign keys off.
-    func shell(_ statements: [String]) throws {
+    /// Runs statements in one transaction as another program would, without our code. Where foreign keys are on, what breaks
+    /// one is not written.
+    func shell(_ statements: [String], hasForeignKeys: Bool = false) throws {
         try database.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA foreign_keys = OFF")
-            try db.inTransaction {
-                for statement in statements { try db.execute(sql: statement) }
-                return .commit
+            try db.execute(sql: "PRAGMA foreign_keys = \(hasForeignKeys ? "ON" : "OFF")")
+            defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
+            do {
+                try db.inTransaction {
+                    for statement in statements { try db.execute(sql: statement) }
+                    return .commit
+                }
+            } catch let error as DatabaseError
+                where hasForeignKeys && error.resultCode == .SQLITE_CONSTRAINT
+            {
+                return
             }
-            try db.execute(sql: "PRAGMA foreign_keys = ON")
         }
     }
 
@@ -107,11 +114,19 @@ final class SimulatedReplica {
     }
 
     /// Forgets what another machine has, because it was away for too long.
-    func startOver(with other: SimulatedReplica) throws {
+    ///
+    /// - Returns: whether it can know what the other has. One that has started over itself has lost some of what it had
+    ///   acknowledged, and nobody knows how much of it.
+    func startOver(with other: SimulatedReplica) throws -> Bool {
         let (ours, theirs) = (try ledger(with: other), try other.ledger(with: self))
         let held = try other.database.read { try theirs.summary($0).received }
-        _ = try database.write { db in
+        return try database.write { db in
+            let acknowledged =
+                try Int64.fetchOne(
+                    db, sql: "SELECT acknowledgedSequence FROM peerZone WHERE peer = ?",
+                    arguments: [ours.peer.id]) ?? 0
             try store.startOver(db, with: ours.peer, in: [(store.current(db, nil), heldByPeer: held)])
+            return held.map { $0.sequence >= acknowledged } ?? true
         }
     }
 
@@ -153,11 +168,9 @@ final class SimulatedReplica {
         }
     }
 
-    /// Whether a deletion waits for the rest of a stream that was cut.
-    func hasUnsettledRecords() throws -> Bool {
-        try database.read {
-            try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM unsettledRecord)") ?? false
-        }
+    /// Whether a record is there and waits for something.
+    func isHeld(_ db: Database, _ name: RecordName) throws -> Bool {
+        try store.heldRecords(db, type: nil).contains { $0.name == name.description }
     }
 
     /// Everything that the store knows, by name.

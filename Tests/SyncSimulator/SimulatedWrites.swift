@@ -8,6 +8,24 @@ import SeededRandom
 enum SimulatedWrites {
     private static let poolSize = 4
 
+    /// Records that refer to each other, none to one that is missing.
+    static let beginning = [
+        "INSERT INTO Team (recordName, captain) VALUES ('Team|~|0', 'Member|~|0'), ('Team|~|1', NULL)",
+        """
+        INSERT INTO Member (recordName, team)
+        VALUES ('Member|~|0', 'Team|~|0'), ('Member|~|1', 'Team|~|0'), ('Member|~|2', 'Team|~|1')
+        """,
+        """
+        INSERT INTO Note (recordName, member)
+        VALUES ('Note|~|0', 'Member|~|0'), ('Note|~|1', 'Member|~|1'), ('Note|~|2', 'Member|~|2')
+        """,
+        """
+        INSERT INTO Seat (recordName, team, member)
+        VALUES ('Seat|~|0', 'Team|~|0', 'Member|~|1'), ('Seat|~|1', 'Team|~|1', 'Member|~|0')
+        """,
+        "INSERT INTO Fee (recordName, member) VALUES ('Fee|~|0', 'Member|~|2')",
+    ]
+
     /// The statements of one transaction.
     static func statements(_ replica: SimulatedReplica, _ random: inout SeededGenerator) throws -> [String] {
         var statements: [String] = []

@@ -20,6 +20,11 @@ struct Simulate: ParsableCommand {
     @Option(help: "How many to run at once.")
     var jobs = ProcessInfo.processInfo.activeProcessorCount
 
+    @Option(
+        help: "Try everything that can happen in so many steps, instead of seeds: 2 take minutes, 3 hours."
+    )
+    var complete: Int?
+
     @Option(help: "Run the script in this file instead.")
     var script: String?
 
@@ -32,25 +37,19 @@ struct Simulate: ParsableCommand {
             return
         }
         let total = Mutex(SimulationCounts())
-        let next = Mutex(start)
-        let failed = Mutex<(seed: UInt64, reason: String)?>(nil)
-        let end = start + seeds
+        let failed = Mutex<(title: String, script: Script, reason: String)?>(nil)
+        let next = Mutex(Scripts(complete.map { CompleteTrial(length: $0) }, start..<start + seeds))
         DispatchQueue.concurrentPerform(iterations: max(1, jobs)) { _ in
-            while failed.withLock({ $0 == nil }) {
-                let seed = next.withLock { next in
-                    defer { next += 1 }
-                    return next
-                }
-                guard seed < end else { return }
+            while failed.withLock({ $0 == nil }), let (title, script) = next.withLock({ $0.next() }) {
                 do {
-                    let counts = try Simulation.run(Script(seed: seed))
+                    let counts = try Simulation.run(script)
                     total.withLock { $0 += counts }
                 } catch {
-                    failed.withLock { $0 = $0 ?? (seed, "\(error)") }
+                    failed.withLock { $0 = $0 ?? (title, script, "\(error)") }
                 }
             }
         }
-        if let (seed, reason) = failed.withLock({ $0 }) { try report(seed, reason) }
+        if let (title, script, reason) = failed.withLock({ $0 }) { try report(title, script, reason) }
         let counts = total.withLock { $0 }
         print(
             """
@@ -58,14 +57,15 @@ struct Simulate: ParsableCommand {
             \(counts.recordsMoved) records moved, \(counts.deletions) deletions, \(counts.revivals) revivals, \
             \(counts.holds) holds, \(counts.restores) backups restored, \(counts.upgrades) upgrades, \
             \(counts.purged) deletions forgotten, \(counts.partings) pairings ended, \
-            \(counts.startOvers) machines started over, \(counts.unsettled) sessions unsettled by a third machine, \
+            \(counts.startOvers) machines started over, \(counts.undone) deletions undone, \
+            \(counts.hidden) records hidden, \
             \(counts.reconciliations) reconciliations, \(counts.resyncs) of them because of unequal digests
             """)
     }
 
-    private func report(_ seed: UInt64, _ reason: String) throws {
-        print("seed \(seed) failed: \(reason)\nshortened:")
-        let short = Script(seed: seed).shortened { (try? Simulation.run($0)) == nil }
+    private func report(_ title: String, _ script: Script, _ reason: String) throws {
+        print("\(title)\(reason)\nshortened:")
+        let short = script.shortened { (try? Simulation.run($0)) == nil }
         print(short)
         do {
             _ = try Simulation.run(short)
@@ -73,5 +73,21 @@ struct Simulate: ParsableCommand {
             print("which fails with: \(error)")
         }
         throw ExitCode.failure
+    }
+}
+
+/// The scripts that are still to be run: those of a complete trial, or those of seeds.
+private struct Scripts: Sendable {
+    private var trial: CompleteTrial?
+    private var seeds: Range<UInt64>.Iterator
+
+    init(_ trial: CompleteTrial?, _ seeds: Range<UInt64>) {
+        self.trial = trial
+        self.seeds = seeds.makeIterator()
+    }
+
+    mutating func next() -> (title: String, Script)? {
+        guard trial == nil else { return trial?.next().map { ("", $0) } }
+        return seeds.next().map { ("seed \($0) failed: ", Script(seed: $0)) }
     }
 }

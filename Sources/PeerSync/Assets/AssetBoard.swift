@@ -14,27 +14,19 @@ final class AssetBoard: Sendable {
         case damaged
     }
 
-    private let sessions = Mutex<[ObjectIdentifier: AssetSession]>([:])
+    /// Those that hear of files that come and go.
+    let sessions = Registry<AssetSession>()
     /// Files that were held against their hash in this run.
     private let intact = Mutex<[AssetHash: OutgoingAsset.Version]>([:])
 
-    /// Runs `body` while a session hears of files that come and go.
-    func run<Value>(_ session: AssetSession, _ body: () async throws -> Value) async rethrows -> Value {
-        sessions.withLock { $0[ObjectIdentifier(session)] = session }
-        defer { sessions.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(session)) } }
-        return try await body()
-    }
-
-    private var all: [AssetSession] { sessions.withLock { Array($0.values) } }
-
     /// A file is here now.
     func arrived(_ hash: AssetHash) async {
-        for session in all { await session.arrived(hash) }
+        for session in sessions.elements { await session.arrived(hash) }
     }
 
     /// A file is not here any more.
     func lost() async {
-        for session in all { await session.lookAgain() }
+        for session in sessions.elements { await session.lookAgain() }
     }
 
     /// A file could not be read; it is held against its hash again before anybody gets it.

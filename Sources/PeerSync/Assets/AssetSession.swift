@@ -52,13 +52,11 @@ actor AssetSession {
     /// Files that have come since this was last reported.
     private var unreported = AssetStatus.Count()
 
-    private let wakes: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
-    private let requests: AsyncStream<Void>
-    private let request: AsyncStream<Void>.Continuation
+    /// There may be something to do, to serve, or to write.
+    private let wake = Signal()
+    private let request = Signal()
+    private let arrival = Signal()
     private var arrived = ArrivedPieces()
-    private let arrivals: AsyncStream<Void>
-    private let arrival: AsyncStream<Void>.Continuation
 
     init(
         _ engine: SyncEngine, with peer: Peer, zones: [Zone], outbox: Outbox,
@@ -71,9 +69,6 @@ actor AssetSession {
         self.zones = zones
         self.outbox = outbox
         self.statistics = statistics
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (requests, request) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Asked by a caller that came to sync once, when the records are in sync.
@@ -92,13 +87,25 @@ actor AssetSession {
     ///
     /// - Parameter onStep: called after each thing that was done.
     func run(onStep: @escaping @Sendable () async -> Void) async throws {
-        wake.yield()
+        wake.raise()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.serve() }
             group.addTask { try await self.write() }
             group.addTask { try await self.receive(onStep) }
             group.addTask { await self.watchPeer(onStep) }
             while try await group.next() != nil {}
+        }
+    }
+
+    /// A message about files has come.
+    func received(_ message: Message) throws {
+        switch message {
+        case .assetRequest(let request): try received(request)
+        case .assetChunk(let chunk): try received(chunk)
+        case .assetMissing(let hash): try isMissing(hash)
+        case .assetsAvailable(let hashes): areAvailable(hashes)
+        case .assetsWanted(let wanted): received(wanted)
+        default: break
         }
     }
 
@@ -131,7 +138,7 @@ actor AssetSession {
         known = wanted
         try await tellOwed()
         try tell()
-        wake.yield()
+        wake.raise()
     }
 
     /// Whether something may not be wanted any more that is waited for.
@@ -142,7 +149,7 @@ actor AssetSession {
     /// Looks at all files again, because one may be gone.
     func lookAgain() {
         isFullLookDue = true
-        wake.yield()
+        wake.raise()
     }
 
     /// Tells the peer how much this side is going to ask for, when that has changed.
@@ -162,7 +169,7 @@ actor AssetSession {
 
     private func receive(_ onStep: @escaping @Sendable () async -> Void) async throws {
         try await withThrowingDiscardingTaskGroup { group in
-            for await _ in wakes {
+            for await _ in wake {
                 if isFullLookDue { try await refresh() }
                 while let step = nextStep() {
                     switch step {
@@ -198,7 +205,7 @@ actor AssetSession {
     private func retry() {
         isRetryDue = false
         receiver.retryBusy()
-        wake.yield()
+        wake.raise()
     }
 
     private func scheduleRoomRetry(_ group: inout ThrowingDiscardingTaskGroup<any Error>) {
@@ -216,7 +223,7 @@ actor AssetSession {
         // The next file that is opened tells whether there is room now.
         isPaused = false
         receiver.resume()
-        wake.yield()
+        wake.raise()
     }
 
     /// Runs until cancelled. A peer whose disk has died under it would keep files open here that another could give.
@@ -225,7 +232,7 @@ actor AssetSession {
             if receiver.isAwaitingAnswers, ContinuousClock.now - lastAnswer > patience, !receiver.isIdle {
                 engine.logger.warning("\(peer.name) has not sent any of the pictures that it was asked for")
                 for hash in receiver.stall() { incoming[hash] = nil }
-                wake.yield()
+                wake.raise()
             }
             // What this side owes the peer is not for the peer to go on with.
             if !hasGivenPeerUp, wait.isOver(after: patience), !sender.isPeerIdle, sender.nextPiece == nil {
@@ -270,7 +277,7 @@ actor AssetSession {
         isPaused = true
         tellOfRoom(hash, error)
         // Who waits for the end of all transfers is told, and it is tried again later.
-        wake.yield()
+        wake.raise()
     }
 
     /// Says that files find no room, once for all of them.
@@ -286,15 +293,15 @@ actor AssetSession {
         wait.step()
         switch try receiver.received(chunk) {
         // The last of it may have kept the file from being asked for anew.
-        case .drop: wake.yield()
+        case .drop: wake.raise()
         case .write:
             arrived.add(chunk, to: incoming[chunk.hash])
-            arrival.yield()
+            arrival.raise()
         }
     }
 
     private func write() async throws {
-        for await _ in arrivals {
+        for await _ in arrival {
             while let (hash, piece) = arrived.take() { await write(piece, of: hash) }
         }
     }
@@ -313,7 +320,7 @@ actor AssetSession {
         statistics.update { $0.assetBytesReceived += Int64(count) }
         received.add(count, left: receiver.remaining)
         report()
-        wake.yield()
+        wake.raise()
     }
 
     private func finish(_ hash: AssetHash) async {
@@ -329,7 +336,7 @@ actor AssetSession {
             receiver.notFinished(hash)
             pause(hash, because: error)
         }
-        wake.yield()
+        wake.raise()
     }
 
     private func noteArrived(_ hash: AssetHash, size: Int64) async throws {
@@ -346,13 +353,13 @@ actor AssetSession {
         lastAnswer = .now
         wait.step()
         if try receiver.isMissing(hash) { incoming[hash] = nil }
-        wake.yield()
+        wake.raise()
     }
 
     /// The peer has come to have files.
     func areAvailable(_ hashes: [AssetHash]) {
         receiver.areAvailable(hashes)
-        wake.yield()
+        wake.raise()
     }
 
     // MARK: Sending
@@ -361,7 +368,7 @@ actor AssetSession {
     func received(_ piece: Message.AssetRequest) throws {
         try sender.received(piece)
         wait.step()
-        request.yield()
+        request.raise()
     }
 
     func received(_ wanted: Message.AssetsWanted) {
@@ -369,11 +376,11 @@ actor AssetSession {
         if wanted.bytes < sender.wantedByPeer?.bytes ?? .max { wait.step() }
         sender.received(wanted)
         sent.left = wanted
-        wake.yield()
+        wake.raise()
     }
 
     private func serve() async throws {
-        for await _ in requests {
+        for await _ in request {
             while true {
                 if let hashes = sender.nextAvailable() {
                     await outbox.sendWhenIdle(.assetsAvailable(hashes))
@@ -394,12 +401,10 @@ actor AssetSession {
             return
         }
         sender.sent(piece.count)
-        await outbox.sendWhenIdle(
-            .assetChunk(
-                Message.AssetChunk(
-                    hash: piece.hash, offset: piece.offset, bytes: ByteBuffer(bytes: bytes))))
+        let chunk = Message.AssetChunk(
+            hash: piece.hash, offset: piece.offset, bytes: ByteBuffer(bytes: bytes))
+        guard await outbox.sendWhenIdle(.assetChunk(chunk)) else { return }
         wait.step()
-        statistics.update { $0.assetBytesSent += Int64(piece.count) }
         sent.add(piece.count, left: sent.left)
         report()
     }
@@ -464,7 +469,7 @@ actor AssetSession {
             // The next look, which is now, announces all that is owed, and ends the session if that fails too.
             isFullLookDue = true
         }
-        wake.yield()
+        wake.raise()
     }
 
     /// Tells the peer of files that it has asked for in vain, and that somebody has put here since, or a record that
@@ -481,7 +486,7 @@ actor AssetSession {
             // The peer may have asked for what is none of its business.
             if try await store.isAssetReferred(hash, in: zones) { sender.arrived([hash]) }
         }
-        request.yield()
+        request.raise()
     }
 
     // MARK: Reporting

@@ -108,4 +108,15 @@ public final class SyncEngine: Sendable {
             connections.hasAny(with: peer.id)
         }
     }
+
+    /// The zones that the peer may have, as they are at this moment, and all that this store has.
+    package func offers(to peer: Peer) async throws -> (offers: [ZoneOffer], held: Set<ZoneID>) {
+        let (granted, all) = try await store.zonesForSession(with: peer)
+        let offers = granted.map { zone, rights in
+            ZoneOffer(
+                id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
+                rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
+        }
+        return (offers, Set(all.map(\.id)))
+    }
 }

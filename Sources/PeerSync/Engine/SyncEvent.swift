@@ -2,6 +2,7 @@ import Foundation
 import RecordStore
 import SecureChannel
 import SyncModel
+import SyncProtocol
 
 /// What happens in the engine that a person may want to see.
 public enum SyncEvent: Sendable {
@@ -88,14 +89,4 @@ public struct SyncReport: Sendable {
     public let differences: SyncDifferences?
     /// What a look at every record of this store found wrong, and mended; nil when there was none, or nothing was wrong.
     public let mended: StoreCheck?
-}
-
-/// The records that two machines found to differ when they compared all they hold.
-public struct SyncDifferences: Sendable, Equatable {
-    /// Those of which the other machine got this one's state, and the other way round. A record of which both had a state
-    /// of their own is among both.
-    public var sent: [RecordName] = []
-    public var received: [RecordName] = []
-
-    public init() {}
 }

@@ -78,8 +78,7 @@ public actor PairingDesk {
     func endAttempt(_ attempt: Attempt, succeeded: Bool) -> Int {
         guard var current = shown, current.number == attempt.number else { return 0 }
         current.isBeingTried = false
-        let isUsedUp = succeeded || current.attemptsLeft == 0
-        shown = isUsedUp ? nil : current
-        return isUsedUp ? 0 : current.attemptsLeft
+        shown = succeeded ? nil : current
+        return shown?.attemptsLeft ?? 0
     }
 }

@@ -9,8 +9,7 @@ public struct SyncConnector: Service {
     private let engine: SyncEngine
     private let address: PeerAddress
     private let code: PairingCode?
-    private let startOver: OneTime?
-    private let union: WantedUnion
+    private let wish: SessionWish
     /// Where the sessions that this makes are counted.
     private let sessions: SessionSet
     var deadlines = Deadlines()
@@ -25,11 +24,10 @@ public struct SyncConnector: Service {
         _ engine: SyncEngine, to address: PeerAddress, code: PairingCode? = nil, startsOver: Bool = false,
         union: ZoneUnion? = nil
     ) {
-        self.union = WantedUnion(union)
+        wish = SessionWish(startsOver: startsOver, union: union)
         self.engine = engine
         self.address = address
         self.code = code
-        startOver = startsOver ? OneTime() : nil
         sessions = SessionSet()
     }
 
@@ -38,8 +36,7 @@ public struct SyncConnector: Service {
         self.engine = engine
         self.address = address
         code = nil
-        startOver = nil
-        union = WantedUnion(nil)
+        wish = SessionWish()
         self.sessions = sessions
     }
 
@@ -47,9 +44,7 @@ public struct SyncConnector: Service {
     ///
     /// - Throws: ``PeerSyncError``.
     public func syncOnce() async throws -> SyncReport {
-        try await once(
-            PeerSession.Call(isOnce: true, startOver: startOver, union: union),
-            orElse: "everything was exchanged")
+        try await once(SessionCall(isOnce: true), wish, orElse: "everything was exchanged")
     }
 
     /// Connects once, looks at every record of the two machines, mends what is wrong or differs, and ends.
@@ -57,12 +52,14 @@ public struct SyncConnector: Service {
     /// - Throws: ``PeerSyncError``.
     public func verify() async throws -> SyncReport {
         try await once(
-            PeerSession.Call(isOnce: true, comparesEverything: true), orElse: "everything was compared")
+            SessionCall(isOnce: true, comparesEverything: true), nil, orElse: "everything was compared")
     }
 
-    private func once(_ call: PeerSession.Call, orElse aim: String) async throws -> SyncReport {
+    private func once(_ call: SessionCall, _ wish: SessionWish?, orElse aim: String) async throws
+        -> SyncReport
+    {
         try await watching {
-            guard let report = try await session(call) else {
+            guard let report = try await session(call, wish) else {
                 throw PeerSyncError(.interrupted, "\(address) ended the connection before \(aim)")
             }
             return report
@@ -85,7 +82,7 @@ public struct SyncConnector: Service {
             var error: PeerSyncError?
             let wasInSync: Bool
             do {
-                wasInSync = try await session(PeerSession.Call(startOver: startOver, union: union)) != nil
+                wasInSync = try await session(SessionCall(), wish) != nil
             } catch let failure as PeerSyncError {
                 (error, wasInSync) = (failure, failure.cameAfterSync)
             }
@@ -115,22 +112,23 @@ public struct SyncConnector: Service {
 
     /// Connects, and pairs if that is needed and there is a code: also when only the other side has ended an earlier
     /// pairing.
-    private func session(_ call: PeerSession.Call) async throws -> SyncReport? {
-        guard let code else { return try await attempt(call) }
+    private func session(_ call: SessionCall, _ wish: SessionWish?) async throws -> SyncReport? {
+        guard let code else { return try await attempt(call, wish) }
         var call = call
         do {
             call.pairing = .ifUnknown(code)
-            return try await attempt(call)
+            return try await attempt(call, wish)
         } catch let error as PeerSyncError where error.code == .notPaired {
             call.pairing = .again(code)
-            return try await attempt(call)
+            return try await attempt(call, wish)
         }
     }
 
-    private func attempt(_ call: PeerSession.Call) async throws -> SyncReport? {
+    private func attempt(_ call: SessionCall, _ wish: SessionWish?) async throws -> SyncReport? {
         let connection = try await Dialing.connect(to: address, within: deadlines.connecting)
         let session = PeerSession(
-            engine, connection, purpose: .call(call), address: address.description, deadlines: deadlines)
+            engine, connection, purpose: .call(wish?.adding(to: call) ?? call), wish: wish,
+            address: address.description, deadlines: deadlines)
         return try await withGracefulShutdownHandler {
             try await sessions.run(session) {
                 try await withTaskCancellationHandler {

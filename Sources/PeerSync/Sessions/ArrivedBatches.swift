@@ -33,15 +33,11 @@ final class ArrivedBatches: Sendable {
     }
 
     private let state = Mutex(State())
-    private let arrivals: AsyncStream<Void>
-    private let arrival: AsyncStream<Void>.Continuation
-    private let settlements: AsyncStream<Void>
-    private let settlement: AsyncStream<Void>.Continuation
+    private let arrival = Signal()
+    private let settlement = Signal()
 
     init(room: Turns) {
         self.room = room
-        (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (settlements, settlement) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     // MARK: The side that puts in
@@ -59,14 +55,13 @@ final class ArrivedBatches: Sendable {
         }
         defer { withExtendedLifetime(spent) {} }
         guard isIn else { return room.giveBack() }
-        arrival.yield()
+        arrival.raise()
     }
 
     /// Waits until everything that was put in is settled.
     func drained() async {
-        var settlements = settlements.makeAsyncIterator()
         while state.withLock({ $0.unsettled > 0 && !$0.isClosed }) {
-            guard await settlements.next() != nil else { return }
+            guard await settlement.wait() else { return }
         }
     }
 
@@ -74,10 +69,9 @@ final class ArrivedBatches: Sendable {
 
     /// The next batch, as soon as there is one; nil after ``close()``, and when the task is cancelled.
     func first() async -> ArrivedBatch? {
-        var arrivals = arrivals.makeAsyncIterator()
         while true {
             if let batch = next() { return batch }
-            guard !state.withLock({ $0.isClosed }), await arrivals.next() != nil else { return nil }
+            guard !state.withLock({ $0.isClosed }), await arrival.wait() else { return nil }
         }
     }
 
@@ -102,7 +96,7 @@ final class ArrivedBatches: Sendable {
             defer { state.spent = [] }
             return state.spent
         }
-        withExtendedLifetime(spent) { _ = settlement.yield() }
+        withExtendedLifetime(spent) { settlement.raise() }
     }
 
     /// Nothing more is applied: what waits is dropped, and nobody waits any more.
@@ -113,7 +107,7 @@ final class ArrivedBatches: Sendable {
             return state.waiting.count
         }
         for _ in 0..<dropped { room.giveBack() }
-        arrival.yield()
-        settlement.yield()
+        arrival.raise()
+        settlement.raise()
     }
 }

@@ -29,15 +29,10 @@ package final class Outbox: Sendable {
     }
 
     private let state = Mutex(State())
-    private let signals: AsyncStream<Void>
-    private let signal: AsyncStream<Void>.Continuation
-    private let rooms: AsyncStream<Void>
-    private let room: AsyncStream<Void>.Continuation
+    private let signal = Signal()
+    private let room = Signal()
 
-    package init() {
-        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (rooms, room) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    }
+    package init() {}
 
     package func send(_ message: Message) throws(ProtocolError) {
         // The message that says so has to get out.
@@ -53,23 +48,25 @@ package final class Outbox: Sendable {
             return true
         }
         guard isIn else { throw ProtocolError(.timeout, "the other side asks for more than it reads") }
-        signal.yield()
+        signal.raise()
     }
 
     /// Puts a piece of a file in, when there is room for one; for one task only.
-    func sendWhenIdle(_ message: Message) async {
-        var rooms = rooms.makeAsyncIterator()
+    ///
+    /// - Returns: false if it is not going to be written, because the session ends.
+    @discardableResult
+    func sendWhenIdle(_ message: Message) async -> Bool {
         while true {
-            let isIn = state.withLock { state in
-                if state.isFinished { return true }
-                guard state.pieces.count < Self.pieces else { return false }
+            let isIn: Bool? = state.withLock { state in
+                if state.isFinished { return false }
+                guard state.pieces.count < Self.pieces else { return nil }
                 state.pieces.append(message)
                 return true
             }
-            guard !isIn else { break }
-            guard await rooms.next() != nil else { return }
+            if isIn == true { signal.raise() }
+            if let isIn { return isIn }
+            guard await room.wait() else { return false }
         }
-        signal.yield()
     }
 
     /// Lets the writer end once every message that was put in is written; pieces of files that wait are dropped.
@@ -78,8 +75,8 @@ package final class Outbox: Sendable {
             state.isFinished = true
             state.pieces.removeAll()
         }
-        signal.yield()
-        room.yield()
+        signal.raise()
+        room.raise()
     }
 
     package enum Next {
@@ -96,7 +93,7 @@ package final class Outbox: Sendable {
                 return .message(message)
             }
             if let piece = state.pieces.popFirst() {
-                room.yield()
+                room.raise()
                 return .message(piece)
             }
             return state.isFinished ? .end : .nothing
@@ -104,26 +101,33 @@ package final class Outbox: Sendable {
     }
 
     /// Writes until the outbox is finished and empty, or the connection breaks.
+    ///
+    /// - Throws: what the cipher says of a message that it cannot seal.
     func drain(
         into outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>, writer: consuming MessageEncoder,
         counting statistics: StatisticsCounter, watchdog: Watchdog
-    ) async {
-        for await _ in signals {
+    ) async throws {
+        for await _ in signal {
             loop: while true {
                 switch next() {
                 case .message(let message):
-                    do {
-                        writer.begin(message)
-                        // One frame at a time: each that is taken shows that the other side goes on reading.
-                        while let frame = try writer.nextFrame() {
-                            statistics.update { $0.bytesSent += frame.readableBytes }
+                    writer.begin(message)
+                    // One frame at a time: each that is taken shows that the other side goes on reading.
+                    while let frame = try writer.nextFrame() {
+                        statistics.update { $0.bytesSent += frame.readableBytes }
+                        do {
                             try await watchdog.writing { try await outbound.write(frame) }
+                        } catch {
+                            // The reading side finds the same connection broken, and says so.
+                            return
                         }
-                    } catch {
-                        // The reading side finds the same connection broken, and says so.
-                        return
                     }
-                    if case .batch = message { batches.giveBack() }
+                    switch message {
+                    case .batch: batches.giveBack()
+                    case .assetChunk(let chunk):
+                        statistics.update { $0.assetBytesSent += Int64(chunk.bytes.readableBytes) }
+                    default: break
+                    }
                 case .nothing: break loop
                 case .end: return
                 }

@@ -2,10 +2,10 @@ import NIOCore
 import SecureChannel
 import SyncProtocol
 
-typealias ByteChannel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+package typealias ByteChannel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
 /// How the connections of both sides are set up.
-enum SocketOptions {
+package enum SocketOptions {
     /// So many bytes may wait in the system's buffer that have not gone out. What is put in after them can only go out
     /// after them, so on a slow line a change would wait behind a megabyte of pictures.
     private static let unsentLimit = 128 << 10
@@ -23,7 +23,7 @@ enum SocketOptions {
 
     /// Makes a connection one of byte buffers. Few of them wait to be taken in; after that the system's buffer fills, and
     /// the other side has to wait.
-    static func wrap(_ channel: any Channel) throws -> ByteChannel {
+    package static func wrap(_ channel: any Channel) throws -> ByteChannel {
         try apply(to: channel)
         return try ByteChannel(
             wrappingChannelSynchronously: channel,
@@ -43,11 +43,11 @@ enum SocketOptions {
 struct HandshakeCut: Error {}
 
 /// The bytes that a connection brings; ``LinkHandshake`` and ``MessageDecoder`` say what they mean.
-struct InboundBytes {
+package struct InboundBytes {
     private var bytes: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private(set) var byteCount = 0
 
-    init(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
+    package init(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
         bytes = inbound.makeAsyncIterator()
     }
 
@@ -60,9 +60,9 @@ struct InboundBytes {
 }
 
 /// The Noise handshake over a connection.
-enum Handshake {
+package enum Handshake {
     /// - Returns: the ciphers, and what has come behind the handshake already.
-    static func run(
+    package static func run(
         _ role: NoiseHandshake.Role, identity: Identity, reader: inout InboundBytes,
         outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) async throws -> (ciphers: TransportCiphers, frames: FrameDecoder) {
@@ -85,12 +85,12 @@ enum Handshake {
 }
 
 /// Reads messages from a connection.
-struct MessageReader {
+package struct MessageReader {
     private var bytes: InboundBytes
     private var decoder: MessageDecoder
 
     /// Messages longer than this, in bytes, are refused.
-    var limit: Int {
+    package var limit: Int {
         get { decoder.limit }
         set { decoder.limit = newValue }
     }
@@ -100,7 +100,7 @@ struct MessageReader {
 
     var byteCount: Int { bytes.byteCount }
 
-    init(_ bytes: InboundBytes, _ decoder: MessageDecoder) {
+    package init(_ bytes: InboundBytes, _ decoder: MessageDecoder) {
         self.bytes = bytes
         self.decoder = decoder
     }
@@ -108,7 +108,7 @@ struct MessageReader {
     /// The next message; nil at the end of the stream, which is abnormal unless a goodbye came before.
     ///
     /// - Parameter onFrame: called for each frame that has come, of which a long message takes many.
-    mutating func next(onFrame: @Sendable () -> Void = {}) async throws -> Message? {
+    package mutating func next(onFrame: @Sendable () -> Void = {}) async throws -> Message? {
         while true {
             switch try decoder.next() {
             case .message(let message): return message

@@ -46,6 +46,7 @@ extension PeerSyncError {
             case .noSuchPeer: .notPaired
             case .changeTokenExpired: .changeTokenExpired
             case .notPermitted: .notPermitted
+            case .zonesChanged: .zonesChanged
             case .tooManyAttempts: .pairingFailed
             case .invalidRecord: .protocolViolation
             case .noSpace, .assetUnwritable: .diskFailure
@@ -98,6 +99,7 @@ extension ProtocolError {
             case .noSuchPeer: .notPaired
             case .changeTokenExpired: .changeTokenExpired
             case .notPermitted: .notPermitted
+            case .zonesChanged: .zonesChanged
             case .tooManyAttempts: .tooManyAttempts
             default: .storeFailure
             }

@@ -1,4 +1,5 @@
 import NIOCore
+import SyncProtocol
 import Synchronization
 
 /// Closes a connection when what is expected of the other side does not come in time, or when it does not take what it is
@@ -59,6 +60,8 @@ final class Watchdog: Sendable {
     private struct State {
         var vigil: Vigil
         var cause: Cause?
+        /// What was waited for last.
+        var patience: Session.Patience?
     }
 
     private let channel: any Channel
@@ -79,6 +82,24 @@ final class Watchdog: Sendable {
 
     /// Whether it was this that closed the connection.
     var hasFired: Bool { cause != nil }
+
+    /// Waits for what a session waits for.
+    ///
+    /// - Parameters:
+    ///   - time: how long, from the moment on at which it began to.
+    ///   - isNew: it begins to now, because something has come. Only silence is measured from then on; all that comes before
+    ///     has to be done in one time.
+    func watch(_ patience: Session.Patience, within time: Duration, isNew: Bool) {
+        state.withLock { state in
+            let deadline = ContinuousClock.now + time
+            if patience == .farewell {
+                state.vigil.leave(by: deadline)
+            } else if patience != state.patience || (isNew && patience == .silence) {
+                state.vigil.expect(by: deadline)
+            }
+            state.patience = patience
+        }
+    }
 
     /// From now on, the next thing has to come within `time`; after ``leave(within:)`` this changes nothing.
     func expect(within time: Duration) {

@@ -3,14 +3,8 @@ import Synchronization
 
 /// Tells sessions when somebody has changed what they go by: who is paired, who may do what, whether sync is on.
 final class SettingsWatch: Sendable {
-    private let sessions = Mutex<[ObjectIdentifier: PeerSession]>([:])
-
-    /// Runs `body` while a session is told.
-    func run<Value>(_ session: PeerSession, _ body: () async throws -> Value) async rethrows -> Value {
-        sessions.withLock { $0[ObjectIdentifier(session)] = session }
-        defer { sessions.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(session)) } }
-        return try await body()
-    }
+    /// Those that are told.
+    let sessions = Registry<PeerSession>()
 
     /// How long it takes until it is looked again after a look that failed.
     private static let retryPause: Duration = .seconds(1)
@@ -19,12 +13,12 @@ final class SettingsWatch: Sendable {
     ///
     /// - Throws: ``PeerSyncError`` `switchedOff` when sync is switched off, or was when this began.
     func run(_ store: RecordStore, _ watch: StoreWatch, _ trouble: StoreTrouble) async throws {
-        let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let observation = watch.observe { change.yield() }
+        let change = Signal()
+        let observation = watch.observe { change.raise() }
         defer { withExtendedLifetime(observation) {} }
         var last: Int64?
-        change.yield()
-        for await _ in changes {
+        change.raise()
+        for await _ in change {
             do {
                 let settings = try await store.settings()
                 trouble.succeeded(.settings)
@@ -40,12 +34,12 @@ final class SettingsWatch: Sendable {
                 trouble.failed(.settings, because: error)
                 // Nobody would say again that there was something to look at.
                 guard (try? await Task.sleep(for: Self.retryPause)) != nil else { return }
-                change.yield()
+                change.raise()
             }
         }
     }
 
     private func tellSessions() async {
-        for session in sessions.withLock({ Array($0.values) }) { await session.settingsChanged() }
+        for session in sessions.elements { await session.settingsChanged() }
     }
 }

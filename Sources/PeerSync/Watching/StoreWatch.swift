@@ -15,34 +15,11 @@ final class StoreWatch: Sendable {
     /// How often it is looked where the files cannot be watched.
     private static let pollingInterval: Duration = .milliseconds(100)
 
-    private struct Listeners {
-        var nextID = 0
-        var callbacks: [Int: @Sendable () -> Void] = [:]
-    }
-
-    private let listeners = Mutex(Listeners())
+    private let observers = Registry<@Sendable () -> Void>()
 
     /// Calls `onChange` after each change, on any thread, for as long as what is returned is kept.
-    func observe(_ onChange: @escaping @Sendable () -> Void) -> Observation {
-        let id = listeners.withLock { listeners in
-            listeners.nextID += 1
-            listeners.callbacks[listeners.nextID] = onChange
-            return listeners.nextID
-        }
-        return Observation { [weak self] in
-            self?.listeners.withLock { _ = $0.callbacks.removeValue(forKey: id) }
-        }
-    }
-
-    /// Ends when it is let go of.
-    final class Observation: Sendable {
-        private let onEnd: @Sendable () -> Void
-
-        fileprivate init(onEnd: @escaping @Sendable () -> Void) {
-            self.onEnd = onEnd
-        }
-
-        deinit { onEnd() }
+    func observe(_ onChange: @escaping @Sendable () -> Void) -> Registry<@Sendable () -> Void>.Membership {
+        observers.add(onChange)
     }
 
     /// Watches until cancelled.
@@ -71,26 +48,26 @@ final class StoreWatch: Sendable {
         let interval = watch == nil ? Self.pollingInterval : Self.fallbackInterval
         let look = Look(store: store, trouble: trouble) { [weak self] in self?.notify() }
         let patience = Patience()
-        let (writes, write) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let write = Signal()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 guard let watch else { return }
                 for await _ in watch.changes {
                     if let loss = files.loss { throw loss }
                     patience.begin()
-                    write.yield()
+                    write.raise()
                     await look()
                 }
             }
             group.addTask {
-                for await _ in writes {
+                for await _ in write {
                     while await patience.pause() { await look() }
                 }
             }
             group.addTask {
                 repeat {
                     if let loss = files.loss { throw loss }
-                    await look()
+                    await look(isRegular: true)
                 } while (try? await Task.sleep(for: interval)) != nil
                 write.finish()
             }
@@ -99,9 +76,9 @@ final class StoreWatch: Sendable {
         }
     }
 
-    private func notify() {
-        let callbacks = listeners.withLock { Array($0.callbacks.values) }
-        for callback in callbacks { callback() }
+    /// Tells those who observe that the store has changed.
+    func notify() {
+        for onChange in observers.elements { onChange() }
     }
 }
 
@@ -122,16 +99,21 @@ private struct Look: Sendable {
         self.onChange = onChange
     }
 
-    func callAsFunction() async {
+    /// - Parameter isRegular: pictures that could not be put into files are tried again, also when nothing has changed.
+    func callAsFunction(isRegular: Bool = false) async {
         do {
-            try await store.database.writeWithoutTransaction { db in
+            let hasChanged = try await store.database.writeWithoutTransaction { db in
                 let version = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
-                guard last.value.withLock({ $0 }) != version else { return }
+                guard last.value.withLock({ $0 }) != version else { return false }
                 // If there is nothing to take in, another process has done so, or has merged what came from a peer.
                 if try !store.foldIfPending(db) { onChange() }
                 // Only now: what could not be taken in, because another program held the store, is looked at again.
                 last.value.withLock { $0 = version }
+                return true
             }
+            guard hasChanged || isRegular else { return }
+            // Once they are there, the sessions look for those that their peers have asked for in vain.
+            try await store.storeAssets()
             trouble.succeeded(.changes)
         } catch {
             if !Task.isCancelled { trouble.failed(.changes, because: error) }

@@ -114,7 +114,7 @@ extension SyncEngine {
     }
 
     /// Copies the database to a new file, named by the time, beside it.
-    func backUp() async throws -> (url: URL, moment: RecordStore.Moment) {
+    package func backUp() async throws -> (url: URL, moment: RecordStore.Moment) {
         let url = newBackup("scorebook", "")
         // What was written until now is folded, so that folding is no change after it.
         try await store.foldPendingChanges()

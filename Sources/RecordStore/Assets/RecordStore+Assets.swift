@@ -143,20 +143,21 @@ extension RecordStore {
         package init() {}
     }
 
-    /// The files that records refer to since `id`, and that are not here but should be.
+    /// The files that records refer to since `id`, and that are not here but should be. Those are not among them whose bytes the
+    /// store keeps until it can write a file.
     ///
     /// - Parameter zones: those of the records, which are all that a peer may be asked for: whoever hears of a file's hash
     ///   can claim it. nil for all.
     package func wantedAssets(after id: Int64, in zones: [Zone]? = nil) async throws -> WantedAssets {
         guard let assets else { return WantedAssets() }
-        let (references, policy, wishes, lastLeftover) = try await database.read { db in
+        let (references, unstored, policy, wishes, lastLeftover) = try await database.read { db in
             (
-                try AssetTable.references(db, after: id, in: zones), try Self.assetPolicy(db),
-                try AssetTable.wishes(db), try AssetTable.lastLeftover(db)
+                try AssetTable.references(db, after: id, in: zones), try UnstoredAssets.hashes(db),
+                try Self.assetPolicy(db), try AssetTable.wishes(db), try AssetTable.lastLeftover(db)
             )
         }
         let candidates = references.list.filter {
-            policy.includes($0.size) || wishes.contains($0.hash)
+            (policy.includes($0.size) || wishes.contains($0.hash)) && !unstored.contains($0.hash)
         }
         var wanted = WantedAssets()
         if !candidates.isEmpty {
@@ -179,45 +180,56 @@ extension RecordStore {
 
     // MARK: Files that nobody needs
 
-    /// How long a file that no record refers to is kept, in milliseconds: 30 days.
-    public static let defaultAssetRetention: Int64 = 30 * 86_400_000
+    /// How long a file that no record refers to is kept, in milliseconds: 180 days, as long as the record can be restored that did.
+    public static let defaultAssetRetention: Int64 = defaultRetention
 
     /// Removes the files that no live record refers to, once every paired machine knows that, and the retention time has
-    /// passed. Part of the transaction that is open.
+    /// passed.
     ///
     /// - Parameter retention: in milliseconds.
     /// - Returns: how many were removed.
     @discardableResult
-    public func removeUnreferredAssets(
-        _ db: Database, retention: Int64 = RecordStore.defaultAssetRetention
-    ) throws -> Int {
+    public func removeUnreferredAssets(retention: Int64 = RecordStore.defaultAssetRetention) async throws
+        -> Int
+    {
         guard let assets else { return 0 }
-        let referred = Set(try AssetTable.references(db).list.map(\.hash))
-        try noteLeftovers(db, assets, referred)
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT hash FROM assetLeftover GROUP BY hash
-                HAVING MAX(since) <= ? AND COUNT(since) = COUNT(*) AND MAX(changeSequence) <= ?
-                """, arguments: [now() - retention, try Self.acknowledgedByAll(db)])
-        let date = Date(timeIntervalSince1970: Double(now() - retention) / 1000)
-        var count = 0
-        for row in rows {
-            guard let hash = AssetHash(row.bytes("hash")), !referred.contains(hash) else { continue }
-            guard try assets.remove(hash, untouchedSince: date) else { continue }
-            try db.execute(sql: "DELETE FROM assetLeftover WHERE hash = ?", arguments: [Data(hash.bytes)])
-            count += 1
+        let limit = now() - retention
+        let present = try await blocking { try assets.present().keys }
+        let (unneeded, referred) = try await database.write { [self] db in
+            let referred = Set(try AssetTable.references(db).list.map(\.hash))
+            try noteLeftovers(db, present.filter { !referred.contains($0) })
+            let hashes = try Data.fetchAll(
+                db,
+                sql: """
+                    SELECT hash FROM assetLeftover GROUP BY hash
+                    HAVING MAX(since) <= ? AND COUNT(since) = COUNT(*) AND MAX(changeSequence) <= ?
+                    """, arguments: [limit, Self.acknowledgedByAll(db)])
+            return (hashes.compactMap { AssetHash(Array($0)) }.filter { !referred.contains($0) }, referred)
         }
-        assets.removeLeftIncoming(untouchedSince: date, wanted: referred)
-        return count
+        // A file whose record comes just now from a peer is fetched again; whoever adds one here touches it.
+        let date = Date(timeIntervalSince1970: Double(limit) / 1000)
+        let removed = try await blocking {
+            assets.removeLeftIncoming(untouchedSince: date, wanted: referred)
+            return try unneeded.filter { try assets.remove($0, untouchedSince: date) }
+        }
+        guard !removed.isEmpty else { return 0 }
+        try await database.write { db in
+            for hash in removed {
+                try db.execute(
+                    sql: "DELETE FROM assetLeftover WHERE hash = ?", arguments: [Data(hash.bytes)])
+            }
+        }
+        return removed.count
     }
 
     /// Notes since when files are not referred to: those that records let go of, and those that never were, as after a
     /// crash or in a store that was restored.
-    private func noteLeftovers(_ db: Database, _ assets: AssetDirectory, _ referred: Set<AssetHash>) throws {
+    ///
+    /// - Parameter hashes: the files that are here and that no record refers to.
+    private func noteLeftovers(_ db: Database, _ hashes: [AssetHash]) throws {
         try db.execute(sql: "UPDATE assetLeftover SET since = ? WHERE since IS NULL", arguments: [now()])
         let sequence = try SyncState.integer(db, .lastSequence) ?? 0
-        for hash in try assets.present().keys where !referred.contains(hash) {
+        for hash in hashes {
             try db.execute(
                 sql: """
                     INSERT INTO assetLeftover (hash, zone, changeSequence, since) SELECT ?1, 0, ?2, ?3

@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// The table `assetUnstored`: the bytes of pictures that a program wrote into a column, and that could not be put into
-/// files. They are where they were, in the database, until they can.
+/// The table `assetUnstored`: the bytes of pictures that a program wrote into a column itself.
 ///
-/// The table is made when it is first needed, which in most stores is never.
+/// A fold puts them here, because it works in a transaction, which is no place to wait for a disk. They become files right
+/// after; where no file can be written, they wait here until one can.
+///
+/// A fold makes the table when it is first needed, which in most stores is never.
 enum UnstoredAssets {
-    /// Smaller ones stay in their rows, and travel there.
-    static let limit = 1 << 20
-
+    /// Keeps the bytes of a picture, and describes it.
     static func keep(_ db: Database, _ bytes: [UInt8]) throws -> Asset {
         let asset = Asset(describing: bytes)
         try db.execute(
@@ -22,15 +22,45 @@ enum UnstoredAssets {
         return asset
     }
 
-    /// Puts into files what can be.
-    static func store(_ db: Database, in assets: AssetDirectory) throws {
-        guard try db.tableExists("assetUnstored") else { return }
-        for hash in try Data.fetchAll(db, sql: "SELECT hash FROM assetUnstored") {
-            let bytes = try Data.fetchOne(
-                db, sql: "SELECT bytes FROM assetUnstored WHERE hash = ?", arguments: [hash])
-            // The others would find no room either.
-            guard let bytes, (try? assets.add([UInt8](bytes))) != nil else { return }
-            try db.execute(sql: "DELETE FROM assetUnstored WHERE hash = ?", arguments: [hash])
+    /// The first picture that waits for its file.
+    static func first(_ db: Database) throws -> (hash: Data, bytes: Data)? {
+        guard try db.tableExists("assetUnstored") else { return nil }
+        return try Row.fetchOne(db, sql: "SELECT hash, bytes FROM assetUnstored LIMIT 1").map {
+            ($0[0], $0[1])
+        }
+    }
+
+    /// The pictures that wait for their files.
+    static func hashes(_ db: Database) throws -> Set<AssetHash> {
+        guard try db.tableExists("assetUnstored") else { return [] }
+        let hashes = try Data.fetchAll(db, sql: "SELECT hash FROM assetUnstored")
+        return Set(hashes.compactMap { AssetHash(Array($0)) })
+    }
+
+    static func remove(_ db: Database, _ hash: Data) throws {
+        try db.execute(sql: "DELETE FROM assetUnstored WHERE hash = ?", arguments: [hash])
+    }
+}
+
+extension RecordStore {
+    /// Puts the pictures that programs wrote into columns into files, outside of any transaction.
+    ///
+    /// - Throws: ``RecordStoreError``: `noSpace`, `assetUnwritable`. The pictures then wait in the database.
+    package func storeAssets() async throws {
+        guard let assets else { return }
+        while let (hash, bytes) = try await database.read(UnstoredAssets.first) {
+            try await blocking { _ = try assets.add([UInt8](bytes)) }
+            try await database.write { try UnstoredAssets.remove($0, hash) }
+        }
+    }
+
+    /// The same where a write has succeeded already: a picture without a file is counted as missing in the status, and the
+    /// engine tells its user why it has none.
+    func storeAssetsIfPossible() async throws {
+        do {
+            try await storeAssets()
+        } catch let error as RecordStoreError where error.code.isAboutAssetFiles {
+            return
         }
     }
 }

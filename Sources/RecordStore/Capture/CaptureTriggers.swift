@@ -21,6 +21,12 @@ enum CaptureTriggers {
         // Most updates change one column: this ends with the first that differs, where the mask looks at all.
         let isAnyChanged = type.fieldNames.map { "OLD.\($0) IS NOT NEW.\($0)" }.joined(separator: " OR ")
         let columns = type.fieldNames.joined(separator: ", ")
+        let former = FormerValues.sql(type.fieldNames)
+        // What a reference had that a foreign key's action empties is in no other place.
+        let emptied = type.references.filter { $0.rule == .nullify }
+            .map { "(NEW.\($0.field) IS NULL AND OLD.\($0.field) IS NOT NULL)" }
+            .joined(separator: " OR ")
+        let formerOfUpdate = emptied.isEmpty ? "NULL" : "CASE WHEN \(emptied) THEN \(former) END"
         return [
             (
                 "\(table)_captureInsert",
@@ -39,8 +45,8 @@ enum CaptureTriggers {
                 CREATE TRIGGER \(table)_captureUpdate AFTER UPDATE OF \(columns) ON \(table)
                 WHEN (\(isAnyChanged)) AND \(isCapturing) AND OLD.recordName = NEW.recordName
                 BEGIN
-                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
-                    VALUES ('\(table)', NEW.recordName, \(changed), \(now));
+                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time, formerValues)
+                    VALUES ('\(table)', NEW.recordName, \(changed), \(now), \(formerOfUpdate));
                 END
                 """
             ),
@@ -50,8 +56,9 @@ enum CaptureTriggers {
                 CREATE TRIGGER \(table)_captureRename AFTER UPDATE OF recordName ON \(table)
                 WHEN OLD.recordName <> NEW.recordName AND \(isCapturing)
                 BEGIN
-                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
-                    VALUES ('\(table)', OLD.recordName, 0, \(now)), ('\(table)', NEW.recordName, -1, \(now));
+                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time, formerValues)
+                    VALUES ('\(table)', OLD.recordName, 0, \(now), \(former)),
+                        ('\(table)', NEW.recordName, -1, \(now), NULL);
                 END
                 """
             ),
@@ -61,8 +68,8 @@ enum CaptureTriggers {
                 CREATE TRIGGER \(table)_captureDelete AFTER DELETE ON \(table)
                 WHEN \(isCapturing)
                 BEGIN
-                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
-                    VALUES ('\(table)', OLD.recordName, 0, \(now));
+                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time, formerValues)
+                    VALUES ('\(table)', OLD.recordName, 0, \(now), \(former));
                 END
                 """
             ),

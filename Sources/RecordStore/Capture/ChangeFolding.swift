@@ -7,21 +7,31 @@ import SyncModel
 /// All entries of one record come out as one new state of it: the row as it is now, each changed field under the
 /// stamp of its last change. So a deletion followed by an insertion of the same name is an update.
 struct ChangeFolding {
-    /// How many journal entries are worked on at once; it bounds memory, not what is folded.
+    /// How many journal entries are worked on at once.
     private static let chunk = 10_000
 
     let tables: RecordTables
     let replica: ReplicaID
     let generation: [UInt8]
-    let assets: AssetDirectory?
+    /// Whether the store has files; one that has none passes on what is in the rows.
+    let hasAssets: Bool
     /// Where new records go that refer to no other.
     let zone: Int64
 
     /// Folds everything that the journal holds, in the transaction that is open.
     func fold(_ db: Database) throws -> StoreChanges {
         var total = StoreChanges()
-        while let changes = try foldChunk(db) {
-            total += changes
+        var captured = CapturedFields()
+        // Before the first part is taken in: what is in one may have gone with what is in another.
+        let gone = try GoneRecords(db, tables)
+        var entries = Entries()
+        while let lastID = try readChunk(db, into: &entries, gone, &captured) {
+            // A record of which more is said later is taken in then.
+            let later = entries.split { gone.isLater($0, than: lastID) }
+            total += try fold(db, entries, &captured) { gone.isLater($0, than: lastID) }
+            try db.cachedStatement(sql: "DELETE FROM pendingChange WHERE id <= ?")
+                .execute(arguments: [lastID])
+            entries = later
         }
         return total
     }
@@ -35,7 +45,8 @@ struct ChangeFolding {
             entries.note(-1, row.stamp, of: row.name)
         }
         try StoredClock.save(db, clock)
-        return try fold(db, entries)
+        var captured = CapturedFields()
+        return try fold(db, entries, &captured)
     }
 
     /// What the journal says of one record.
@@ -43,6 +54,12 @@ struct ChangeFolding {
         var stampsByBit: [Int: Stamp] = [:]
         var allFields: Stamp?
         var last: Stamp
+        /// What the row had when it was deleted last.
+        var formerValues: [String: FieldValue]?
+        /// Whether the row went only because of a record that it refers to.
+        var isTakenAlong = false
+        /// The references that became empty because the record that they lead to went, by bit, and what they had.
+        var emptiedByBit: [Int: FieldValue] = [:]
 
         /// The stamp of the last change of a field, if it was changed.
         func stamp(of field: String, _ capturedFields: [String]) -> Stamp? {
@@ -58,11 +75,29 @@ struct ChangeFolding {
             if mask < 0 {
                 allFields = stamp
                 stampsByBit.removeAll()
+                emptiedByBit.removeAll()
             }
             guard mask > 0 else { return }
             for bit in 0..<RecordType.maximumFieldCount where mask & (1 << Int64(bit)) != 0 {
                 stampsByBit[bit] = stamp
+                emptiedByBit[bit] = nil
             }
+        }
+
+        mutating func noteEmptied(_ emptied: [Int: FieldValue]) {
+            emptiedByBit.merge(emptied) { _, new in new }
+        }
+
+        var hasEmptied: Bool { !emptiedByBit.isEmpty }
+
+        /// The same by field.
+        func emptied(_ capturedFields: [String]) -> [String: FieldValue] {
+            Dictionary(uniqueKeysWithValues: emptiedByBit.map { (capturedFields[$0], $1) })
+        }
+
+        /// What the row had when it was deleted last, or before its references became empty.
+        func former(_ capturedFields: [String]) -> [String: FieldValue]? {
+            formerValues?.merging(emptied(capturedFields)) { $0 == .null ? $1 : $0 }
         }
     }
 
@@ -74,31 +109,38 @@ struct ChangeFolding {
         /// In the order of the first change of each.
         var inOrder: some Sequence<(RecordName, Entry)> { names.lazy.map { ($0, byName[$0]!) } }
 
-        mutating func note(_ mask: Int64, _ stamp: Stamp, of name: RecordName) {
+        mutating func note(
+            _ mask: Int64, _ stamp: Stamp, of name: RecordName, _ change: (inout Entry) -> Void = { _ in }
+        ) {
             if byName[name] == nil { names.append(name) }
             byName[name, default: Entry(last: stamp)].note(mask, stamp)
+            change(&byName[name]!)
         }
-    }
 
-    private func foldChunk(_ db: Database) throws -> StoreChanges? {
-        guard let chunk = try readChunk(db) else { return nil }
-        let changes = try fold(db, chunk.entries)
-        try db.cachedStatement(sql: "DELETE FROM pendingChange WHERE id <= ?")
-            .execute(arguments: [chunk.lastID])
-        return changes
+        /// Takes some records out.
+        mutating func split(_ isTakenOut: (RecordName) -> Bool) -> Entries {
+            var out = Entries()
+            out.names = names.filter(isTakenOut)
+            guard !out.names.isEmpty else { return out }
+            for name in out.names { out.byName[name] = byName.removeValue(forKey: name) }
+            names.removeAll { byName[$0] == nil }
+            return out
+        }
     }
 
     /// Reads the oldest entries of the journal, and gives them their stamps.
     ///
-    /// - Returns: nil when the journal is empty.
-    private func readChunk(_ db: Database) throws -> (entries: Entries, lastID: Int64)? {
+    /// - Returns: the number of the last one; nil when the journal is empty.
+    private func readChunk(
+        _ db: Database, into entries: inout Entries, _ gone: GoneRecords, _ captured: inout CapturedFields
+    ) throws -> Int64? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT id, recordType, changedColumns, time, recordName FROM pendingChange ORDER BY id LIMIT ?
+                SELECT id, recordType, changedColumns, time, recordName, formerValues FROM pendingChange
+                ORDER BY id LIMIT ?
                 """)
         let rows = try Row.fetchCursor(statement, arguments: [Self.chunk])
         var clock = try StoredClock.load(db)
-        var entries = Entries()
         var unnamed: [(id: Int64, type: String)] = []
         var lastID: Int64?
         while let row = try rows.next() {
@@ -111,34 +153,63 @@ struct ChangeFolding {
                 continue
             }
             let stamp = Stamp(time: clock.tick(milliseconds: row[3]), replica: replica)
-            entries.note(row[2], stamp, of: name)
+            guard let table = tables[name.recordType],
+                let former = try captured.values(
+                    RecordTable.text(statement.sqliteStatement, 5), of: table, db)
+            else {
+                entries.note(row[2], stamp, of: name)
+                continue
+            }
+            let (mask, time): (Int64, Int64) = (row[2], row[3])
+            guard mask > 0 else {
+                entries.note(mask, stamp, of: name) { entry in
+                    entry.formerValues = former
+                    entry.isTakenAlong = gone.isTakenAlong(name, former, table.type)
+                }
+                continue
+            }
+            // What a foreign key's action has emptied nobody has written.
+            var (written, emptied) = (mask, [Int: FieldValue]())
+            let fields = try captured.fields(of: table.type.name, db)
+            for relationship in table.type.references where relationship.rule == .nullify {
+                guard let bit = fields.firstIndex(of: relationship.field), mask & (1 << Int64(bit)) != 0,
+                    case .reference(let target)? = former[relationship.field],
+                    gone.contains(target, sinceEntry: row[0], at: time)
+                else { continue }
+                written &= ~(1 << Int64(bit))
+                emptied[bit] = former[relationship.field]
+            }
+            entries.note(written, stamp, of: name) { $0.noteEmptied(emptied) }
         }
         guard let lastID else { return nil }
         try StoredClock.save(db, clock)
         for (id, type) in unnamed {
             if let table = tables[type] { try UnsyncedRecords.noteName(db, journalEntry: id, in: table) }
         }
-        return (entries, lastID)
+        return lastID
     }
 
     /// Folds what is said of some records.
-    private func fold(_ db: Database, _ entries: Entries) throws -> StoreChanges {
+    ///
+    /// - Parameter isLater: whether a record's row is gone, of which the journal says so later.
+    private func fold(
+        _ db: Database, _ entries: Entries, _ captured: inout CapturedFields,
+        isLater: @escaping (RecordName) -> Bool = { _ in false }
+    ) throws -> StoreChanges {
         let set = try WorkingSet(db, tables)
+        set.isLater = isLater
+        for (name, entry) in entries.inOrder where entry.formerValues != nil || entry.hasEmptied {
+            let isRowPresent = try tables[name.recordType]?.exists(db, name.description) ?? false
+            let fields = try captured.fields(of: name.recordType, db)
+            set.formerValues[name] = isRowPresent ? entry.emptied(fields) : entry.former(fields)
+        }
         var numbering = try ChangeNumbering(db)
         let new = try NewRecords(db, tables, zone: zone, peer: nil)
-        var captured: [String: [String]] = [:]
-        var emptied: [EmptiedReference] = []
         for (name, entry) in entries.inOrder {
-            if captured[name.recordType] == nil {
-                captured[name.recordType] =
-                    try SyncState.text(db, .captured(name.recordType))?.split(separator: " ").map(String.init)
-                    ?? []
-            }
-            let fields = captured[name.recordType]!
+            let fields = try captured.fields(of: name.recordType, db)
             guard try !adopt(db, entry, name, capturedFields: fields, new, &numbering) else { continue }
-            try fold(entry, name, capturedFields: fields, into: set, &emptied)
+            try fold(entry, name, capturedFields: fields, into: set)
         }
-        for reference in emptied { try fold(reference, in: set) }
         var changes = StoreChanges()
         changes.changed = numbering.count
         changes += try set.save(&numbering)
@@ -151,7 +222,7 @@ struct ChangeFolding {
         _ db: Database, _ entry: Entry, _ name: RecordName, capturedFields: [String], _ new: NewRecords,
         _ numbering: inout ChangeNumbering
     ) throws -> Bool {
-        guard entry.allFields != nil, let table = tables[name.recordType],
+        guard entry.allFields != nil, !entry.hasEmptied, let table = tables[name.recordType],
             let row = try table.row(db, name.description)
         else { return false }
         var fields: [RecordField] = []
@@ -184,72 +255,35 @@ struct ChangeFolding {
         return zone
     }
 
-    /// What is synced of a value: a picture that a program wrote into the column itself is put into a file.
+    /// What is synced of a value: a picture that a program wrote into the column itself becomes a file.
     private func kept(_ value: FieldValue, _ field: FieldDefinition, _ db: Database) throws -> FieldValue {
-        guard field.kind == .asset, let assets, case .blob(let bytes) = value else { return value }
-        do {
-            return .asset(try assets.add(bytes))
-        } catch let error as RecordStoreError where error.code.isAboutAssetFiles {
-            // Where no file can be written, a small one stays what it is. A record that is too large does not travel, so
-            // the bytes of a large one wait in the store itself.
-            return bytes.count > UnstoredAssets.limit ? .asset(try UnstoredAssets.keep(db, bytes)) : value
-        }
-    }
-
-    /// Writes the files of pictures that the journal has, so that a transaction need not last as long as that takes: to put
-    /// a file there that is there already costs little. What fails here is met again in ``kept(_:_:_:)``.
-    func prepareFiles(_ db: Database) throws {
-        guard let assets else { return }
-        try UnstoredAssets.store(db, in: assets)
-        for type in tables.schema.types {
-            for field in type.fields where field.kind == .asset {
-                let blobs = try Data.fetchCursor(
-                    db.cachedStatement(
-                        sql: """
-                            SELECT \(field.name) FROM \(type.name) WHERE typeof(\(field.name)) = 'blob'
-                                AND recordName IN (SELECT recordName FROM pendingChange)
-                            """))
-                while let blob = try blobs.next() {
-                    do {
-                        _ = try assets.add([UInt8](blob))
-                    } catch let error as RecordStoreError where error.code.isAboutAssetFiles {
-                        // The fold meets the same error, and keeps the bytes elsewhere.
-                        return
-                    }
-                }
-            }
-        }
+        guard field.kind == .asset, hasAssets, case .blob(let bytes) = value else { return value }
+        return .asset(try UnstoredAssets.keep(db, bytes))
     }
 
     private func fold(
-        _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet,
-        _ emptied: inout [EmptiedReference]
+        _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet
     ) throws {
         guard let table = tables[name.recordType] else { return }
         guard let values = try table.values(set.db, name.description) else {
-            // Gone. What came and went between two looks was never anybody's, and needs no tombstone.
-            guard let record = try set.known(name), record.original?.status != .deleted else { return }
-            record.state.raise(\.deletion, to: entry.last)
-            return
+            return try foldDeletion(entry, name, capturedFields: capturedFields, into: set)
         }
         let record = try set.record(name, newIn: homeZone(of: name, values, in: set))
         record.isRowPresent = true
         record.writtenFields = zip(table.fieldNames, values).map {
             RecordField(name: $0, value: $1, stamp: entry.last)
         }
-        let isNew = record.original == nil || record.original?.status != .inTable
+        let emptied = entry.emptied(capturedFields)
+        record.noteEmptied(emptied.keys)
+        let isNew = record.original?.status != .inTable
         for (field, value) in zip(table.type.fields, values) {
+            // A reference that is empty because the record that it leads to has gone: only the row has lost it.
+            let before = value == .null ? emptied[field.name] : nil
+            let isNew = isNew || (value != .null && emptied[field.name] != nil)
             let stamp = entry.stamp(of: field.name, capturedFields) ?? (isNew ? entry.last : nil)
             guard let stamp else { continue }
-            let written = RecordField(name: field.name, value: try kept(value, field, set.db), stamp: stamp)
-            if field.isNullified, value == .null, let before = record.state.field(field.name),
-                case .reference(let target) = before.value
-            {
-                emptied.append(
-                    EmptiedReference(record: record, target: target, before: before.stamp, written: written))
-            } else {
-                record.state.write(written)
-            }
+            record.state.write(
+                RecordField(name: field.name, value: try before ?? kept(value, field, set.db), stamp: stamp))
         }
         // A row that is there although its last entry is a deletion was put back without the triggers' knowing.
         if record.state.isDeleted {
@@ -259,30 +293,31 @@ struct ChangeFolding {
             }
         }
     }
-}
 
-/// A reference with the rule nullify that a row does not have any more.
-private struct EmptiedReference {
-    let record: WorkingRecord
-    let target: RecordName
-    let before: Stamp
-    let written: RecordField
-}
-
-extension ChangeFolding {
-    /// Takes in that a reference was emptied, once all deletions of the journal are known: when its target was
-    /// deleted, that was the foreign key's action, and the merge rules do the same without calling it a write.
-    fileprivate func fold(_ reference: EmptiedReference, in set: WorkingSet) throws {
-        if let deletion = try set.known(reference.target)?.state.deletion, reference.before <= deletion {
-            return
+    /// Takes in that a row has gone.
+    private func foldDeletion(
+        _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet
+    ) throws {
+        // What came and went between two looks was never anybody's, and needs no tombstone.
+        guard let record = try set.known(name), let original = record.original,
+            ![.deleted, .hidden].contains(original.status)
+        else { return }
+        // What was written before the deletion can be restored as it was, too.
+        let former = entry.former(capturedFields)
+        for field in tables[name.recordType]?.type.fields ?? [] {
+            guard let value = former?[field.name],
+                let stamp = entry.stamp(of: field.name, capturedFields)
+            else { continue }
+            record.state.write(
+                RecordField(name: field.name, value: try kept(value, field, set.db), stamp: stamp))
         }
-        reference.record.state.write(reference.written)
+        if !entry.isTakenAlong { record.state.raise(\.deletion, to: entry.last) }
     }
 }
 
 extension FieldDefinition {
-    /// Whether the deletion of what the field refers to empties it.
-    fileprivate var isNullified: Bool {
+    /// Whether the field is empty in the row while what it refers to is out of sight.
+    var isNullified: Bool {
         guard case .reference(_, .nullify, _) = kind else { return false }
         return true
     }

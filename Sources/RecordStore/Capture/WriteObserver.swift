@@ -1,7 +1,8 @@
 import GRDB
 import Synchronization
 
-/// Tells of transactions of this process that changed a record, or wrote to a synced table.
+/// Tells of transactions of this process that changed a record, wrote to a synced table, or noted that a picture is in its
+/// file now.
 ///
 /// GRDB asks it about every statement before that is executed, so it says as soon as it can that it has seen enough.
 final class WriteObserver: TransactionObserver, Sendable {
@@ -12,10 +13,10 @@ final class WriteObserver: TransactionObserver, Sendable {
         self.onChange = onChange
     }
 
-    /// Whatever numbers a record writes the zone's digest anew.
+    /// Whatever numbers a record writes the zone's digest anew. A row leaves `assetUnstored` when its picture has become a
+    /// file: peers may have asked for that in vain.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
-        let table = kind.tableName
-        return table == "recordZone" || table == "pendingChange"
+        ["recordZone", "pendingChange", "assetUnstored"].contains(kind.tableName)
     }
 
     func databaseDidChange(with _: DatabaseEvent) {

@@ -120,10 +120,9 @@ package struct PeerLedger: Sendable {
         while let row = try rows.next() {
             let name: String = row[0]
             let metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name)
-            let recordName = try RecordName(name)
             let item = NegentropyItem(
-                name: recordName, newestWrite: metadata.stamps.max(), revival: metadata.revival,
-                id: metadata.recordID(recordName))
+                name: try RecordName(name), stamps: Array(zip(metadata.fieldNames, metadata.stamps)),
+                valueHash: metadata.valueHash, revival: metadata.revival)
             if let item { try body(name, item) }
         }
     }
@@ -151,10 +150,9 @@ package struct PeerLedger: Sendable {
         try checkClock(batch)
         var refused = RefusedNames()
         let mayWrite = rights == .write
-        // A stream that ends is settled also when nothing of it was taken.
         _ = try store.merge(
             db, mayWrite ? batch.records : [], hashes: mayWrite ? hashes : nil, zoneID: zoneID, from: peer.id,
-            isLast: batch.isLast && !batch.isLoose, isLoose: batch.isLoose, refused: &refused,
+            isLoose: batch.isLoose, refused: &refused,
             with: transaction.writer(self, for: mayWrite ? batch.records.count : 0))
         if !mayWrite, !batch.records.isEmpty { refused[.readOnly] = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
@@ -224,7 +222,7 @@ package struct PeerLedger: Sendable {
         let now = store.now()
         let limit = now + allowedSkew
         for record in batch.records {
-            let newest = latest(latest(record.newestWrite, record.revival), record.deletion)
+            let newest = record.newestStamp
             guard let newest, newest.time.milliseconds > limit else { continue }
             let theirs =
                 ISO8601.text(milliseconds: newest.time.milliseconds, fraction: .ifNeeded)

@@ -7,12 +7,12 @@ extension RecordStore {
     /// Keeps that both sides found their digests equal just now.
     package func noteInSync(with peer: Peer) async throws {
         let time = ISO8601.text(milliseconds: now(), fraction: .ifNeeded)
-        try await database.write { [self] db in
+        try await database.write { db in
             try db.execute(
                 sql: "UPDATE peer SET lastSync = ?, lastError = NULL WHERE id = ?",
                 arguments: [time, peer.id])
-            try purgeIfDue(db)
         }
+        try await purgeIfDue()
     }
 
     /// Keeps whether this process has live sessions with a peer.
@@ -83,16 +83,7 @@ extension RecordStore {
 
     /// Ends the pairing with a peer in the transaction that is open.
     package func endPairing(_ db: Database, with peer: Peer) throws {
-        try endStream(db, of: peer)
         try PeerTable.remove(db, peer)
-    }
-
-    /// Settles what a peer that will not send any more has left unsettled.
-    private func endStream(_ db: Database, of peer: Peer) throws {
-        _ = try fold(db)
-        let working = try WorkingSet(db, tables)
-        try Unsettled.take(db, from: peer.id, in: nil, into: working)
-        _ = try working.save(generation: generation)
     }
 
     /// Gives a peer another name on this machine.
@@ -111,23 +102,24 @@ extension RecordStore {
 }
 
 extension RecordStore {
-    /// Hands over every live record of a zone, held ones included, in order of name.
+    /// Hands over every live record of a zone, held ones included, in order of name; not those that go with a deleted one.
     public func forEachLiveState(
         _ db: Database, zone: Zone? = nil, _ body: (RecordState) throws -> Void
     ) throws {
-        try forEachState(db, zone: zone) { state in
+        try forEachState(db, zone: zone, where: "status <> \(RecordStatus.hidden.rawValue)") { state in
             if state.isLive { try body(state) }
         }
     }
 
     /// Hands over every record of a zone, deleted ones included, in order of name.
     package func forEachState(
-        _ db: Database, zone: Zone? = nil, _ body: (RecordState) throws -> Void
+        _ db: Database, zone: Zone? = nil, where condition: String = "TRUE",
+        _ body: (RecordState) throws -> Void
     ) throws {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
-                WHERE zone = ? ORDER BY remoteRecordID
+                WHERE zone = ? AND \(condition) ORDER BY remoteRecordID
                 """)
         let rows = try Row.fetchCursor(statement, arguments: [zone?.row ?? Zones.defaultID])
         let shapes = ShapeTable(db)

@@ -21,11 +21,10 @@ public struct StoreChanges: Sendable, Equatable {
 }
 
 extension WorkingSet {
-    /// Settles everything and writes it: rows, metadata, digests, sequence numbers.
+    /// Applies the rules and writes everything: rows, metadata, digests, sequence numbers.
     ///
     /// Rows are written before rows are removed, so that a foreign key action of SQLite, which would act on a
     /// record still referring to a removed one, finds nothing to act on.
-    ///
     func save(generation: [UInt8]) throws -> StoreChanges {
         var numbering = try ChangeNumbering(db)
         let changes = try save(&numbering)
@@ -34,21 +33,19 @@ extension WorkingSet {
     }
 
     /// Does the same as a part of a step, whose numbers are then written down by the caller.
-    ///
-    /// - Parameter unfinishedPeer: the peer whose stream this is a part of, unless it is the last part.
-    func save(_ numbering: inout ChangeNumbering, unfinishedPeer: Int64? = nil) throws -> StoreChanges {
-        var settlement = try Settlement(self, unfinishedPeer: unfinishedPeer)
-        try settlement.run()
-        var placement = try Placement(self)
-        try placement.run()
+    func save(_ numbering: inout ChangeNumbering) throws -> StoreChanges {
+        var rules = try RuleApplication(self)
+        try rules.run()
         try CaptureTriggers.paused(db) {
             try tables.deferForeignKeys(db)
-            var written = 0
-            while written < order.count {
-                let record = order[written]
-                written += 1
-                guard try !writeRow(record) else { continue }
-                try placement.hold(record)
+            var next = order[...]
+            while !next.isEmpty {
+                let written = order.count
+                // What the tables refuse is looked at together: each look is at everything that has changed.
+                let refused = try next.filter { try !writeRow($0) }
+                if !refused.isEmpty { try rules.hold(refused) }
+                // A reference to a record that its table has just refused is to be empty, also where it was written already.
+                next = order[..<written].filter(\.isRowOutdated) + order[written...]
             }
             try removeRows()
         }
@@ -60,16 +57,20 @@ extension WorkingSet {
     /// - Returns: false when a constraint of the table refused it.
     private func writeRow(_ record: WorkingRecord) throws -> Bool {
         guard record.placement == .inTable, let table = tables[record.name.recordType] else { return true }
-        guard !record.isRowPresent || record.isStateChanged || record.isRelearnt else { return true }
+        guard
+            !record.isRowPresent || record.isStateChanged || record.isRelearnt || record.isEmptiedAnew
+        else { return true }
         let isWritten = try DatabaseError.catchingConstraint {
+            let shown = record.shown
             let present = record.isRelearnt ? nil : record.fieldsOfRow
-            if try present.map({ try table.update(db, record.state, from: $0, by: statements) }) != true {
-                try table.upsert(record.state, by: statements)
+            if try present.map({ try table.update(db, shown, from: $0, by: statements) }) != true {
+                try table.upsert(shown, by: statements)
             }
-            record.alteredFields = try table.alteredFields(db, record.state)
+            record.alteredFields = try table.alteredFields(db, shown).union(record.emptiedFields)
         }
         guard isWritten else { return false }
         record.isRowPresent = true
+        record.emptiedInRow = record.emptiedFields
         return true
     }
 
@@ -120,9 +121,14 @@ extension WorkingSet {
         var changes = StoreChanges()
         for record in order {
             guard let placement = record.placement else { continue }
-            guard record.isNumbered || placement != record.original?.status || record.isRelearnt else {
+            guard !record.isForgotten else {
+                try forget(record, &numbering)
                 continue
             }
+            guard
+                record.isNumbered || placement != record.original?.status || record.isRelearnt
+                    || record.isEmptiedAnew
+            else { continue }
             if record.isStateChanged {
                 changes.changed += 1
                 if placement == .deleted, record.original?.status != .deleted { changes.deleted += 1 }
@@ -131,6 +137,25 @@ extension WorkingSet {
             try save(record, placement, &numbering)
         }
         return changes
+    }
+
+    private func forget(_ record: WorkingRecord, _ numbering: inout ChangeNumbering) throws {
+        if let id = record.original?.countedID {
+            try numbering.change(record.zone, db) { $0.remove(id) }
+        }
+        try Self.removeTraces(of: record.name, db)
+    }
+
+    /// Removes what the store knows of a record, whose row is gone.
+    static func removeTraces(of name: RecordName, _ db: Database) throws {
+        for sql in [
+            "DELETE FROM remoteRecord WHERE remoteRecordID = ?",
+            "DELETE FROM heldReference WHERE recordName = ?",
+            "DELETE FROM assetReference WHERE recordName = ?",
+        ] {
+            try db.cachedStatement(sql: sql).execute(arguments: [name.description])
+        }
+        try UnsyncedRecords.removeSize(db, name)
     }
 
     private func save(
@@ -185,13 +210,16 @@ extension WorkingSet {
         return record.sourcePeer
     }
 
+    /// Keeps the references that no row shows, so that they are found from the other end.
     private func saveHeldReferences(_ record: WorkingRecord, _ placement: RecordStatus) throws {
-        if record.original?.status == .held {
+        // A reference that was empty in the row may have another value there by now.
+        if record.original.map({ $0.status != .inTable || !$0.alteredFields.isEmpty }) == true {
             try db.cachedStatement(sql: "DELETE FROM heldReference WHERE recordName = ?")
                 .execute(arguments: [record.name.description])
         }
-        guard placement == .held else { return }
-        for field in record.state.fields {
+        guard placement != .inTable || !record.emptiedFields.isEmpty else { return }
+        for field in record.state.fields
+        where placement != .inTable || record.emptiedFields.contains(field.name) {
             guard case .reference(let target) = field.value else { continue }
             try db.cachedStatement(
                 sql: "INSERT OR IGNORE INTO heldReference (recordName, target) VALUES (?, ?)"

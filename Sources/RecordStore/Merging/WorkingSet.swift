@@ -9,6 +9,8 @@ enum RecordStatus: Int64 {
     case deleted = 1
     /// Kept aside: its type is unknown, or a record that it needs is not there.
     case held = 2
+    /// Out of sight: a record that it goes with is deleted. Nobody has deleted this one, and it comes back with the other.
+    case hidden = 3
 }
 
 /// One record while a transaction works on it.
@@ -25,16 +27,22 @@ final class WorkingRecord {
     /// The fields as the row has them; nil when there is none, or it may have anything.
     var fieldsOfRow: [RecordField]? {
         guard isRowPresent else { return nil }
-        return writtenFields ?? (original?.status == .inTable ? original?.state.fields : nil)
+        return writtenFields ?? (original?.status == .inTable ? original?.fieldsOfRow : nil)
     }
     /// Where the record is to be, once the transaction is through.
     var placement: RecordStatus?
     /// The row was refused by a constraint of the table, so the record is held whatever else speaks for it.
     var isRefused = false
+    /// Nothing is to be known of the record any more.
+    private(set) var isForgotten = false
     /// The schema has learnt the type or a field of it, so the row is written whatever else happens.
     var isRelearnt = false
     /// The fields whose column gives back another value than was written to it.
     var alteredFields: Set<String> = []
+    /// The references that are empty in the row, because the record that they lead to is out of sight.
+    var emptiedFields: Set<String> = []
+    /// Those that the row has empty now.
+    var emptiedInRow: Set<String> = []
     /// The peer whose state was taken over as it is.
     var sourcePeer: Int64?
     /// The state that ``sourcePeer`` sent, to see whether ours is still the same at the end.
@@ -43,23 +51,15 @@ final class WorkingRecord {
     /// The peer is behind although it has acknowledged our state, or had sent it: it is told once more.
     var isAnswer = false
 
-    /// What the records that refer to this one go by.
-    struct Fate: Equatable {
-        var deletion: Stamp?
-        var isDeleted = false
-
-        init(_ state: RecordState?) {
-            deletion = state?.deletion
-            isDeleted = state?.isDeleted ?? false
-        }
-    }
-
-    /// The fate that referring records were last looked at under.
-    var announced: Fate
-
     struct Original {
         let state: RecordState
         let status: RecordStatus
+        /// The fields as the row has them, if there is one.
+        let fieldsOfRow: [RecordField]
+        /// The fields of which the row has another value than the record.
+        let alteredFields: Set<String>
+        /// Of these, the references that the row has not.
+        let emptiedFields: Set<String>
         /// Under which id the record counts in the digest; nil when it does not count.
         let countedID: RecordID?
         let sourcePeer: Int64?
@@ -75,7 +75,42 @@ final class WorkingRecord {
         self.isRowPresent = isRowPresent
         // A row that vanished behind the triggers' back can carry no reference any more.
         self.placement = original?.status == .inTable && !isRowPresent ? .held : original?.status
-        self.announced = Fate(original?.state)
+        self.alteredFields = original?.alteredFields ?? []
+        self.emptiedFields = original?.emptiedFields ?? []
+        self.emptiedInRow = emptiedFields
+    }
+
+    /// Makes the record one that is not known.
+    func forget() {
+        state = RecordState(name: name)
+        isForgotten = true
+    }
+
+    /// Whether the row has a reference that is to be empty, or the other way round.
+    var isRowOutdated: Bool { placement == .inTable && isRowPresent && emptiedFields != emptiedInRow }
+
+    /// Whether a reference is to be empty that is not so in the row or in what the store knows, or the other way round.
+    var isEmptiedAnew: Bool {
+        emptiedFields != emptiedInRow || emptiedFields != original?.emptiedFields ?? []
+    }
+
+    /// Takes in that a program's deletion has emptied references, of which the store does not know yet.
+    func noteEmptied(_ fields: some Sequence<String>) {
+        emptiedFields.formUnion(fields)
+        emptiedInRow = emptiedFields
+    }
+
+    /// The state as the row shows it: without what is out of sight, and without what was deleted for ever.
+    var shown: RecordState {
+        let gone = state.erasure == nil ? [] : (fieldsOfRow ?? []).filter { state.field($0.name) == nil }
+        guard !emptiedFields.isEmpty || !gone.isEmpty else { return state }
+        let fields = (state.fields + gone).map { field in
+            emptiedFields.contains(field.name) || gone.contains { $0.name == field.name }
+                ? RecordField(name: field.name, value: .null, stamp: field.stamp) : field
+        }.sorted { $0.name < $1.name }
+        // The erasure would take away what is to be empty.
+        return RecordState(
+            name: name, sortedFields: fields, deletion: state.deletion, revival: state.revival)
     }
 
     var isStateChanged: Bool { original.map { $0.state != state } ?? true }
@@ -96,12 +131,17 @@ final class WorkingSet {
     /// The order in which the records came into the set: the order in which they are numbered.
     private(set) var order: [WorkingRecord] = []
     private var hadAssetReferences: Bool?
-    /// By zone. Nothing is written before all are settled and placed.
-    private var sound: [Int64: SoundRecords] = [:]
+    /// Nothing is written before the rules have been applied.
+    private let sound: SoundRecords
+    /// The values that rows had which somebody has deleted, by field.
+    var formerValues: [RecordName: [String: FieldValue]] = [:]
+    /// Whether a record's row is gone, of which sync takes in later that it is.
+    var isLater: (RecordName) -> Bool = { _ in false }
 
     init(_ db: Database, _ tables: RecordTables) throws {
         self.db = db
         self.tables = tables
+        sound = SoundRecords(db, tables, in: nil)
         self.shapes = ShapeTable(db)
         self.statements = RowStatements(db)
     }
@@ -136,11 +176,8 @@ final class WorkingSet {
     }
 
     /// Whether a record is sound, and not in the set.
-    func isSound(_ name: RecordName, in zone: Int64) throws -> Bool {
-        guard records[name] == nil else { return false }
-        let known = sound[zone] ?? SoundRecords(db, tables, in: zone)
-        sound[zone] = known
-        return try known.contains(name)
+    func isSound(_ name: RecordName) throws -> Bool {
+        try records[name] == nil && sound.contains(name)
     }
 
     /// Whether the table of a record's type has a row of it.
@@ -161,32 +198,30 @@ final class WorkingSet {
         try UnsyncedRecords.isAnyTooLarge(db) || RefusedRecords.isAnyTooLarge(db)
     }
 
-    /// Whether any record is held because of a reference.
+    /// Whether any record has a reference that no row shows.
     static func hasHeldRecords(_ db: Database) throws -> Bool {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM heldReference)")) ?? false
     }
 
-    /// The stored records that refer to a record, along the relationships in their priority order.
-    func referrers(of record: WorkingRecord, includingHeld: Bool) throws -> [WorkingRecord] {
+    /// The records that refer to one in the store.
+    func referrers(of name: RecordName, includingHeld: Bool) throws -> [RecordName] {
+        let record = records[name]
         var names: [String] = []
         // No row can refer to a record whose table had none of it, unless somebody wrote past the foreign keys; such
         // a row is in the journal, and comes into the set by itself.
-        if record.original != nil || record.isRowPresent {
-            for relationship in tables.schema.relationships(to: record.name.recordType) {
+        if record == nil || record?.original != nil || record?.isRowPresent == true {
+            for relationship in tables.schema.relationships(to: name.recordType) {
                 let sql = "SELECT recordName FROM \(relationship.recordType) WHERE \(relationship.field) = ?"
-                names += try String.fetchAll(
-                    db.cachedStatement(sql: sql), arguments: [record.name.description])
+                names += try String.fetchAll(db.cachedStatement(sql: sql), arguments: [name.description])
             }
         }
         if includingHeld {
             let statement = try db.cachedStatement(
                 sql: "SELECT recordName FROM heldReference WHERE target = ?")
-            names += try String.fetchAll(statement, arguments: [record.name.description])
+            names += try String.fetchAll(statement, arguments: [name.description])
         }
-        return try names.compactMap { text in
-            guard let name = try? RecordName(text) else { return nil }
-            return try known(name)
-        }
+        // A row may have any name; one that is none is not synced.
+        return names.compactMap { try? RecordName($0) }
     }
 
     private func load(_ name: RecordName) throws -> WorkingRecord? {
@@ -198,7 +233,10 @@ final class WorkingSet {
                 """
         )
         guard let row = try Row.fetchOne(statement, arguments: [name.description]) else { return nil }
-        let stored = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes)
+        let stored = try StoredRecord(
+            name, row, db: db, tables: tables, shapes: shapes, formerValues: formerValues[name])
+        // Nothing is decided about it before its values are there, which the journal has.
+        defer { if isLater(name) { records[name]?.placement = nil } }
         let countsInDigest = stored.status != .deleted && !stored.metadata.fieldNames.isEmpty
         return add(
             WorkingRecord(
@@ -207,75 +245,14 @@ final class WorkingSet {
                 original: WorkingRecord.Original(
                     state: stored.state,
                     status: stored.status,
+                    fieldsOfRow: stored.fieldsOfRow,
+                    alteredFields: stored.alteredFields,
+                    emptiedFields: stored.emptiedFields.subtracting(stored.addedFields),
                     countedID: countsInDigest ? stored.metadata.recordID(name) : nil,
                     sourcePeer: row[2],
                     changeSequence: row[3],
                     changeGroup: row[4]),
                 state: stored.state,
                 isRowPresent: stored.isRowPresent))
-    }
-}
-
-/// A record as the store has it: its metadata, with the values of its row.
-struct StoredRecord {
-    let status: RecordStatus
-    let metadata: RecordMetadata
-    let state: RecordState
-    let isRowPresent: Bool
-
-    /// Puts a record together.
-    ///
-    /// - Parameter row: has the columns `status` and `remoteRecord`.
-    init(_ name: RecordName, _ row: Row, db: Database, tables: RecordTables, shapes: ShapeTable) throws {
-        let table = tables[name.recordType]
-        try self.init(
-            name, row, values: table?.values(db, name.description), table: table, shapes: shapes)
-    }
-
-    /// Puts a record together whose row was read already.
-    ///
-    /// - Parameters:
-    ///   - row: has the columns `status` and `remoteRecord`.
-    ///   - values: those of the record's row in order of ``RecordType/fields``; nil when there is no row.
-    init(
-        _ name: RecordName, _ row: Row, values: [FieldValue]?, table: RecordTable?, shapes: ShapeTable
-    ) throws {
-        guard let status = RecordStatus(rawValue: row["status"]) else {
-            throw RecordStoreError(.corrupt, "the status of \(name) is none that exists")
-        }
-        self.status = status
-        metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name.description)
-        isRowPresent = values != nil
-        state = RecordState(
-            name: name, sortedFields: Self.fields(metadata, values ?? [], table), deletion: metadata.deletion,
-            revival: metadata.revival)
-    }
-
-    private static func fields(
-        _ metadata: RecordMetadata, _ values: [FieldValue], _ table: RecordTable?
-    ) -> [RecordField] {
-        var fields: [RecordField] = []
-        fields.reserveCapacity(metadata.fieldNames.count)
-        let names = metadata.fieldNames
-        // Mostly the record has the fields of its table, and the table has all values.
-        if metadata.storedValues.isEmpty, let table, values.count == names.count, table.fieldNames == names {
-            for index in names.indices {
-                fields.append(
-                    RecordField(name: names[index], value: values[index], stamp: metadata.stamps[index]))
-            }
-            return fields
-        }
-        var valuesByField = metadata.storedValues
-        if let table {
-            for (field, value) in zip(table.fieldNames, values) where valuesByField[field] == nil {
-                valuesByField[field] = value
-            }
-        }
-        // A row that vanished behind the triggers' back leaves stamps without values: those fields are not known.
-        for (field, stamp) in zip(names, metadata.stamps) {
-            guard let value = valuesByField[field] else { continue }
-            fields.append(RecordField(name: field, value: value, stamp: stamp))
-        }
-        return fields
     }
 }

@@ -142,7 +142,7 @@ enum MetadataTables {
         CREATE UNIQUE INDEX recordZoneID ON recordZone (zoneName, owner);
 
         -- One row for each record that sync knows, tombstones included. A record without a row is new and local.
-        -- status: 0 in its table, 1 deleted, 2 held. changeGroup: the first changeSequence of the records that were
+        -- status: 0 in its table, 1 deleted, 2 held, 3 hidden. changeGroup: the first changeSequence of the records that were
         -- changed together with this one. sourcePeer: the peer that sent exactly this state, if any.
         CREATE TABLE remoteRecord (
             remoteRecordID TEXT PRIMARY KEY,
@@ -156,21 +156,14 @@ enum MetadataTables {
         \(createChangeIndex)
         CREATE INDEX remoteRecordOffTable ON remoteRecord (zone, status) WHERE status <> 0;
 
-        -- The references of records that are held: what each waits for, or would go with.
+        -- The references that no row shows: of records without a row, and of rows in which they are empty because what they
+        -- lead to is out of sight.
         CREATE TABLE heldReference (
             recordName TEXT NOT NULL,
             target TEXT NOT NULL,
             PRIMARY KEY (recordName, target)
         ) WITHOUT ROWID;
         CREATE INDEX heldReferenceTarget ON heldReference (target);
-
-        -- Records that came with a peer's stream of batches before the stream has ended, and that a deletion concerns:
-        -- what it does to them is settled at the end.
-        CREATE TABLE unsettledRecord (
-            peer INTEGER NOT NULL,
-            recordName TEXT NOT NULL,
-            PRIMARY KEY (peer, recordName)
-        ) WITHOUT ROWID;
 
         -- The field names that records have had, so that a record's metadata need not repeat them.
         CREATE TABLE recordShape (
@@ -179,13 +172,15 @@ enum MetadataTables {
         );
 
         -- The journal that the triggers write. recordType: the table. changedColumns: -1 inserted, 0 deleted, otherwise
-        -- one bit for each synced column in order of name. time: milliseconds since 1970.
+        -- one bit for each synced column in order of name. time: milliseconds since 1970. formerValues: those of a row that
+        -- was deleted, or of which a reference became empty.
         CREATE TABLE pendingChange (
             id INTEGER PRIMARY KEY,
             recordName TEXT NOT NULL,
             changedColumns INTEGER NOT NULL,
             time INTEGER NOT NULL,
-            recordType TEXT
+            recordType TEXT,
+            formerValues TEXT
         );
 
         \(createUnsyncedRecord)
@@ -229,11 +224,13 @@ enum MetadataTables {
     /// Creates the tables, or brings those of an older format up to date.
     ///
     /// - Throws: `newerFormat` when the store's format is newer than ours; nothing was changed then.
-    static func migrate(_ db: Database) throws {
+    ///
+    /// - Returns: whether the rules between records were others when the store was written last.
+    static func migrate(_ db: Database) throws -> Bool {
         guard try db.tableExists("syncState") else {
             try db.execute(sql: createVersion1)
             try SyncState.set(db, .formatVersion, formatVersion)
-            return
+            return false
         }
         try checkFormat(db)
         // Format 1 is the first; a later one migrates step by step here. Before the first release it still grows.
@@ -280,6 +277,10 @@ enum MetadataTables {
                     DROP TABLE oldPeerZone
                     """)
         }
+        guard try db.tableExists("unsettledRecord") else { return false }
+        try db.execute(
+            sql: "DROP TABLE unsettledRecord; ALTER TABLE pendingChange ADD COLUMN formerValues TEXT")
+        return true
     }
 
     /// Refuses a store that a newer version wrote. Reads only.

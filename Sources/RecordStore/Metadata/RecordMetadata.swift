@@ -12,6 +12,7 @@ package struct RecordMetadata {
     package var stamps: [Stamp]
     package var deletion: Stamp?
     package var revival: Stamp?
+    package var erasure: Stamp?
     /// The hash of all values; empty when there are no fields.
     package var valueHash: [UInt8]
     /// The values that are not in the table, by field name: all of them when the record is not in its table.
@@ -20,12 +21,14 @@ package struct RecordMetadata {
     private static let version: UInt8 = 1
     private static let hasDeletion: UInt8 = 1
     private static let hasRevival: UInt8 = 2
+    private static let hasErasure: UInt8 = 4
 
     package init(_ state: RecordState, storing isStored: (String) -> Bool) {
         fieldNames = state.fields.map(\.name)
         stamps = state.fields.map(\.stamp)
         deletion = state.deletion
         revival = state.revival
+        erasure = state.erasure
         valueHash = state.fields.isEmpty ? [] : RecordID.valueHash(of: state.fields)
         storedValues = [:]
         for field in state.fields where isStored(field.name) {
@@ -42,7 +45,8 @@ package struct RecordMetadata {
         var output: [UInt8] = []
         output.reserveCapacity(64)
         Self.append(
-            stamps, shapeID: shapeID, valueHash: valueHash, deletion: deletion, revival: revival, to: &output)
+            stamps, shapeID: shapeID, valueHash: valueHash, deletion: deletion, revival: revival,
+            erasure: erasure, to: &output)
         let stored = fieldNames.indices.filter { storedValues[fieldNames[$0]] != nil }
         VariableLengthInteger.append(UInt64(stored.count), to: &output)
         for index in stored {
@@ -61,8 +65,7 @@ package struct RecordMetadata {
         guard let stamp = state.soleStamp else {
             append(
                 state.fields.map(\.stamp), shapeID: shapeID, valueHash: valueHash.bytes, deletion: nil,
-                revival: nil,
-                to: &output)
+                revival: nil, erasure: nil, to: &output)
             return VariableLengthInteger.append(0, to: &output)
         }
         output.append(version)
@@ -79,23 +82,22 @@ package struct RecordMetadata {
     /// Appends everything before the stored values.
     private static func append(
         _ stamps: [Stamp], shapeID: Int64, valueHash: [UInt8], deletion: Stamp?,
-        revival: Stamp?, to output: inout [UInt8]
+        revival: Stamp?, erasure: Stamp?, to output: inout [UInt8]
     ) {
         output.append(version)
-        output.append((deletion == nil ? 0 : hasDeletion) | (revival == nil ? 0 : hasRevival))
+        output.append(
+            (deletion == nil ? 0 : hasDeletion) | (revival == nil ? 0 : hasRevival)
+                | (erasure == nil ? 0 : hasErasure))
         VariableLengthInteger.append(UInt64(shapeID), to: &output)
-        if let base = StampRun.mostFrequent(stamps) {
+        let stamps = StampRun(stamps)
+        if let base = stamps.base {
             output.append(base)
-            let exceptions = stamps.indices.filter { stamps[$0] != base }
-            VariableLengthInteger.append(UInt64(exceptions.count), to: &output)
-            for index in exceptions {
-                VariableLengthInteger.append(UInt64(index), to: &output)
-                output.append(stamps[index])
-            }
+            stamps.appendExceptions(to: &output) { $1.append($0) }
             output.append(contentsOf: valueHash)
         }
         if let deletion { output.append(deletion) }
         if let revival { output.append(revival) }
+        if let erasure { output.append(erasure) }
     }
 
     /// SQL for whether the record of a row of `remoteRecord` was never deleted, as its BLOB says.
@@ -105,11 +107,12 @@ package struct RecordMetadata {
 
     /// Reads a BLOB.
     ///
-    /// - Throws: `corrupt` when it is not one of ours; errors of SQLite, which say nothing of the BLOB.
+    /// - Throws: `corrupt` when it is not one of ours; errors of SQLite, and of a task that was cancelled, which say nothing of
+    ///   the BLOB.
     init(_ blob: [UInt8], shapes: ShapeTable, name: String) throws {
         do {
             try self.init(blob, fieldNames: shapes.fieldNames)
-        } catch let error as DatabaseError {
+        } catch let error where error is DatabaseError || error is CancellationError {
             throw error
         } catch {
             throw RecordStoreError(
@@ -146,6 +149,7 @@ package struct RecordMetadata {
         }
         deletion = flags & Self.hasDeletion != 0 ? try reader.stamp() : nil
         revival = flags & Self.hasRevival != 0 ? try reader.stamp() : nil
+        erasure = flags & Self.hasErasure != 0 ? try reader.stamp() : nil
         storedValues = [:]
         for _ in 0..<(try reader.count()) {
             let index = try reader.count()

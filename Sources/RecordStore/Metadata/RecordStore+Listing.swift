@@ -40,26 +40,23 @@ extension RecordStore {
                     AND \(zone.map { "zone = \($0.row)" } ?? "TRUE")
                 ORDER BY remoteRecordID
                 """)
+        let set = try WorkingSet(db, tables)
+        var rules = try RuleApplication(set)
         return try names.compactMap { text in
             let name = try RecordName(text)
             guard type == nil || name.recordType == type else { return nil }
             return RecordListEntry(
-                name: text, waitsFor: try reason(db, name), zone: try zones.name(db, of: text))
+                name: text, waitsFor: try reason(name, set, &rules), zone: try zones.name(db, of: text))
         }
     }
 
-    private func reason(_ db: Database, _ name: RecordName) throws -> String {
+    private func reason(
+        _ name: RecordName, _ set: WorkingSet, _ rules: inout RuleApplication
+    ) throws -> String {
         guard schema.type(name.recordType) != nil else {
             return "a version that knows the type \(name.recordType)"
         }
-        let targets = try String.fetchAll(
-            db, sql: "SELECT target FROM heldReference WHERE recordName = ?", arguments: [name.description])
-        let missing = try targets.first { target in
-            guard let target = try? RecordName(target), let table = tables[target.recordType] else {
-                return true
-            }
-            return try !table.exists(db, target.description)
-        }
-        return missing ?? "fields that its table accepts"
+        let missing = try rules.needed(by: name).first { try !set.hasRow($0) }
+        return missing?.description ?? "fields that its table accepts"
     }
 }

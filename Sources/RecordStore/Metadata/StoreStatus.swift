@@ -7,6 +7,8 @@ public struct StoreStatus: Sendable {
     public let records: [String: Int]
     /// How many deletions are remembered.
     public let tombstones: Int
+    /// How many records nobody has deleted, but go with one that somebody has, and come back with it.
+    public let hidden: Int
     /// How many records are kept aside because something they need is not here.
     public let held: Int
     /// How many changes wait for at least one paired machine, or have not been looked at by sync yet.
@@ -42,6 +44,7 @@ public struct StoreStatus: Sendable {
             return try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
         }
         tombstones = try count(.deleted)
+        hidden = try count(.hidden)
         held = try count(.held)
         digest = try Zones.digest(db, Zones.defaultID)
         zones = try Zones.all(db)

@@ -165,7 +165,7 @@ struct RecordTable {
     }
 
     /// Text as the column's kind understands it, where that loses nothing.
-    private static func understood(_ text: String, _ kind: FieldDefinition.Kind) -> FieldValue {
+    static func understood(_ text: String, _ kind: FieldDefinition.Kind) -> FieldValue {
         switch kind {
         case .value: .text(text)
         case .date: ISO8601.milliseconds(canonical: text).map(FieldValue.date) ?? .text(text)

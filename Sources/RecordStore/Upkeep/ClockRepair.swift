@@ -77,7 +77,9 @@ extension RecordStore {
             let metadata = try RecordMetadata(
                 row.bytes("remoteRecord"), shapes: shapes, name: name.description)
             var isAhead = false
-            for stamp in metadata.stamps + [metadata.deletion, metadata.revival].compactMap({ $0 }) {
+            for stamp in metadata.stamps
+                + [metadata.deletion, metadata.revival, metadata.erasure].compactMap({ $0 })
+            {
                 if stamp.time.milliseconds > limit {
                     future.stamps.insert(stamp)
                     isAhead = true
@@ -98,6 +100,7 @@ extension RecordState {
             sortedFields: fields.map {
                 RecordField(name: $0.name, value: $0.value, stamp: transform($0.stamp))
             },
-            deletion: deletion.map(transform), revival: revival.map(transform))
+            deletion: deletion.map(transform), revival: revival.map(transform),
+            erasure: erasure.map(transform))
     }
 }

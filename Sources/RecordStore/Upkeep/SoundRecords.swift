@@ -11,15 +11,15 @@ final class SoundRecords {
 
     private let db: Database
     private let tables: RecordTables
-    private let zone: Int64
+    private let zone: Int64?
     /// By type, how to look.
     private var statements: [String: Statement] = [:]
     private var found: Set<RecordName> = []
     private var last: RecordName?
     private var bindings = Bindings()
 
-    /// - Parameter zone: only records in this one are found.
-    init(_ db: Database, _ tables: RecordTables, in zone: Int64) {
+    /// - Parameter zone: only records in this one are found; nil for any.
+    init(_ db: Database, _ tables: RecordTables, in zone: Int64?) {
         self.db = db
         self.tables = tables
         self.zone = zone
@@ -51,7 +51,7 @@ final class SoundRecords {
         let statement = try db.statementToBind(
             """
             SELECT 1 FROM remoteRecord AS known JOIN \(type) AS row ON row.recordName = known.remoteRecordID
-            WHERE known.remoteRecordID = ? AND known.zone = ? AND known.status = 0
+            WHERE known.remoteRecordID = ?1 AND (?2 IS NULL OR known.zone = ?2) AND known.status = 0
                 AND \(RecordMetadata.wasNeverDeleted(in: "known"))
             """)
         statements[type] = statement

@@ -106,7 +106,7 @@ extension RecordStore {
     private static func finding(_ stored: StoredRecord, _ hashes: RecordHashes) -> StoreCheck.Finding.Kind? {
         switch (stored.status, stored.isRowPresent) {
         case (.inTable, false): return .missingRow
-        case (.deleted, true), (.held, true): return .unknownRow
+        case (.deleted, true), (.held, true), (.hidden, true): return .unknownRow
         default: break
         }
         guard !stored.metadata.fieldNames.isEmpty else { return nil }
@@ -153,6 +153,15 @@ extension RecordStore {
         return found
     }
 
+    /// Checks the store, and repairs it if something is wrong. Others go on writing during the look, which mostly finds
+    /// nothing.
+    ///
+    /// - Returns: what was found; nil for nothing.
+    package func repairIfNeeded() async throws -> StoreCheck? {
+        guard try await !readFolded({ [self] in try check($0) }).isSound else { return nil }
+        return try await database.write { [self] in try repair($0) }
+    }
+
     /// Takes the rows in that there are of some records, and forgets the records that have none.
     private func retake(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
         // A record without metadata stays in the zone that it was in.
@@ -177,7 +186,7 @@ extension RecordStore {
         -> Stamp
     {
         let state = kind == .damagedMetadata ? nil : try WorkingSet(db, tables).known(name)?.state
-        if let state, let last = latest(state.life, state.deletion) {
+        if let state, let last = state.newestStamp {
             // A stamp of its own: under the last one there was another value.
             return Stamp(time: last.time.next, replica: replica)
         }
@@ -185,9 +194,6 @@ extension RecordStore {
         if let time = date.flatMap(ISO8601.milliseconds(modificationDate:)), time <= now() {
             return Stamp(time: HybridTime(milliseconds: time), replica: replica)
         }
-        var clock = try StoredClock.load(db)
-        let time = clock.tick(milliseconds: now())
-        try StoredClock.save(db, clock)
-        return Stamp(time: time, replica: replica)
+        return try newStamp(db)
     }
 }

@@ -12,6 +12,9 @@ extension RecordStore {
     /// Forgets the deletions that every paired machine has acknowledged and that are older than the retention time.
     /// Part of the transaction that is open.
     ///
+    /// What such a deletion has hidden until then gets a deletion of its own, with the same stamp, which is forgotten like any
+    /// other; so nothing of it can be restored any more.
+    ///
     /// A machine that comes with an older token later, because its store was restored from a backup or its pairing
     /// had been ended, is refused with `changeTokenExpired`: it may hold records whose deletion nobody remembers.
     ///
@@ -20,25 +23,36 @@ extension RecordStore {
     @discardableResult
     public func purgeTombstones(_ db: Database, retention: Int64 = RecordStore.defaultRetention) throws -> Int
     {
+        _ = try fold(db)
         let limit = now() - retention
-        let shapes = ShapeTable(db)
         var count = 0
         for zone in try Int64.fetchAll(db, sql: "SELECT id FROM recordZone") {
             let acknowledged = try Self.acknowledgedByAll(db, zone: zone)
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT remoteRecordID, changeSequence, remoteRecord FROM remoteRecord
-                    WHERE zone = ? AND status = 1 AND status <> 0 AND +changeSequence <= ?
-                    """, arguments: [zone, acknowledged])
+            let outOfSight = try OutOfSight(db, tables, zone: zone)
+            let due = outOfSight.deleted.filter { record in
+                guard let original = record.original, let deletion = record.state.deletion else {
+                    return false
+                }
+                return deletion.time.milliseconds <= limit && original.changeSequence <= acknowledged
+            }
+            for record in due {
+                for name in try outOfSight.below(record) {
+                    guard let hidden = outOfSight.set.loaded(name), hidden.placement == .hidden else {
+                        continue
+                    }
+                    // Below one that was deleted for ever stands also what is newer.
+                    let deletion = latest(
+                        latest(record.state.deletion, hidden.state.life), hidden.state.deletion)
+                    hidden.state = RecordState(
+                        name: name, deletion: deletion, revival: hidden.state.revival,
+                        erasure: hidden.state.erasure)
+                }
+            }
+            _ = try outOfSight.set.save(generation: generation)
             var last: Int64 = 0
-            for row in rows {
-                let name: String = row[0]
-                let metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name)
-                guard let deletion = metadata.deletion, deletion.time.milliseconds <= limit else { continue }
-                try db.cachedStatement(sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?")
-                    .execute(arguments: [name])
-                last = max(last, row[1])
+            for record in due {
+                try WorkingSet.removeTraces(of: record.name, db)
+                last = max(last, record.original?.changeSequence ?? 0)
                 count += 1
             }
             try Zones.raisePurgedSequence(db, zone, to: last)
@@ -46,13 +60,18 @@ extension RecordStore {
         return count
     }
 
-    /// Purges once a day.
-    func purgeIfDue(_ db: Database) throws {
-        let last = try SyncState.integer(db, .lastPurge) ?? 0
-        guard now() - last >= Self.purgeInterval || now() < last else { return }
-        try purgeTombstones(db)
-        try removeUnreferredAssets(db)
-        try SyncState.set(db, .lastPurge, now())
+    /// Purges once a day, and removes the files that nobody needs.
+    func purgeIfDue() async throws {
+        let isDue = try await database.read { [self] db in
+            let last = try SyncState.integer(db, .lastPurge) ?? 0
+            return now() - last >= Self.purgeInterval || now() < last
+        }
+        guard isDue else { return }
+        try await database.write { [self] db in
+            try purgeTombstones(db)
+            try SyncState.set(db, .lastPurge, now())
+        }
+        try await removeUnreferredAssets()
     }
 
     /// The number up to which every paired machine has acknowledged the changes of a zone.
@@ -91,7 +110,7 @@ extension RecordStore {
                 db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND (\(seen))",
                 arguments: [zone.row])
             let forgotten = try names.map { try RecordName($0) }.filter { !kept.contains($0) }
-            try forget(db, forgotten, zone: zone.row)
+            try forget(db, forgotten)
             count += forgotten.count
             try PeerTable.setReceived(db, peer: peer.id, zone: zone.row, .start)
         }
@@ -136,41 +155,11 @@ extension RecordStore {
         return kept
     }
 
-    /// Holds the records that refer to some that are about to be forgotten, and are not forgotten with them: SQLite would
-    /// delete their rows along with those, and nobody would know.
-    func holdReferrers(_ db: Database, to isForgotten: (RecordName) -> Bool, _ names: [RecordName]) throws {
+    /// Forgets records, and nobody else hears of it. The rules then see them as unknown: what needs one of them is held, and a
+    /// reference with the rule nullify is empty in its row. Part of the transaction that is open.
+    func forget(_ db: Database, _ names: [RecordName]) throws {
         let set = try WorkingSet(db, tables)
-        for name in names {
-            guard let record = try set.known(name) else { continue }
-            for referrer in try set.referrers(of: record, includingHeld: false)
-            where !isForgotten(referrer.name) {
-                referrer.isRefused = true
-            }
-        }
+        for name in names { try set.known(name)?.forget() }
         _ = try set.save(generation: generation)
-    }
-
-    func forget(_ db: Database, _ names: [RecordName], zone: Int64) throws {
-        let forgotten = Set(names)
-        try holdReferrers(db, to: forgotten.contains, names)
-        let working = try WorkingSet(db, tables)
-        var digest = try Zones.digest(db, zone)
-        try CaptureTriggers.paused(db) {
-            try tables.deferForeignKeys(db)
-            for name in names {
-                if let id = try working.known(name)?.original?.countedID { digest.remove(id) }
-                try tables[name.recordType]?.delete(db, name.description)
-                for sql in [
-                    "DELETE FROM remoteRecord WHERE remoteRecordID = ?",
-                    "DELETE FROM heldReference WHERE recordName = ?",
-                    "DELETE FROM unsettledRecord WHERE recordName = ?",
-                    "DELETE FROM assetReference WHERE recordName = ?",
-                    "DELETE FROM unsyncedRecord WHERE recordName = ?",
-                ] {
-                    try db.cachedStatement(sql: sql).execute(arguments: [name.description])
-                }
-            }
-        }
-        try Zones.setDigest(db, zone, digest)
     }
 }

@@ -54,7 +54,9 @@ extension RecordStore {
         let left = try await database.read { db in
             hashes.subtracting(try AssetTable.references(db).list.map(\.hash))
         }
-        for hash in left { _ = try assets.remove(hash, untouchedSince: .distantFuture) }
+        try await blocking {
+            for hash in left { _ = try assets.remove(hash, untouchedSince: .distantFuture) }
+        }
     }
 
     private func removeZone(_ db: Database, _ zone: Zone) throws {
@@ -73,7 +75,8 @@ extension RecordStore {
     public func erase(_ db: Database, _ zone: Zone) throws -> Int {
         _ = try fold(db)
         let count = try Zones.digest(db, zone.row).count
-        try holdReferrers(fromOutside: zone, db)
+        // By name, because the rules see to what refers to them from elsewhere. Nobody cares for what refers to the others.
+        try forget(db, namesReferredTo(fromOutside: zone, db))
         try CaptureTriggers.paused(db) {
             try tables.deferForeignKeys(db)
             for type in schema.types.reversed() {
@@ -86,10 +89,6 @@ extension RecordStore {
             for sql in [
                 """
                 DELETE FROM heldReference WHERE recordName IN (
-                    SELECT remoteRecordID FROM remoteRecord WHERE zone = ?)
-                """,
-                """
-                DELETE FROM unsettledRecord WHERE recordName IN (
                     SELECT remoteRecordID FROM remoteRecord WHERE zone = ?)
                 """,
                 "DELETE FROM remoteRecord WHERE zone = ?",
@@ -113,21 +112,18 @@ extension RecordStore {
         return Int(count)
     }
 
-    /// Holds the records of other zones that refer to records of this one.
-    private func holdReferrers(fromOutside zone: Zone, _ db: Database) throws {
-        let set = try WorkingSet(db, tables)
-        for relationship in schema.relationships {
-            let names = try String.fetchAll(
+    /// The records of a zone that records of other zones refer to.
+    private func namesReferredTo(fromOutside zone: Zone, _ db: Database) throws -> [RecordName] {
+        try schema.relationships.flatMap { relationship in
+            try String.fetchAll(
                 db,
                 sql: """
-                    SELECT recordName FROM \(relationship.recordType)
+                    SELECT DISTINCT other.remoteRecordID FROM \(relationship.recordType)
                     JOIN remoteRecord AS own ON own.remoteRecordID = recordName
                     JOIN remoteRecord AS other ON other.remoteRecordID = \(relationship.field)
                     WHERE own.zone <> ?1 AND other.zone = ?1
                     """, arguments: [zone.row])
-            for name in names { try set.known(RecordName(name))?.isRefused = true }
-        }
-        _ = try set.save(generation: generation)
+        }.map { try RecordName($0) }
     }
 
     /// Makes a zone that nobody shares any more one of this store alone again, so that it can be another's.

@@ -166,7 +166,7 @@ extension RecordStore {
         let list = try Set(names).filter { try Zones.row(db, of: $0) == zone.row }
             .map { try RecordName($0) }.sorted()
         guard !list.isEmpty else { return [] }
-        try forget(db, list, zone: zone.row)
+        try forget(db, list)
         // Every peer compares everything then, and sends what is missing here.
         try db.execute(
             sql: """

@@ -12,9 +12,8 @@ import SyncModel
 ///   first.
 /// - Dates of the file have no time zone, and are taken as UTC. A `modificationDate` more than five minutes
 ///   ahead of the clock counts as now, because paired machines would refuse it.
-/// - A play is one object in BG Stats: a newer version of it replaces the older one with all its players. So
-///   a match's state carries a deletion just before its stamp. That deletes what belonged to an older version
-///   and is in the newer one no more, in whatever order, and on whatever machine, the versions arrive.
+/// - A play is one object in BG Stats: a newer version of it replaces the older one with all its players. What the
+///   newer one has no more carries an older date than the match; ``PlayVersions`` finds it in the store.
 /// - Nought means unknown for numbers of BoardGameGeek, years, numbers of players, durations, rounds, ratings
 ///   and ranks, as does an empty text: these become null. Where no seat of a play has a number, seats are
 ///   numbered from 1 in the order of the file, as BG Stats numbers them.
@@ -109,25 +108,18 @@ struct BGStatsMapping {
         _ play: BGStatsExport.Play, _ match: RecordName, _ stamp: Stamp, gameUUID: String, at place: String,
         to batch: inout Batch
     ) throws {
-        var state = RecordState(
-            name: match,
-            values: [
-                ("game", .reference(try name(.game, gameUUID, at: place))),
-                ("date", .date(try milliseconds(play.playDate, at: "\(place).playDate"))),
-                ("durationMinutes", .integer(known: play.durationMin)),
-                ("rounds", .integer(known: play.rounds)),
-                ("notes", .text(filled: play.comments)), ("board", .text(filled: play.board)),
-                ("rating", .number(play.rating.flatMap { $0 == 0 ? nil : $0 })),
-                ("ignored", .boolean(play.ignored)),
-            ], stamp: stamp)
-        state.deletion = Self.replacement(before: stamp)
-        batch.add(state)
-    }
-
-    /// The deletion of whatever belonged to an older version of a play.
-    static func replacement(before stamp: Stamp) -> Stamp? {
-        guard stamp.time.rawValue > 0 else { return nil }
-        return Stamp(time: HybridTime(rawValue: stamp.time.rawValue - 1), replica: stamp.replica)
+        batch.add(
+            RecordState(
+                name: match,
+                values: [
+                    ("game", .reference(try name(.game, gameUUID, at: place))),
+                    ("date", .date(try milliseconds(play.playDate, at: "\(place).playDate"))),
+                    ("durationMinutes", .integer(known: play.durationMin)),
+                    ("rounds", .integer(known: play.rounds)),
+                    ("notes", .text(filled: play.comments)), ("board", .text(filled: play.board)),
+                    ("rating", .number(play.rating.flatMap { $0 == 0 ? nil : $0 })),
+                    ("ignored", .boolean(play.ignored)),
+                ], stamp: stamp))
     }
 
     private func addPlayers(

@@ -22,15 +22,17 @@ import SyncModel
 /// ```
 ///
 /// - `records` has the live records by type, each type's in order of record name; held ones and those of
-///   unknown types as well. `digest` and `count` are those of the store.
+///   unknown types as well. `digest` and `count` are those of
+///   the records in the file.
 /// - `fields` has every field that was ever written, with its value: text, dates (ISO 8601) and record names
 ///   as strings, numbers, `true` and `false` in the columns for them, `null`. What would be read back as
 ///   something else is an object with one key that says what it is: `text`, `integer`, `real` (the 16
 ///   hexadecimal digits of the IEEE 754 bits), `date` (milliseconds since 1970), `reference`, `base64`
 ///   (bytes).
 /// - `stamp` is when and by whom the fields were last written: milliseconds since 1970, counter, and replica
-///   id of a hybrid logical clock. `stamps` has the fields that differ from it. `deletion` and `revival`,
-///   where there are any, are the stamps of the record's last deletion and of what brought it back.
+///   id of a hybrid logical clock. `stamps` has the fields that differ from it. `deletion`, `revival`
+///   and `erasure`, where there are any, are the stamps of the record's last deletion, of what brought it back,
+///   and of its last deletion for ever.
 /// - `modificationDate` is for people; it follows from the stamps and is not read.
 enum ExportFormat {
     static let name = "scorebook export"

@@ -40,7 +40,7 @@ struct ScorebookExport: Decodable {
     /// Refuses stamps that lie further ahead of the clock than paired machines would accept.
     func checkStamps(now: Int64) throws {
         for state in states {
-            let newest = latest(state.life, state.deletion)
+            let newest = state.newestStamp
             guard let newest, newest.time.milliseconds > now + BGStatsMapping.allowedSkew else { continue }
             let written =
                 ISO8601.text(milliseconds: newest.time.milliseconds, fraction: .ifNeeded) ?? "\(newest)"
@@ -57,7 +57,9 @@ struct ScorebookExport: Decodable {
 private struct ExportedRecord: Decodable {
     let state: RecordState
 
-    private enum CodingKeys: String, CodingKey { case recordName, fields, stamp, stamps, deletion, revival }
+    private enum CodingKeys: String, CodingKey {
+        case recordName, fields, stamp, stamps, deletion, revival, erasure
+    }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -93,7 +95,8 @@ private struct ExportedRecord: Decodable {
         state = RecordState(
             name: name, fields: fields,
             deletion: try stamp(container.decodeIfPresent(String.self, forKey: .deletion), .deletion),
-            revival: try stamp(container.decodeIfPresent(String.self, forKey: .revival), .revival))
+            revival: try stamp(container.decodeIfPresent(String.self, forKey: .revival), .revival),
+            erasure: try stamp(container.decodeIfPresent(String.self, forKey: .erasure), .erasure))
     }
 }
 

@@ -51,7 +51,9 @@ struct ExportWriter {
 
     private func appendHead(_ db: Database, to json: inout JSONText) throws {
         let zone = try records.current(db, zone)
-        let digest = zone.digest
+        // Not the zone's own, which has the records too that are hidden with deleted ones.
+        var digest = ZoneDigest()
+        try records.forEachLiveState(db, zone: self.zone) { digest.insert(RecordID($0)) }
         json.append(raw: "{\n  ")
         json.append(key: "format")
         json.append(quoted: ExportFormat.name)
@@ -93,22 +95,23 @@ struct ExportWriter {
     }
 
     private static func appendStamps(_ state: RecordState, to json: inout JSONText) {
-        guard let base = StampRun.mostFrequent(state.fields.map(\.stamp)) else { return }
+        let stamps = StampRun(state)
+        guard let base = stamps.base else { return }
         append("stamp", base.description, to: &json)
-        let exceptions = state.fields.filter { $0.stamp != base }
-        if !exceptions.isEmpty {
+        if !stamps.exceptions.isEmpty {
             json.append(raw: ", ")
             json.append(key: "stamps")
             json.append(raw: "{")
-            for (index, field) in exceptions.enumerated() {
+            for (index, exception) in stamps.exceptions.enumerated() {
                 if index > 0 { json.append(raw: ", ") }
-                json.append(key: field.name)
-                json.append(quoted: field.stamp.description)
+                json.append(key: state.fields[exception.field].name)
+                json.append(quoted: exception.stamp.description)
             }
             json.append(raw: "}")
         }
         if let deletion = state.deletion { append("deletion", deletion.description, to: &json) }
         if let revival = state.revival { append("revival", revival.description, to: &json) }
+        if let erasure = state.erasure { append("erasure", erasure.description, to: &json) }
     }
 
     private static func append(_ key: String, _ value: String, to json: inout JSONText) {

@@ -5,7 +5,7 @@ import SyncModel
 public struct ImportReport: Sendable, Equatable, Encodable {
     /// Records of one type.
     public struct Counts: Sendable, Equatable, Encodable {
-        /// Live records that were not there before.
+        /// Live records that were not there before, or were deleted.
         public var new = 0
         /// Records that were there and have changed.
         public var changed = 0
@@ -38,6 +38,8 @@ public struct ImportReport: Sendable, Equatable, Encodable {
     public let format: Format
     /// By record type; types of which the file has nothing are missing.
     public let types: [String: Counts]
+    /// How many records were deleted before, or hidden with a deleted one, and are back.
+    public let restored: Int
 
     /// All types together.
     public var total: Counts {

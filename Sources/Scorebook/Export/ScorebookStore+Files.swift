@@ -13,43 +13,81 @@ extension ScorebookStore {
     /// The file is merged: what the scorebook has newer stays, importing it again changes nothing. Its records go to the
     /// zone that the scorebook is limited to; if it is not, to the zone that the file names, or the default zone.
     ///
+    /// - Parameter restores: whether records of the file that are deleted here, or hidden with a deleted one, are written as
+    ///   new, so that they come back.
     /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` with the place of the first error.
     ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`.
     ///   Nothing was imported then.
-    public func importFile(at path: String) async throws -> ImportReport {
+    public func importFile(at path: String, restores: Bool = false) async throws -> ImportReport {
         let data = try await blocking { try InputFile.read(path, upTo: Self.importLimit) }
         do {
-            return try await importData(data)
+            return try await importData(data, restores: restores)
         } catch let error as ScorebookError where error.code == .invalidFile {
             throw ScorebookError(.invalidFile, "\(path): \(error.message)", place: error.place)
         }
     }
 
-    /// Imports the contents of a file, see ``importFile(at:)``.
-    public func importData(_ data: Data) async throws -> ImportReport {
+    /// Imports the contents of a file, see ``importFile(at:restores:)``.
+    public func importData(_ data: Data, restores: Bool = false) async throws -> ImportReport {
         let now = now()
         switch try ImportFile(data) {
         case .bgStats(let export):
             let states = try BGStatsMapping(now: now).states(export)
-            return try await merge(states, nil, .bgStats)
+            return try await merge(states, nil, .bgStats, restores)
         case .scorebook(let export):
             try export.checkStamps(now: now)
-            return try await merge(export.states, export.zone, .scorebook)
+            return try await merge(export.states, export.zone, .scorebook, restores)
         }
     }
 
     private func merge(
-        _ states: [RecordState], _ zone: ZoneName?, _ format: ImportReport.Format
+        _ states: [RecordState], _ zone: ZoneName?, _ format: ImportReport.Format, _ restores: Bool
     ) async throws -> ImportReport {
         try await write { [self] db in
             let counting = try ImportCounting(db, before: states)
-            let spared = format == .bgStats ? try OwnAdditions(records: records).spared(db, from: states) : []
             // Whatever the default zone is called here, it is that of an export that was never told anything else.
             let named = zone == .scorebookData ? nil : zone
             let target = try self.zone ?? named.map { try records.zone(db, named: $0.description) }
-            _ = try records.merge(db, states + spared, zone: target)
-            return ImportReport(format: format, types: try counting.counts(db))
+            _ = try records.merge(db, states, zone: target)
+            if format == .bgStats {
+                _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
+            }
+            if restores { try restoreMissing(db, states, target) }
+            return try counting.report(db, format)
         }
+    }
+
+    /// Writes those records of a file anew that are deleted or hidden here.
+    ///
+    /// Those stay as they are for which the file does not have what they need: they would bring back what was deleted before
+    /// the backup.
+    private func restoreMissing(_ db: Database, _ states: [RecordState], _ zone: Zone?) throws {
+        var missing: [RecordName: RecordState] = [:]
+        for state in states where state.isLive {
+            guard let known = try records.state(db, of: state.name), !PlayVersions.isOutdatedPart(known)
+            else { continue }
+            if try known.isDeleted || records.isHidden(db, state.name) {
+                // What somebody wrote here since the backup was made is not taken back.
+                missing[state.name] = known.fields.isEmpty ? state : known
+            }
+        }
+        var isComplete = false
+        while !isComplete {
+            let incomplete = try missing.values.filter { state in
+                try !state.references.allSatisfy { name in
+                    try missing[name] != nil || isShown(db, name)
+                }
+            }
+            for state in incomplete { missing[state.name] = nil }
+            isComplete = incomplete.isEmpty
+        }
+        try records.writeAnew(db, missing.values.sorted { $0.name < $1.name }, zone: zone)
+    }
+
+    private func isShown(_ db: Database, _ name: RecordName) throws -> Bool {
+        guard let kind = RecordKind(rawValue: name.recordType) else { return false }
+        let sql = "SELECT EXISTS (SELECT 1 FROM \(kind.recordType) WHERE recordName = ?)"
+        return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [name]) ?? false
     }
 
     // MARK: Export
@@ -136,6 +174,16 @@ private enum ImportFile: Decodable {
         } else {
             throw ScorebookError(
                 .invalidFile, "the file is neither a BG Stats export nor the export of a scorebook")
+        }
+    }
+}
+
+extension RecordState {
+    /// The records that this one refers to; in a scorebook it needs all of them.
+    fileprivate var references: [RecordName] {
+        fields.compactMap { field in
+            guard case .reference(let name) = field.value else { return nil }
+            return name
         }
     }
 }

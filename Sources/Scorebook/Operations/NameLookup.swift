@@ -23,13 +23,25 @@ struct NameLookup {
     func find(_ db: Database, _ text: String) throws -> RecordName {
         let text = text.trimmed
         if text.contains(RecordName.separator) { return try whole(db, text) }
-        let named = try names(db)
-        let exact = named.filter { $0.name == text }
-        if let name = try only(db, exact, text) { return name }
+        if let name = try choose(db, text, named: names(db), beginning: beginning) { return name }
+        throw try notFound(db, text)
+    }
+
+    /// The one that a text means, by its name or by the beginning of its UUID; nil where none fits.
+    ///
+    /// - Parameters:
+    ///   - named: those that have names.
+    ///   - beginning: those whose UUID begins with a text.
+    /// - Throws: `ambiguous` with those that fit.
+    func choose(
+        _ db: Database, _ text: String, named: [Candidate],
+        beginning: (Database, String) throws -> [Candidate]
+    ) throws -> RecordName? {
+        if let name = try only(db, named.filter { $0.name == text }, text) { return name }
         let lowercased = text.lowercased()
         if let name = try only(db, named.filter { $0.name.lowercased() == lowercased }, text) { return name }
-        if let name = try only(db, beginning(db, with: text), text) { return name }
-        throw try notFound(db, text)
+        guard Self.mayBeginUUID(text) else { return nil }
+        return try only(db, beginning(db, text), text)
     }
 
     /// As ``find(_:_:)``, but nil where nothing fits.
@@ -41,12 +53,23 @@ struct NameLookup {
         }
     }
 
-    private struct Candidate {
+    struct Candidate {
         var recordName: String
         var name: String
     }
 
     private func whole(_ db: Database, _ text: String) throws -> RecordName {
+        let name = try parsed(text)
+        let sql = "SELECT 1 FROM \(kind.recordType) WHERE recordName = ?"
+        guard try Bool.fetchOne(db, sql: sql, arguments: [text]) ?? false else {
+            throw ScorebookError(.notFound, "there is no record \(name)")
+        }
+        try checkZone(db, of: name)
+        return name
+    }
+
+    /// A whole record name, of this kind.
+    func parsed(_ text: String) throws -> RecordName {
         let name: RecordName
         do {
             name = try RecordName(text)
@@ -58,23 +81,26 @@ struct NameLookup {
                 .invalidValue,
                 "\(name) is not a \(kind.noun); the record name of one begins with \(kind.recordType)|~|")
         }
-        let sql = "SELECT 1 FROM \(kind.recordType) WHERE recordName = ?"
-        guard try Bool.fetchOne(db, sql: sql, arguments: [text]) ?? false else {
-            throw ScorebookError(.notFound, "there is no record \(name)")
-        }
-        if let zone, try Bool.fetchOne(db, sql: "SELECT \(zone.contains("?"))", arguments: [text]) != true {
-            throw ScorebookError(
-                .otherZone,
-                "\(name) is in the zone “\(try ZoneNames(db).name(db, of: text))”, not in “\(zone.name)”; "
-                    + Self.rule)
-        }
         return name
+    }
+
+    /// - Throws: `otherZone` when a record is not in the zone in which records are to be found.
+    func checkZone(_ db: Database, of name: RecordName) throws {
+        let text = name.description
+        guard let zone, try Bool.fetchOne(db, sql: "SELECT \(zone.contains("?"))", arguments: [text]) != true
+        else { return }
+        throw ScorebookError(
+            .otherZone,
+            "\(name) is in the zone “\(try ZoneNames(db).name(db, of: text))”, not in “\(zone.name)”; "
+                + Self.rule)
     }
 
     private static let rule = "a match, its game and its players are in one zone"
 
     /// SQL that is true for the records of the zone.
-    private var limits: String { zone?.contains("recordName") ?? "TRUE" }
+    ///
+    /// - Parameter column: SQL for a record's name.
+    func limits(_ column: String = "recordName") -> String { zone?.contains(column) ?? "TRUE" }
 
     /// What the records of this kind are called; nothing for kinds that have no names.
     private func names(_ db: Database) throws -> [Candidate] {
@@ -85,19 +111,20 @@ struct NameLookup {
         default: return []
         }
         let rows = try Row.fetchAll(
-            db, sql: "SELECT recordName, \(expression) FROM \(kind.recordType) WHERE \(limits)")
+            db, sql: "SELECT recordName, \(expression) FROM \(kind.recordType) WHERE \(limits())")
         return rows.map { Candidate(recordName: $0[0], name: $0[1]) }
     }
 
+    private static func mayBeginUUID(_ text: String) -> Bool {
+        text.utf8.count >= shortestPrefix && text.allSatisfy { $0.isHexDigit || $0 == "-" }
+    }
+
     private func beginning(_ db: Database, with text: String) throws -> [Candidate] {
-        guard text.utf8.count >= Self.shortestPrefix, text.allSatisfy({ $0.isHexDigit || $0 == "-" }) else {
-            return []
-        }
         // LIKE ignores the case of ASCII letters: some programs write UUIDs in upper case.
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT recordName FROM \(kind.recordType) WHERE recordName LIKE ? AND \(limits)
+                SELECT recordName FROM \(kind.recordType) WHERE recordName LIKE ? AND \(limits())
                 ORDER BY recordName
                 """,
             arguments: [kind.recordType + RecordName.separator + text + "%"])

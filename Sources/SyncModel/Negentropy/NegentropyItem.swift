@@ -92,18 +92,25 @@ package struct NegentropyItem: Hashable, Sendable {
         self.id = id
     }
 
-    /// What a reconciliation has of a record that is not deleted: its newest stamp, and its id. A hollow one, which has no
-    /// fields yet, goes by what revived it.
+    /// What a reconciliation has of a record that is not deleted: its newest stamp, and its id.
     ///
-    /// - Parameter id: of the record's fields; asked for if there are any.
+    /// A revival that is newer than every write is part of the id, as the stamp of a field without a name: it speaks for
+    /// the record and for what is above it, and the other side may not know of it although the fields are the same. A hollow
+    /// record has nothing else yet.
+    ///
+    /// - Parameters:
+    ///   - stamps: those of the fields, in order of name.
+    ///   - valueHash: that of the fields' values.
     /// - Returns: nil for a record of which nothing is known but deletions.
-    package init?(name: RecordName, newestWrite: Stamp?, revival: Stamp?, id: @autoclosure () -> RecordID) {
-        guard let newest = newestWrite ?? revival else { return nil }
-        let isHollow = newestWrite == nil
-        self.init(
-            timestamp: UInt64(newest.time.milliseconds),
-            id: NegentropyID(
-                isHollow ? RecordID(name: name, stamps: [(field: "", stamp: newest)], valueHash: []) : id()))
+    package init?(
+        name: RecordName, stamps: [(field: String, stamp: Stamp)], valueHash: [UInt8], revival: Stamp?
+    ) {
+        let newestWrite = stamps.lazy.map(\.stamp).max()
+        guard let newest = latest(newestWrite, revival) else { return nil }
+        let revivals = newest == newestWrite ? [] : [(field: "", stamp: newest)]
+        let id = RecordID(
+            name: name, stamps: revivals + stamps, valueHash: stamps.isEmpty ? [] : valueHash)
+        self.init(timestamp: UInt64(newest.time.milliseconds), id: NegentropyID(id))
     }
 }
 

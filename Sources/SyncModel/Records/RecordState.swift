@@ -10,20 +10,18 @@ public struct RecordField: Hashable, Sendable {
         self.stamp = stamp
     }
 
-    /// Whether this write beats another one of the same field: the greater stamp; under equal stamps null, which
-    /// is what remains of a reference whose target was deleted; and between other values (a faulty peer) the one
-    /// with the greater canonical encoding, so that even then every replica chooses the same.
+    /// Whether this write beats another one of the same field: the greater stamp; and between other values under one stamp (a
+    /// faulty peer) the one with the greater canonical encoding, so that even then every replica chooses the same.
     package func beats(_ other: RecordField) -> Bool {
         if stamp != other.stamp { return stamp > other.stamp }
         if value == other.value { return false }
-        if value == .null || other.value == .null { return value == .null }
         // Different values have different bytes, so one of them is greater.
         return other.value.canonicalBytes.lexicographicallyPrecedes(value.canonicalBytes)
     }
 }
 
-/// Everything a replica knows of one record: its fields with their stamps, its last deletion, and what brought
-/// it back.
+/// Everything a replica knows of one record: its fields with their stamps, its last deletion, what brought it back, and up to
+/// when nothing of it may be kept.
 ///
 /// States of one record form a join-semilattice under ``merge(_:)``: each component only grows, so the order in
 /// which states arrive does not matter, nor does repetition.
@@ -34,26 +32,36 @@ public struct RecordState: Hashable, Sendable {
     public let name: RecordName
     /// The fields that have ever been written, sorted by name (ASCII), each name once.
     public private(set) var fields: [RecordField]
-    /// The stamp of the last deletion of this record or of a record it goes with.
+    /// The stamp of the last deletion of this record.
     public var deletion: Stamp?
-    /// The newest write of a record that needs this one: it keeps this record alive as a write of its own would.
+    /// The newest restoring of this record, or write of a record that needs it: it keeps this record alive as a write of its
+    /// own would.
     public var revival: Stamp?
+    /// The stamp of the last deletion for ever: what was written up to then is kept nowhere. Not greater than ``deletion``.
+    public private(set) var erasure: Stamp?
 
     /// Makes a state of fields in any order.
     ///
     /// - Precondition: no name occurs twice.
-    public init(name: RecordName, fields: [RecordField] = [], deletion: Stamp? = nil, revival: Stamp? = nil) {
+    public init(
+        name: RecordName, fields: [RecordField] = [], deletion: Stamp? = nil, revival: Stamp? = nil,
+        erasure: Stamp? = nil
+    ) {
         self.init(
             name: name, sortedFields: fields.sorted { $0.name < $1.name }, deletion: deletion,
-            revival: revival)
+            revival: revival, erasure: erasure)
     }
 
     /// Makes a state of fields that are sorted by name already.
-    package init(name: RecordName, sortedFields: [RecordField], deletion: Stamp?, revival: Stamp?) {
+    package init(
+        name: RecordName, sortedFields: [RecordField], deletion: Stamp?, revival: Stamp?,
+        erasure: Stamp? = nil
+    ) {
         self.name = name
         self.fields = sortedFields
         self.deletion = deletion
         self.revival = revival
+        if let erasure { erase(at: erasure) }
     }
 
     /// The newest stamp among the fields; nil when no field is known.
@@ -68,10 +76,17 @@ public struct RecordState: Hashable, Sendable {
         return first
     }
 
-    /// The newest stamp that speaks for the record's being there: a write of its own, or a revival.
+    /// The newest stamp that speaks for the record's being there: a write of its own, or a revival. Nothing speaks for one that
+    /// was deleted for ever but that it was written anew.
     package var life: Stamp? {
-        latest(newestWrite, revival)
+        isErased ? nil : latest(newestWrite, revival)
     }
+
+    /// The newest of all stamps: no write that knows of the state is older.
+    package var newestStamp: Stamp? { latest(newestWrite, latest(revival, deletion)) }
+
+    /// Whether the record was deleted for ever, and not written anew.
+    package var isErased: Bool { erasure != nil && fields.isEmpty }
 
     /// Whether the last deletion beats everything that speaks for the record.
     public var isDeleted: Bool {
@@ -99,6 +114,7 @@ public struct RecordState: Hashable, Sendable {
     /// - Returns: whether the state changed.
     @discardableResult
     public mutating func write(_ field: RecordField) -> Bool {
+        if let erasure, field.stamp <= erasure { return false }
         let index = fields.firstIndex { $0.name >= field.name } ?? fields.endIndex
         guard index < fields.endIndex, fields[index].name == field.name else {
             fields.insert(field, at: index)
@@ -110,7 +126,7 @@ public struct RecordState: Hashable, Sendable {
     }
 
     /// Takes over whatever is newer in another state of the same record: per field the greater stamp, the
-    /// greater deletion, the greater revival.
+    /// greater deletion, the greater revival, the greater erasure.
     ///
     /// Commutative, associative and idempotent.
     ///
@@ -118,13 +134,28 @@ public struct RecordState: Hashable, Sendable {
     @discardableResult
     public mutating func merge(_ other: RecordState) -> Bool {
         precondition(name == other.name, "only states of one record merge")
-        var changed = mergeFields(other.fields)
+        var changed = other.erasure.map { erase(at: $0) } ?? false
+        changed =
+            mergeFields(erasure.map { stamp in other.fields.filter { $0.stamp > stamp } } ?? other.fields)
+            || changed
         changed = raise(\.deletion, to: other.deletion) || changed
         changed = raise(\.revival, to: other.revival) || changed
         return changed
     }
 
-    /// Raises one of the two stamps, if the new one is greater.
+    /// Deletes the record, and what was written up to a stamp for ever.
+    ///
+    /// - Returns: whether the state changed.
+    @discardableResult
+    package mutating func erase(at stamp: Stamp) -> Bool {
+        if let erasure, erasure >= stamp { return false }
+        erasure = stamp
+        raise(\.deletion, to: stamp)
+        fields.removeAll { $0.stamp <= stamp }
+        return true
+    }
+
+    /// Raises one of two stamps, if the new one is greater.
     @discardableResult
     package mutating func raise(_ component: WritableKeyPath<RecordState, Stamp?>, to stamp: Stamp?) -> Bool {
         guard let stamp else { return false }
@@ -169,7 +200,8 @@ public struct RecordState: Hashable, Sendable {
     /// The form in which the state travels: a deleted record is its name and stamps alone.
     package var transferred: RecordState {
         guard isDeleted else { return self }
-        return RecordState(name: name, sortedFields: [], deletion: deletion, revival: revival)
+        return RecordState(
+            name: name, sortedFields: [], deletion: deletion, revival: revival, erasure: erasure)
     }
 }
 

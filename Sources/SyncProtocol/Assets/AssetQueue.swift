@@ -1,32 +1,27 @@
 import SyncModel
 
-/// Files in the order in which they are to be asked for, each at most once.
+/// The order in which files are to be asked for. It may name a file twice, and files that are not in line any more: the
+/// owner knows which are.
 struct AssetQueue: Sendable {
-    /// Those that are in the queue. The lists may name others: taking one out of the middle of a list takes long.
-    private var members: Set<AssetHash> = []
     private var urgent: [AssetHash] = []
     private var list: [AssetHash] = []
     private var head = 0
-    /// Members that were passed over.
+    /// Files whose turn came before they were ready.
     private var passed: [AssetHash] = []
 
-    mutating func append(_ hash: AssetHash) {
-        if members.insert(hash).inserted { list.append(hash) }
-    }
-
-    mutating func remove(_ hash: AssetHash) { members.remove(hash) }
+    mutating func append(_ hash: AssetHash) { list.append(hash) }
 
     mutating func moveToFront(_ hash: AssetHash) {
-        if members.contains(hash), !urgent.contains(hash) { urgent.append(hash) }
+        if !urgent.contains(hash) { urgent.append(hash) }
     }
 
-    /// Takes the first file out that is ready.
-    mutating func popFirst(where isReady: (AssetHash) -> Bool) -> AssetHash? {
+    /// Takes the first file out that is in line and ready.
+    mutating func popFirst(where isReady: (AssetHash) -> Bool, in isInLine: (AssetHash) -> Bool) -> AssetHash?
+    {
         // There are few of both: what is waited for is bounded by what may be asked for at a time.
-        if let hash = Self.take(from: &urgent, where: { members.contains($0) && isReady($0) })
-            ?? Self.take(from: &passed, where: { members.contains($0) && isReady($0) })
+        if let hash = Self.take(from: &urgent, where: isReady, in: isInLine)
+            ?? Self.take(from: &passed, where: isReady, in: isInLine)
         {
-            members.remove(hash)
             return hash
         }
         while head < list.count {
@@ -36,20 +31,17 @@ struct AssetQueue: Sendable {
                 list.removeAll()
                 head = 0
             }
-            guard members.contains(hash) else { continue }
-            guard isReady(hash) else {
-                if !passed.contains(hash) { passed.append(hash) }
-                continue
-            }
-            members.remove(hash)
-            return hash
+            guard isInLine(hash) else { continue }
+            if isReady(hash) { return hash }
+            if !passed.contains(hash) { passed.append(hash) }
         }
         return nil
     }
 
     private static func take(
-        from line: inout [AssetHash], where isNext: (AssetHash) -> Bool
+        from line: inout [AssetHash], where isReady: (AssetHash) -> Bool, in isInLine: (AssetHash) -> Bool
     ) -> AssetHash? {
-        line.firstIndex(where: isNext).map { line.remove(at: $0) }
+        line.removeAll { !isInLine($0) }
+        return line.firstIndex(where: isReady).map { line.remove(at: $0) }
     }
 }

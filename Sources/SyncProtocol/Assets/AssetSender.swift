@@ -19,7 +19,7 @@ package struct AssetSender: Sendable {
         guard request.length > 0, waiting <= UInt64(ProtocolLimits.maximumAssetsRequested),
             requests.count < ProtocolLimits.maximumAssetRequests
         else {
-            throw ProtocolError(.unexpectedMessage, "the other side asks for more of files than is allowed")
+            throw .unexpected("asks for more of files than is allowed")
         }
         requests.append(request)
     }

@@ -41,8 +41,7 @@ struct PeerAnswers: Sendable {
         guard let answer = owed[chunk.hash]?.first, count > 0, chunk.offset == UInt64(answer.next),
             count <= answer.end - answer.next
         else {
-            throw ProtocolError(
-                .unexpectedMessage, "the other side sent bytes of a file that it was not asked for")
+            throw .unexpected("sent bytes of a file that it was not asked for")
         }
         owed[chunk.hash]![0].next += count
         if !answer.isWanted { droppedBytes -= count }
@@ -53,8 +52,7 @@ struct PeerAnswers: Sendable {
     /// - Returns: whether the file is still wanted.
     mutating func receivedMissing(_ hash: AssetHash) throws(ProtocolError) -> Bool {
         guard let answer = owed[hash]?.first else {
-            throw ProtocolError(
-                .unexpectedMessage, "the other side misses a file that it was not asked for")
+            throw .unexpected("misses a file that it was not asked for")
         }
         if !answer.isWanted { droppedBytes -= answer.end - answer.next }
         removeFirst(hash)

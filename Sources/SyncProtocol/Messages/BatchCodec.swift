@@ -10,6 +10,7 @@ package enum BatchCodec {
     private static let hasDeletion: UInt8 = 1
     private static let hasRevival: UInt8 = 2
     private static let hasExceptions: UInt8 = 4
+    private static let hasErasure: UInt8 = 8
 
     private enum SuffixForm {
         static let text: UInt8 = 0
@@ -25,15 +26,11 @@ package enum BatchCodec {
         for state in batch.records { encode(state, &records, &tables) }
         buffer.writeToken(batch.token)
         buffer.writeInteger((batch.isLast ? isLast : 0) | (batch.isLoose ? isLoose : 0))
-        buffer.writeCount(tables.replicas.list.count)
-        for replica in tables.replicas.list { buffer.writeInteger(replica.rawValue) }
-        buffer.writeCount(tables.types.list.count)
-        for type in tables.types.list { buffer.writeText(type) }
-        buffer.writeCount(tables.shapes.list.count)
-        for shape in tables.shapes.list {
+        buffer.writeList(tables.replicas.list) { $0.writeInteger($1.rawValue) }
+        buffer.writeList(tables.types.list) { $0.writeText($1) }
+        buffer.writeList(tables.shapes.list) { buffer, shape in
             buffer.writeCount(shape.type)
-            buffer.writeCount(shape.fields.count)
-            for field in shape.fields { buffer.writeText(field) }
+            buffer.writeList(shape.fields) { $0.writeText($1) }
         }
         buffer.writeCount(batch.records.count)
         buffer.writeBytes(records)
@@ -95,23 +92,19 @@ package enum BatchCodec {
     private static func encode(_ state: RecordState, _ output: inout [UInt8], _ tables: inout Tables) {
         VariableLengthInteger.append(UInt64(tables.number(ofShape: state)), to: &output)
         encodeSuffix(state.name, &output)
-        let stamps = state.soleStamp == nil ? state.fields.map(\.stamp) : []
-        let base = state.soleStamp ?? StampRun.mostFrequent(stamps)
-        let exceptions = stamps.indices.filter { stamps[$0] != base }
+        let stamps = StampRun(state)
         var flags: UInt8 = 0
         if state.deletion != nil { flags |= hasDeletion }
         if state.revival != nil { flags |= hasRevival }
-        if !exceptions.isEmpty { flags |= hasExceptions }
+        if !stamps.exceptions.isEmpty { flags |= hasExceptions }
+        if state.erasure != nil { flags |= hasErasure }
         output.append(flags)
         if let deletion = state.deletion { encode(deletion, &output, &tables) }
         if let revival = state.revival { encode(revival, &output, &tables) }
-        if let base { encode(base, &output, &tables) }
-        if !exceptions.isEmpty {
-            VariableLengthInteger.append(UInt64(exceptions.count), to: &output)
-            for index in exceptions {
-                VariableLengthInteger.append(UInt64(index), to: &output)
-                encode(stamps[index], &output, &tables)
-            }
+        if let erasure = state.erasure { encode(erasure, &output, &tables) }
+        if let base = stamps.base { encode(base, &output, &tables) }
+        if !stamps.exceptions.isEmpty {
+            stamps.appendExceptions(to: &output) { encode($0, &$1, &tables) }
         }
         for field in state.fields { encode(field.value, &output, &tables) }
     }
@@ -164,39 +157,40 @@ package enum BatchCodec {
     }
 
     private struct DecodedTables {
-        var replicas: [ReplicaID] = []
-        var types: [String] = []
-        var shapes: [Shape] = []
+        let replicas: [ReplicaID]
+        let types: [String]
+        let shapes: [Shape]
     }
 
     private static func decodeTables(_ buffer: inout ByteBuffer) throws(ProtocolError) -> DecodedTables {
-        var tables = DecodedTables()
-        for _ in 0..<(try readTableCount(&buffer, entrySize: 8)) {
-            tables.replicas.append(ReplicaID(rawValue: try buffer.readUInt64()))
+        let replicas = try decodeTable(&buffer, entrySize: 8) { buffer throws(ProtocolError) in
+            ReplicaID(rawValue: try buffer.readUInt64())
         }
-        for _ in 0..<(try readTableCount(&buffer, entrySize: 2)) {
-            tables.types.append(try buffer.readIdentifier())
+        let types = try decodeTable(&buffer, entrySize: 2) { buffer throws(ProtocolError) in
+            try buffer.readIdentifier()
         }
-        for _ in 0..<(try readTableCount(&buffer, entrySize: 2)) {
-            let type = try buffer.readCount(below: tables.types.count, of: "a type's number")
-            let count = try buffer.readCount(
-                below: ProtocolLimits.maximumFields + 1, of: "the number of fields")
-            var fields: [String] = []
-            for _ in 0..<count {
-                let field = try buffer.readIdentifier()
-                if let last = fields.last, last >= field { throw .malformed("fields that are not in order") }
-                fields.append(field)
-            }
-            tables.shapes.append(Shape(type: type, fields: fields))
+        let shapes = try decodeTable(&buffer, entrySize: 2) { buffer throws(ProtocolError) in
+            let type = try buffer.readCount(below: types.count, of: "a type's number")
+            return Shape(type: type, fields: try decodeFieldNames(&buffer))
         }
-        return tables
+        return DecodedTables(replicas: replicas, types: types, shapes: shapes)
     }
 
-    private static func readTableCount(_ buffer: inout ByteBuffer, entrySize: Int) throws(ProtocolError)
-        -> Int
-    {
+    private static func decodeTable<Entry>(
+        _ buffer: inout ByteBuffer, entrySize: Int, _ read: (inout ByteBuffer) throws(ProtocolError) -> Entry
+    ) throws(ProtocolError) -> [Entry] {
         let limit = min(ProtocolLimits.maximumTableEntries, buffer.readableBytes / entrySize)
-        return try buffer.readCount(below: limit + 1, of: "the size of a table")
+        return try buffer.readList(limit: limit, of: "the size of a table", read)
+    }
+
+    private static func decodeFieldNames(_ buffer: inout ByteBuffer) throws(ProtocolError) -> [String] {
+        let fields = try buffer.readList(limit: ProtocolLimits.maximumFields, of: "the number of fields") {
+            buffer throws(ProtocolError) in try buffer.readIdentifier()
+        }
+        for (last, field) in zip(fields, fields.dropFirst()) where last >= field {
+            throw .malformed("fields that are not in order")
+        }
+        return fields
     }
 
     private static func decodeRecord(_ buffer: inout ByteBuffer, _ tables: DecodedTables)
@@ -206,11 +200,15 @@ package enum BatchCodec {
         let shape = tables.shapes[try buffer.readCount(below: tables.shapes.count, of: "a shape's number")]
         let name = try decodeName(&buffer, type: tables.types[shape.type])
         let flags = try buffer.readByte()
-        guard flags & ~(hasDeletion | hasRevival | hasExceptions) == 0 else {
+        guard flags & ~(hasDeletion | hasRevival | hasExceptions | hasErasure) == 0 else {
             throw .malformed("unknown record flags")
         }
         let deletion = flags & hasDeletion != 0 ? try decodeStamp(&buffer, tables) : nil
         let revival = flags & hasRevival != 0 ? try decodeStamp(&buffer, tables) : nil
+        let erasure = flags & hasErasure != 0 ? try decodeStamp(&buffer, tables) : nil
+        if let erasure, deletion.map({ $0 < erasure }) ?? true {
+            throw .malformed("a record that was deleted for ever, and not deleted")
+        }
         var stamps: [Stamp] = []
         if !shape.fields.isEmpty {
             stamps = [Stamp](repeating: try decodeStamp(&buffer, tables), count: shape.fields.count)
@@ -226,7 +224,8 @@ package enum BatchCodec {
         for (field, stamp) in zip(shape.fields, stamps) {
             fields.append(RecordField(name: field, value: try decodeValue(&buffer, tables), stamp: stamp))
         }
-        let state = RecordState(name: name, sortedFields: fields, deletion: deletion, revival: revival)
+        let state = RecordState(
+            name: name, sortedFields: fields, deletion: deletion, revival: revival, erasure: erasure)
         guard !state.isEmpty else { throw .malformed("a record without content") }
         return state
     }

@@ -80,7 +80,28 @@ extension ByteBuffer {
         writeString(text)
     }
 
+    // MARK: Lists
+
+    /// A list, behind the number of its elements.
+    mutating func writeList<Element>(_ elements: [Element], _ write: (inout ByteBuffer, Element) -> Void) {
+        writeCount(elements.count)
+        for element in elements { write(&self, element) }
+    }
+
+    /// A list of at most `limit` elements.
+    mutating func readList<Element>(
+        limit: Int, of what: String, _ read: (inout ByteBuffer) throws(ProtocolError) -> Element
+    ) throws(ProtocolError) -> [Element] {
+        var elements: [Element] = []
+        for _ in 0..<(try readCount(below: limit + 1, of: what)) { elements.append(try read(&self)) }
+        return elements
+    }
+
     // MARK: Zones
+
+    mutating func readZoneNumber() throws(ProtocolError) -> Int {
+        try readCount(below: ProtocolLimits.maximumZones, of: "a zone's number")
+    }
 
     mutating func writeZoneID(_ id: ZoneID) {
         writeText(id.name.description)
@@ -136,12 +157,16 @@ extension ByteBuffer {
     }
 
     mutating func writeOptionalToken(_ token: ChangeToken?) {
-        writeInteger(token == nil ? 0 : 1 as UInt8)
+        writeFlag(token != nil)
         if let token { writeToken(token) }
     }
 
     mutating func readOptionalToken() throws(ProtocolError) -> ChangeToken? {
         try readFlag() ? try readToken() : nil
+    }
+
+    mutating func writeFlag(_ flag: Bool) {
+        writeInteger(flag ? 1 : 0 as UInt8)
     }
 
     /// A byte that is 0 or 1.

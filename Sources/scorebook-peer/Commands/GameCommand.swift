@@ -5,8 +5,9 @@ import Scorebook
 struct GameCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "game",
-        abstract: "Add, list, show, edit or delete games.",
-        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self], defaultSubcommand: List.self)
+        abstract: "Add, list, show, edit, delete or restore games.",
+        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self, Restore.self],
+        defaultSubcommand: List.self)
 
     /// What can be said of a game besides its name.
     struct Details: ParsableArguments {
@@ -152,7 +153,9 @@ struct GameCommand: AsyncParsableCommand {
     }
 
     struct Delete: ZonedCommand {
-        static let configuration = CommandConfiguration(abstract: "Delete a game, and all its matches.")
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a game, and all its matches.",
+            discussion: DeletionOptions.discussion("game restore"))
 
         @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
         var game: String
@@ -163,6 +166,23 @@ struct GameCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             try await deletion.run(store, .game, game)
+        }
+    }
+
+    struct Restore: ZonedCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bring back a deleted game, and all its matches.",
+            discussion: "`record list --deleted` shows what can be restored, and until when.")
+
+        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        var game: String
+
+        @OptionGroup var zoneOptions: ZoneOptions
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            try output.write(try await store.scorebook.restore(.game, game))
         }
     }
 }

@@ -6,12 +6,12 @@ import SyncModel
 struct ImageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "image",
-        abstract: "Add, list, show, save, edit or delete pictures.",
+        abstract: "Add, list, show, save, edit, delete or restore pictures.",
         discussion: """
             Pictures belong to matches. A person's avatar and a game's thumbnail are set with \
             `person edit PERSON --avatar FILE` and `game edit GAME --thumbnail FILE`.
             """,
-        subcommands: [Add.self, List.self, Show.self, Save.self, Edit.self, Delete.self],
+        subcommands: [Add.self, List.self, Show.self, Save.self, Edit.self, Delete.self, Restore.self],
         defaultSubcommand: List.self)
 
     struct Add: ZonedCommand {
@@ -145,6 +145,8 @@ struct ImageCommand: AsyncParsableCommand {
             abstract: "Delete a picture of a match.",
             discussion: """
                 `person edit PERSON --avatar ""` and `game edit GAME --thumbnail ""` take those pictures away.
+
+                \(DeletionOptions.discussion("image restore"))
                 """)
 
         @Argument(help: "The record name, or at least 4 characters of its UUID.")
@@ -156,6 +158,23 @@ struct ImageCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             try await deletion.run(store, .matchImage, image)
+        }
+    }
+
+    struct Restore: ZonedCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bring back a deleted picture of a match.",
+            discussion: "`record list --deleted` shows what can be restored, and until when.")
+
+        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        var image: String
+
+        @OptionGroup var zoneOptions: ZoneOptions
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            try output.write(try await store.scorebook.restore(.matchImage, image))
         }
     }
 }

@@ -10,6 +10,10 @@ struct Import: ZonedCommand {
             nothing. A file with an error is refused whole, with the place of the error. An export has the records \
             alone; with --pictures the files of pictures come in as well. The records go to the zone that --zone names; \
             without it to the one that the file names, or the default zone.
+
+            What was deleted here later than the file was written stays deleted. With --restore the records of the file \
+            that are deleted here, or gone with a deleted record, are written as new, with what the file has of them; so \
+            they come back, on every machine.
             """)
 
     @Argument(help: ArgumentHelp("The file, in JSON.", valueName: "file"))
@@ -22,6 +26,9 @@ struct Import: ZonedCommand {
         completion: .directory)
     var pictures: String?
 
+    @Flag(help: "Bring back what the file has and is deleted here.")
+    var restore = false
+
     @OptionGroup var zoneOptions: ZoneOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
@@ -29,8 +36,8 @@ struct Import: ZonedCommand {
     func run(_ store: OpenStore) async throws {
         let directory = pictures.map { URL(fileURLWithPath: $0, isDirectory: true) }
         if let directory { try store.scorebook.checkPictureDirectory(directory) }
-        let report = try await ProgressLine.shared.during("importing \(file)") { [file] in
-            try await store.scorebook.importFile(at: file)
+        let report = try await ProgressLine.shared.during("importing \(file)") { [file, restore] in
+            try await store.scorebook.importFile(at: file, restores: restore)
         }
         let copies: PictureCopies?
         if let directory {
@@ -41,7 +48,8 @@ struct Import: ZonedCommand {
             copies = nil
         }
         try output.write(
-            Figures(format: report.format, types: report.types, pictures: copies),
+            Figures(
+                format: report.format, types: report.types, restored: report.restored, pictures: copies),
             report.text + (copies.map { "\n\($0.text("imported"))" } ?? ""))
         try copies?.tellWhatIsWrong("neither here nor in that directory", "has other bytes")
     }
@@ -49,15 +57,17 @@ struct Import: ZonedCommand {
     private struct Figures: Encodable {
         let format: ImportReport.Format
         let types: [String: ImportReport.Counts]
+        let restored: Int
         let pictures: PictureCopies?
 
-        enum CodingKeys: String, CodingKey { case format, types, pictures }
+        enum CodingKeys: String, CodingKey { case format, types, restored, pictures }
 
         /// What is missing is null, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(format, forKey: .format)
             try container.encode(types, forKey: .types)
+            try container.encode(restored, forKey: .restored)
             try container.encode(pictures, forKey: .pictures)
         }
     }
@@ -147,6 +157,7 @@ extension ImportReport {
         }
         let changes = total.new + total.changed + total.deleted
         let verdict = changes == 0 ? "nothing new" : "\(changes.counted("record")) changed"
-        return "imported a \(format.rawValue): \(verdict)\n" + aligned(rows)
+        let back = restored == 0 ? "" : ", \(restored.grouped) came back"
+        return "imported a \(format.rawValue): \(verdict)\(back)\n" + aligned(rows)
     }
 }

@@ -4,8 +4,9 @@ import Scorebook
 struct MatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "match",
-        abstract: "Add, list, show, edit or delete matches.",
-        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self], defaultSubcommand: List.self)
+        abstract: "Add, list, show, edit, delete or restore matches.",
+        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self, Restore.self],
+        defaultSubcommand: List.self)
 
     struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(
@@ -182,7 +183,8 @@ struct MatchCommand: AsyncParsableCommand {
 
     struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a match, with its players, scores, place and pictures.")
+            abstract: "Delete a match, with its players, scores, place and pictures.",
+            discussion: DeletionOptions.discussion("match restore"))
 
         @Argument(help: "The record name, or at least 4 characters of its UUID.")
         var match: String
@@ -193,6 +195,23 @@ struct MatchCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             try await deletion.run(store, .match, match)
+        }
+    }
+
+    struct Restore: ZonedCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bring back a deleted match, with its players, scores, place and pictures.",
+            discussion: "`record list --deleted` shows what can be restored, and until when.")
+
+        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        var match: String
+
+        @OptionGroup var zoneOptions: ZoneOptions
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            try output.write(try await store.scorebook.restore(.match, match))
         }
     }
 }

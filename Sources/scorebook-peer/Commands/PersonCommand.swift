@@ -5,8 +5,9 @@ import Scorebook
 struct PersonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "person",
-        abstract: "Add, list, show, edit or delete the people who play.",
-        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self], defaultSubcommand: List.self)
+        abstract: "Add, list, show, edit, delete or restore the people who play.",
+        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self, Restore.self],
+        defaultSubcommand: List.self)
 
     struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Add a person.")
@@ -109,7 +110,8 @@ struct PersonCommand: AsyncParsableCommand {
 
     struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a person, and their part in all matches.")
+            abstract: "Delete a person, and their part in all matches.",
+            discussion: DeletionOptions.discussion("person restore"))
 
         @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
         var person: String
@@ -120,6 +122,23 @@ struct PersonCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             try await deletion.run(store, .person, person)
+        }
+    }
+
+    struct Restore: ZonedCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bring back a deleted person, and their part in all matches.",
+            discussion: "`record list --deleted` shows what can be restored, and until when.")
+
+        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        var person: String
+
+        @OptionGroup var zoneOptions: ZoneOptions
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            try output.write(try await store.scorebook.restore(.person, person))
         }
     }
 }

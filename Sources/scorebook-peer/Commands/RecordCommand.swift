@@ -8,8 +8,8 @@ import SyncModel
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "List, show or delete records of any type by their names.",
-        subcommands: [List.self, Show.self, Delete.self], defaultSubcommand: List.self)
+        abstract: "List, show, delete or restore records of any type by their names.",
+        subcommands: [List.self, Show.self, Delete.self, Restore.self], defaultSubcommand: List.self)
 
     struct List: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "List record names (the default).")
@@ -22,14 +22,26 @@ struct RecordCommand: AsyncParsableCommand {
                 "Only records that are kept aside because something they need is not here, and what that is.")
         var held = false
 
+        @Flag(
+            help: """
+                Only deleted records that can be restored: who deleted them and when, how many records come back with \
+                each, and until when at least.
+                """)
+        var deleted = false
+
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            guard !held || !deleted else { throw ValidationError("say one of --held and --deleted") }
+        }
+
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
             try await store.scorebook.foldForReading()
-            if let type, records.schema.type(type) == nil, !held { throw unknown(type) }
+            if let type, records.schema.type(type) == nil, !held, !deleted { throw unknown(type) }
+            if deleted { return try await listDeleted(store) }
             let type = type
             let held = held
             let zone = store.scorebook.zone
@@ -44,6 +56,21 @@ struct RecordCommand: AsyncParsableCommand {
                 let zone = hasZones ? "  \(entry.zone)" : ""
                 let waits = entry.waitsFor.map { " waits for \($0)" } ?? ""
                 Terminal.write("\(entry.name)\(zone)\(waits)")
+            }
+        }
+
+        private func listDeleted(_ store: OpenStore) async throws {
+            try await output.write(
+                try await store.scorebook.deletedRecords(type: type), of: store,
+                header: ["DELETED", "BY", "WHAT", "WITH IT", "AT LEAST UNTIL", "RECORD NAME"],
+                none: "there is no deleted record that can be restored"
+            ) {
+                [
+                    String($0.deletedAt.prefix(16).replacing("T", with: " ")), $0.machineName,
+                    $0.title ?? "-",
+                    $0.companions.counted("record"), String($0.restorableUntil.prefix(10)),
+                    "\($0.recordName)",
+                ]
             }
         }
 
@@ -85,13 +112,21 @@ struct RecordCommand: AsyncParsableCommand {
             let name = try checked(name, records.schema)
             try await store.scorebook.foldForReading()
             let found = try await records.database.read { db in
-                try records.state(db, of: name).map { ($0, try ZoneNames(db).name(db, of: "\(name)")) }
+                try records.state(db, of: name).map {
+                    ($0, try records.isHidden(db, name), try ZoneNames(db).name(db, of: "\(name)"))
+                }
             }
-            guard let (state, zone) = found else {
+            guard let (state, isHidden, zone) = found else {
                 throw Failure(.dataError, "there is no record \(name)")
             }
-            if output.json { return try Terminal.write(json: StateFigures(state, zone: zone)) }
-            Terminal.write("\(state.name)\(state.isDeleted ? " (deleted)" : "")")
+            if output.json {
+                return try Terminal.write(json: StateFigures(state, isHidden: isHidden, zone: zone))
+            }
+            let isErased = state.erasure != nil && state.fields.isEmpty
+            Terminal.write(
+                "\(state.name)"
+                    + (isErased ? " (deleted for ever)" : state.isDeleted ? " (deleted)" : "")
+                    + (isHidden ? " (gone with a deleted record)" : ""))
             if try await store.hasSeveralZones() { Terminal.write("  zone      \(zone)") }
             if let deletion = state.deletion { Terminal.write("  deletion  \(deletion)") }
             Terminal.write(
@@ -101,16 +136,57 @@ struct RecordCommand: AsyncParsableCommand {
 
     struct Delete: StoreCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a record, and what goes with it.")
+            abstract: "Delete a record, and what goes with it.",
+            discussion: """
+                \(DeletionOptions.restoring("record restore"))
+
+                --forever is for what must not be kept. This machine and every other one that hears of it forget at \
+                once what the records held, and this cannot be undone. The bytes may stay in free pages of the \
+                database file until SQLite uses these again; the files of pictures stay for 180 days. Backups and \
+                exports keep what they have.
+                """)
 
         @Argument(help: ArgumentHelp("The record's whole name.", valueName: "SBGame|~|uuid"))
         var name: String
+
+        @Flag(help: "Delete it for ever, so that nobody can restore it. It may be deleted already.")
+        var forever = false
 
         @OptionGroup var deletion: DeletionOptions
         @OptionGroup var storeOptions: StoreOptions
 
         func run(_ store: OpenStore) async throws {
-            try await deletion.run(store, checked(name, store.scorebook.records.schema))
+            let name = try checked(name, store.scorebook.records.schema)
+            if forever { return try await deletion.runForever(store, name) }
+            try await deletion.run(store, name)
+        }
+    }
+
+    struct Restore: StoreCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bring back a deleted record, with what went with it and what it needs.",
+            discussion: "`record list --deleted` shows what can be restored, and until when.")
+
+        @Argument(help: ArgumentHelp("The record's whole name.", valueName: "SBGame|~|uuid"))
+        var name: String
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let name = try checked(name, store.scorebook.records.schema)
+            try output.write(try await store.scorebook.restore(name))
+        }
+    }
+}
+
+extension DeletedListing {
+    /// Who deleted the record, for people.
+    fileprivate var machineName: String {
+        switch machine {
+        case .here: "this machine"
+        case .named(let name): name
+        case .unknown: "another machine"
         }
     }
 }
@@ -137,11 +213,13 @@ private struct StateFigures: Encodable {
     let recordName: String
     let zone: String
     let deleted: Bool
+    let hidden: Bool
     let deletion: String?
     let fields: [String: Field]
 
-    init(_ state: RecordState, zone: String) {
+    init(_ state: RecordState, isHidden: Bool, zone: String) {
         self.zone = zone
+        hidden = isHidden
         recordName = state.name.description
         deleted = state.isDeleted
         deletion = state.deletion?.description
@@ -151,7 +229,7 @@ private struct StateFigures: Encodable {
             })
     }
 
-    enum CodingKeys: String, CodingKey { case recordName, zone, deleted, deletion, fields }
+    enum CodingKeys: String, CodingKey { case recordName, zone, deleted, hidden, deletion, fields }
 
     /// What is missing is null, so that every object has the same keys.
     func encode(to encoder: any Encoder) throws {
@@ -159,6 +237,7 @@ private struct StateFigures: Encodable {
         try container.encode(recordName, forKey: .recordName)
         try container.encode(zone, forKey: .zone)
         try container.encode(deleted, forKey: .deleted)
+        try container.encode(hidden, forKey: .hidden)
         try container.encode(deletion, forKey: .deletion)
         try container.encode(fields, forKey: .fields)
     }

@@ -4,8 +4,9 @@ import Scorebook
 struct ScoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "score",
-        abstract: "Add, list, show, edit or delete scores.",
-        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self], defaultSubcommand: List.self)
+        abstract: "Add, list, show, edit, delete or restore scores.",
+        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self, Restore.self],
+        defaultSubcommand: List.self)
 
     struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Write down a score.")
@@ -105,7 +106,9 @@ struct ScoreCommand: AsyncParsableCommand {
     }
 
     struct Delete: ZonedCommand {
-        static let configuration = CommandConfiguration(abstract: "Delete a score.")
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a score.",
+            discussion: DeletionOptions.discussion("score restore"))
 
         @Argument(help: "The record name, or at least 4 characters of its UUID.")
         var score: String
@@ -116,6 +119,23 @@ struct ScoreCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             try await deletion.run(store, .score, score)
+        }
+    }
+
+    struct Restore: ZonedCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bring back a deleted score.",
+            discussion: "`record list --deleted` shows what can be restored, and until when.")
+
+        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        var score: String
+
+        @OptionGroup var zoneOptions: ZoneOptions
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            try output.write(try await store.scorebook.restore(.score, score))
         }
     }
 }

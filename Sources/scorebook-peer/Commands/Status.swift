@@ -42,7 +42,8 @@ struct Status: StoreCommand {
                 json: Figures(
                     store: store.directory.path, key: store.identity.publicKey.hex,
                     digest: status.digest.hex, live: Int(status.digest.count), records: status.records,
-                    tombstones: status.tombstones, held: status.held, pending: status.pending,
+                    tombstones: status.tombstones, hidden: status.hidden, held: status.held,
+                    pending: status.pending,
                     peers: peers, assets: assets, zones: status.zones.map(ZoneFigures.init),
                     refused: status.refused.map(RefusedFigures.init),
                     unsynced: status.unsynced.map(UnsyncedFigures.init), sync: status.isSyncOn))
@@ -151,6 +152,7 @@ struct Status: StoreCommand {
         let live: Int
         let records: [String: Int]
         let tombstones: Int
+        let hidden: Int
         let held: Int
         let pending: Int
         let peers: [PeerFigures]
@@ -199,7 +201,11 @@ struct Status: StoreCommand {
             rows.append([kind.recordType, (status.records[kind.recordType] ?? 0).grouped])
         }
         if assets.files > 0 { rows.append(["pictures", assets.summary]) }
-        rows.append(["deleted", "\(status.tombstones.grouped) remembered"])
+        let hint = status.tombstones == 0 ? "" : "; `record list --deleted` shows what can be restored"
+        rows.append(["deleted", "\(status.tombstones.grouped) remembered\(hint)"])
+        if status.hidden > 0 {
+            rows.append(["hidden", "\(status.hidden.grouped) gone with a deleted record"])
+        }
         if status.held > 0 { rows.append(["held", "\(status.held.grouped) wait for a record they need"]) }
         rows.append([
             "pending", status.pending == 0 ? "nothing" : "\(status.pending.grouped) not on every machine yet",

@@ -3,6 +3,7 @@ import PeerSync
 import RecordStore
 import Scorebook
 import SyncModel
+import SyncProtocol
 
 struct Verify: SyncingCommand {
     static let makesStore = false

@@ -127,6 +127,22 @@ struct ModelStore {
         keep(state, isEcho: false)
     }
 
+    /// Brings a deleted record back, if this side has its fields.
+    mutating func restore(_ name: RecordName) {
+        guard var state = entries.first(where: { $0.state.name == name })?.state, state.isDeleted,
+            !state.fields.isEmpty
+        else { return }
+        state.raise(\.revival, to: newStamp())
+        keep(state, isEcho: false)
+    }
+
+    /// A local deletion for ever, if anything is known of the record.
+    mutating func erase(_ name: RecordName) {
+        guard var state = entries.first(where: { $0.state.name == name })?.state else { return }
+        state.erase(at: newStamp())
+        keep(state, isEcho: false)
+    }
+
     mutating func apply(_ batch: ChangeBatch) {
         for state in batch.records {
             let known = entries.first { $0.state.name == state.name }

@@ -8,8 +8,10 @@ enum ZoneTarget {
 
     private static func write(_ input: inout FuzzInput, _ store: inout ModelStore) {
         let name = FuzzRecords.names[input.number(below: 8)]
-        switch input.number(below: 4) {
+        switch input.number(below: 6) {
         case 0: store.delete(name)
+        case 4: store.restore(name)
+        case 5: store.erase(name)
         case let field:
             store.write(name, field: ["a", "b", "c"][field - 1], value: .integer(Int64(input.byte())))
         }
@@ -164,9 +166,7 @@ struct HostilePeer {
             for _ in 0..<flags >> 5 {
                 let name = FuzzRecords.names[input.number(below: 8)]
                 let state = FuzzRecords.state(&input, name: name)
-                if !state.fields.isEmpty || state.deletion != nil || state.revival != nil {
-                    records.append(state)
-                }
+                if !state.isEmpty { records.append(state) }
             }
             return .batch(
                 zone: 0,

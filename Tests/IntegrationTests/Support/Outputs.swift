@@ -36,6 +36,7 @@ struct Status: Decodable, Equatable {
     let live: Int
     let records: [String: Int]
     let tombstones: Int
+    let hidden: Int
     let held: Int
     let pending: Int
     let peers: [Peer]
@@ -83,4 +84,35 @@ struct Event: Decodable {
 struct RecordLine: Decodable {
     let recordName: String
     let waitsFor: String?
+}
+
+/// A deleted record that can be restored.
+struct DeletedLine: Decodable, Equatable {
+    let recordName: String
+    let title: String?
+    let deletedAt: String
+    let here: Bool
+    let machine: String?
+    let replica: String
+    let companions: Int
+    let restorableUntil: String
+    let zone: String
+}
+
+/// A record that a command has deleted or restored.
+struct StepLine: Decodable, Equatable {
+    let recordName: String
+    let action: String
+}
+
+struct ImportFigures: Decodable {
+    struct Counts: Decodable {
+        let new: Int
+        let changed: Int
+        let unchanged: Int
+        let deleted: Int
+    }
+
+    let types: [String: Counts]
+    let restored: Int
 }

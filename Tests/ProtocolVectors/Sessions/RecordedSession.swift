@@ -4,7 +4,7 @@ import SyncModel
 import SyncProtocol
 
 /// What the caller's user wants of a session.
-package struct SessionWish: Sendable {
+package struct RecordedWish: Sendable {
     var union: ZoneUnion?
     var startsOver = false
     var comparesEverything = false
@@ -35,7 +35,8 @@ package struct SessionStep {
 /// sockets do there.
 package final class RecordedSession {
     package enum Entry {
-        case message(isFromCaller: Bool, Message)
+        /// - Parameter on: the entry that made the side say this; nil if none did.
+        case message(isFromCaller: Bool, on: Int?, Message)
         case writes(isAtCaller: Bool, [RecordState])
     }
 
@@ -43,7 +44,6 @@ package final class RecordedSession {
         let machine: SessionMachine
         let peer: Peer
         let isCaller: Bool
-        let outbox = Outbox()
         var zones: [SessionZone] = []
         /// This side has sent or received the last message.
         var isOver = false
@@ -59,7 +59,9 @@ package final class RecordedSession {
     private let caller: Side
     private let listener: Side
     private let tokens: SessionTokens?
-    private var underWay: [(to: Side, Message)] = []
+    private var underWay: [(to: Side, entry: Int, Message)] = []
+    /// The entry that a side deals with now.
+    private var cause: Int?
 
     /// - Parameter tokens: what the generations are called in the entries; as they were drawn if nothing is given.
     package init(_ caller: SessionMachine, _ listener: SessionMachine, _ tokens: SessionTokens? = nil) throws
@@ -70,12 +72,13 @@ package final class RecordedSession {
     }
 
     /// Runs to the goodbye, or to an error.
-    package func run(_ wish: SessionWish = SessionWish(), _ steps: [SessionStep] = []) async throws {
+    package func run(_ wish: RecordedWish = RecordedWish(), _ steps: [SessionStep] = []) async throws {
         try await greet(wish)
         try deliverAll()
         for step in steps {
             let side = step.isAtCaller ? caller : listener
             try side.machine.write(step.writes)
+            cause = entries.count
             entries.append(.writes(isAtCaller: step.isAtCaller, step.writes))
             for zone in side.zones { zone.storeChanged() }
             try working(side) { for zone in side.zones { try zone.pump() } }
@@ -83,38 +86,88 @@ package final class RecordedSession {
         }
         guard !caller.isOver else { return }
         precondition((caller.zones + listener.zones).allSatisfy(\.isConfirmed), "the two are not in sync")
+        cause = nil
         try post(.goodbye, from: caller)
+        cause = entries.count - 1
         try post(.goodbye, from: listener)
     }
 
     // MARK: Greeting
 
-    private func greet(_ wish: SessionWish) async throws {
+    private func greet(_ wish: RecordedWish) async throws {
         var offers: [[ZoneOffer]] = []
         for side in [caller, listener] {
-            offers.append(try await side.machine.engine.offers(to: side.peer))
+            offers.append(try await side.machine.engine.offers(to: side.peer).offers)
             try post(hello(of: side, offers.last ?? []), from: side)
+            cause = entries.count - 1
         }
-        let agreements = (
-            try agreement(of: caller, offers[0], offers[1], wish),
-            try agreement(of: listener, offers[1], offers[0], wish)
+        var agreements = (
+            try agreement(of: caller, offers[0], offers[1], startsOver: wish.startsOver),
+            try agreement(of: listener, offers[1], offers[0])
         )
-        let zones = try await agreements.0.call(
-            wish.union, startsOver: wish.startsOver, outbox: caller.outbox
-        ) {
-            let open = try postOpen(of: caller)
-            let zones = try await agreements.1.answer(open, outbox: listener.outbox)
-            let answer = Message.open(try postOpen(of: listener))
-            try begin(listener, zones, SessionWish())
-            return answer
+        let called = try await telling(caller) {
+            try await follow(try agreements.0.call(wish.union), of: caller, &agreements.0, wish)
+        }
+        guard let open = called.open else { preconditionFailure("the caller did not choose") }
+        cause = entries.count - 1
+        let answered = try await telling(listener) {
+            try await follow(try agreements.1.received(open), of: listener, &agreements.1, wish)
+        }
+        guard let answer = answered.open else { preconditionFailure("the listener did not answer") }
+        let end = entries.count - 1
+        try await begin(listener, answered.zones, RecordedWish())
+        cause = end
+        let agreed = try await telling(caller) {
+            try await follow(try agreements.0.received(answer), of: caller, &agreements.0, wish)
         }
         if wish.startsOver {
+            let zones = try await caller.machine.store.zones(agreed.zones.map(\.id))
             try caller.machine.write { db in
                 _ = try caller.machine.store.startOver(
-                    db, with: caller.peer, in: zones.map { ($0.zone, heldByPeer: $0.heldByPeer) })
+                    db, with: caller.peer,
+                    in: zip(zones, agreed.zones).map { ($0, heldByPeer: $1.heldByPeer) })
             }
         }
-        try begin(caller, zones, wish)
+        try await begin(caller, agreed.zones, wish)
+    }
+
+    /// Does for an agreement what it asks for, until it waits for the other side.
+    ///
+    /// - Returns: what was said, and the zones once the two have agreed.
+    private func follow(
+        _ first: [ZoneAgreement.Step], of side: Side, _ agreement: inout ZoneAgreement, _ wish: RecordedWish
+    ) async throws -> (open: Message.Open?, zones: [ZoneAgreement.Entry]) {
+        let store = side.machine.store
+        var (open, zones): (Message.Open?, [ZoneAgreement.Entry]) = (nil, [])
+        var steps = first[...]
+        while let step = steps.popFirst() {
+            switch step {
+            case .ask(let question):
+                steps += try agreement.decided(question.proposal == nil ? .nobody : wish.answer)
+            case .readTokens(let ids):
+                steps += agreement.tokensRead(try await store.receivedTokens(of: side.peer, in: ids))
+            case .share(let plan):
+                let backup = plan.replaces ? try await side.machine.engine.backUp() : nil
+                _ = try await store.share(plan, with: side.peer, since: backup?.moment)
+                steps += agreement.shared()
+            case .send(let message):
+                try record(message, from: side)
+                if case .open(let said) = message { open = said }
+            case .agreed(let entries): zones = entries
+            }
+        }
+        return (open, zones)
+    }
+
+    /// Ends the session with an error when a side does not agree to the union.
+    private func telling<Value>(_ side: Side, _ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as ProtocolError where !side.isOver {
+            (caller.isOver, listener.isOver) = (true, true)
+            try record(.error(error), from: side)
+            throw error
+        }
     }
 
     private func hello(of side: Side, _ offers: [ZoneOffer]) -> Message {
@@ -126,27 +179,19 @@ package final class RecordedSession {
     }
 
     private func agreement(
-        of side: Side, _ own: [ZoneOffer], _ theirs: [ZoneOffer], _ wish: SessionWish
+        of side: Side, _ own: [ZoneOffer], _ theirs: [ZoneOffer], startsOver: Bool = false
     ) throws -> ZoneAgreement {
         ZoneAgreement(
-            engine: side.machine.engine, peer: side.peer, isCaller: side.isCaller, own: own, theirs: theirs,
-            held: Set(try side.machine.zones().map(\.id))
-        ) { question in question.proposal == nil ? .nobody : wish.answer }
+            ZoneAgreement.Situation(
+                peer: side.peer.name, isCaller: side.isCaller, own: own, theirs: theirs,
+                held: Set(try side.machine.zones().map(\.id))), startsOver: startsOver)
     }
 
-    /// The open that the agreement has put into the outbox, with the tokens as the store knows them.
-    private func postOpen(of side: Side) throws -> Message.Open {
-        guard case .message(.open(let open)) = side.outbox.next() else {
-            preconditionFailure("\(side.machine.name) did not say which zones it takes part in")
-        }
-        try record(.open(open), from: side)
-        return open
-    }
-
-    private func begin(_ side: Side, _ zones: [ZoneAgreement.Entry], _ wish: SessionWish) throws {
-        side.zones = zones.enumerated().map { number, entry in
+    private func begin(_ side: Side, _ zones: [ZoneAgreement.Entry], _ wish: RecordedWish) async throws {
+        let known = try await side.machine.store.zones(zones.map(\.id))
+        side.zones = known.enumerated().map { number, zone in
             SessionZone(
-                number, entry.zone, of: side.machine, with: side.peer, isCaller: side.isCaller,
+                number, zone, of: side.machine, with: side.peer, isCaller: side.isCaller,
                 comparesEverything: wish.comparesEverything
             ) { [unowned self, unowned side] message in
                 do { try post(message, from: side) } catch { preconditionFailure("\(error)") }
@@ -165,20 +210,22 @@ package final class RecordedSession {
 
     private func record(_ message: Message, from side: Side) throws {
         for machine in [caller.machine, listener.machine] { try tokens?.look(at: machine) }
-        entries.append(.message(isFromCaller: side.isCaller, tokens?.renamed(message) ?? message))
+        let message = tokens?.renamed(message) ?? message
+        entries.append(.message(isFromCaller: side.isCaller, on: cause, message))
     }
 
     private func post(_ message: Message, from side: Side) throws {
         try record(message, from: side)
-        underWay.append((side.isCaller ? listener : caller, message))
+        underWay.append((side.isCaller ? listener : caller, entries.count - 1, message))
     }
 
     private func deliverAll() throws {
         // The hellos were dealt with when the opens were made.
-        underWay.removeAll { if case .hello = $0.1 { true } else { false } }
+        underWay.removeAll { if case .hello = $0.2 { true } else { false } }
         while !underWay.isEmpty {
-            let (side, message) = underWay.removeFirst()
+            let (side, entry, message) = underWay.removeFirst()
             guard !side.isOver else { continue }
+            cause = entry
             try working(side) { try receive(message, side) }
         }
     }

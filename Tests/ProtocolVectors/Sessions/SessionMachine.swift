@@ -4,6 +4,7 @@ import PeerSync
 import RecordStore
 import SecureChannel
 import SyncModel
+import SyncProtocol
 
 /// One machine of the conversations in sessions.json: a real store in memory, under a clock that stands still.
 package final class SessionMachine {
@@ -19,12 +20,19 @@ package final class SessionMachine {
     package let database: DatabaseQueue
     package private(set) var engine: SyncEngine
     private var backup: DatabaseQueue?
+    /// What the machine's user says when they are asked whether a union may be.
+    private let answer: ZoneAnswer
 
-    /// - Parameter directory: where the store is kept; in memory if none is given.
-    package init(_ name: String, _ keyPair: KeyPair, tag: UInt8, in directory: URL? = nil) throws {
+    /// - Parameters:
+    ///   - directory: where the store is kept; in memory if none is given.
+    ///   - answer: what the machine's user says when they are asked whether a union may be.
+    package init(
+        _ name: String, _ keyPair: KeyPair, tag: UInt8, in directory: URL? = nil, answer: ZoneAnswer = .nobody
+    ) throws {
         self.name = name
         self.tag = tag
         self.keyPair = keyPair
+        self.answer = answer
         instance = UInt64(tag) << 56 | 1
         let file = directory.map { $0.appendingPathComponent("store.sqlite").path }
         database = try file.map { try DatabaseQueue(path: $0) } ?? DatabaseQueue()
@@ -37,11 +45,11 @@ package final class SessionMachine {
                         """)
             }
         }
-        engine = try Self.engine(database, keyPair, name)
+        engine = try Self.engine(database, keyPair, name, answer)
     }
 
     private static func engine(
-        _ database: DatabaseQueue, _ keyPair: KeyPair, _ name: String
+        _ database: DatabaseQueue, _ keyPair: KeyPair, _ name: String, _ answer: ZoneAnswer
     ) throws -> SyncEngine {
         let identity = Identity(keyPair: keyPair)
         let types = types.sorted { $0.key < $1.key }.map { type, fields in
@@ -50,7 +58,10 @@ package final class SessionMachine {
         let store = try RecordStore(
             database, schema: RecordSchema(types), replica: identity.replicaID,
             now: { VectorFile.sessionClock })
-        return SyncEngine(store: store, identity: identity, displayName: name)
+        // The caller's user has said beforehand what they want.
+        return SyncEngine(
+            store: store, identity: identity, displayName: name,
+            decide: { question in question.proposal == nil ? .nobody : answer })
     }
 
     package var store: RecordStore { engine.store }
@@ -102,8 +113,8 @@ package final class SessionMachine {
     }
 
     /// Starts the program again.
-    func restart() throws {
-        engine = try Self.engine(database, keyPair, name)
+    package func restart() throws {
+        engine = try Self.engine(database, keyPair, name, answer)
     }
 
     /// Somebody takes a record out of the tables, the engine's included, and mends the digest.

@@ -10,19 +10,29 @@ final class SessionScene {
     let attic: SessionMachine
     private let tokens = SessionTokens()
 
-    init() throws {
-        kitchen = try SessionMachine("kitchen", VectorKeys.caller, tag: 0xCA)
-        attic = try SessionMachine("attic", VectorKeys.listener, tag: 0xA7)
+    /// - Parameter directory: where the stores are kept, beside their backups; in memory if none is given.
+    init(in directory: URL? = nil) throws {
+        kitchen = try SessionMachine(
+            "kitchen", VectorKeys.caller, tag: 0xCA, in: try directory?.subfolder("kitchen"))
+        attic = try SessionMachine(
+            "attic", VectorKeys.listener, tag: 0xA7, in: try directory?.subfolder("attic"))
         // So that their stores know each other before the first session.
         for (one, other) in [(kitchen, attic), (attic, kitchen)] { _ = try one.peer(other) }
     }
 
+    /// Lets the attic call the kitchen, for what comes of it.
+    func callFromAttic(_ wish: RecordedWish) async throws {
+        try await RecordedSession(attic, kitchen, tokens).run(wish)
+    }
+
     /// Lets the kitchen call the attic.
     ///
+    /// - Parameter error: what ends the session before it has begun, if anything does.
     /// - Returns: the conversation, with the stores before and after.
     @discardableResult
     func session(
-        _ title: String, _ why: String, _ wish: SessionWish = SessionWish(), _ steps: [SessionStep] = []
+        _ title: String, _ why: String, _ wish: RecordedWish = RecordedWish(), _ steps: [SessionStep] = [],
+        endsWith error: ProtocolError.Code? = nil
     ) async throws -> JSON {
         let machines = [(kitchen, attic), (attic, kitchen)]
         // A run that has numbered changes before would go on with its generation.
@@ -30,7 +40,10 @@ final class SessionScene {
         let before = try machines.map { try $0.0.describe(with: $0.1, tokens) }
         let added = machines.map { tokens.added(by: $0.0).count }
         let session = try RecordedSession(kitchen, attic, tokens)
-        try await session.run(wish, steps)
+        do {
+            try await session.run(wish, steps)
+            precondition(error == nil, "\(title): the session is to end with an error")
+        } catch let end as ProtocolError where end.code == error {}
         let after = try machines.map { try $0.0.describe(with: $0.1, tokens) }
         let sides = machines.indices.map { index -> JSON in
             let machine = machines[index].0
@@ -53,22 +66,40 @@ final class SessionScene {
     }
 }
 
-extension SessionWish {
+extension URL {
+    /// A new folder in this one.
+    fileprivate func subfolder(_ name: String) throws -> URL {
+        let folder = appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+}
+
+extension RecordedWish {
     fileprivate var json: JSON {
         [
             "union": .optional(union) { .number(Int($0.rawValue)) }, "startOver": .bool(startsOver),
-            "compareEverything": .bool(comparesEverything),
+            "compareEverything": .bool(comparesEverything), "allows": allows,
         ]
+    }
+
+    /// What the listener's user says.
+    private var allows: JSON {
+        switch answer {
+        case .nobody: .null
+        case .cancel: false
+        case .union: true
+        }
     }
 }
 
 extension JSON {
     fileprivate static func entry(_ entry: RecordedSession.Entry) -> JSON {
         switch entry {
-        case .message(let isFromCaller, let message):
+        case .message(let isFromCaller, let cause, let message):
             [
-                "from": isFromCaller ? "caller" : "listener", "bytes": .hex(message.encoded),
-                "message": .message(message),
+                "from": isFromCaller ? "caller" : "listener", "on": .optional(cause, JSON.number),
+                "bytes": .parts(message.encoded), "message": .message(message),
             ]
         case .writes(let isAtCaller, let states):
             ["at": isAtCaller ? "caller" : "listener", "writes": .array(states.map(JSON.state))]
@@ -78,7 +109,7 @@ extension JSON {
 
 extension SessionMachine {
     /// The store, as far as a session with another machine goes.
-    fileprivate func describe(with other: SessionMachine, _ tokens: SessionTokens) throws -> JSON {
+    package func describe(with other: SessionMachine, _ tokens: SessionTokens) throws -> JSON {
         try tokens.look(at: self)
         let peer = try peer(other)
         return try read { db in
@@ -97,11 +128,12 @@ extension SessionMachine {
         }
     }
 
-    private func integer(_ db: Database, _ name: String) throws -> Int64 {
+    fileprivate func integer(_ db: Database, _ name: String) throws -> Int64 {
         try Int64.fetchOne(db, sql: "SELECT value FROM syncState WHERE name = ?", arguments: [name]) ?? 0
     }
 
-    private func describe(_ db: Database, _ zone: Zone, _ peer: Peer, _ tokens: SessionTokens) throws -> JSON
+    fileprivate func describe(_ db: Database, _ zone: Zone, _ peer: Peer, _ tokens: SessionTokens) throws
+        -> JSON
     {
         let row = try Int64.fetchOne(
             db, sql: "SELECT id FROM recordZone WHERE zoneName = ? AND owner = ?",
@@ -135,7 +167,7 @@ extension SessionMachine {
             ])
     }
 
-    private func describe(_ db: Database, _ state: RecordState, _ peer: Peer) throws -> JSON {
+    fileprivate func describe(_ db: Database, _ state: RecordState, _ peer: Peer) throws -> JSON {
         let row = try Row.fetchOne(
             db,
             sql: """

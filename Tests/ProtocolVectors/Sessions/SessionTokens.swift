@@ -7,21 +7,36 @@ import SyncProtocol
 /// them: everything else in a token is fixed.
 package final class SessionTokens {
     private var names: [[UInt8]: [UInt8]] = [ChangeToken.start.generation: ChangeToken.start.generation]
+    private var generations: [[UInt8]: [UInt8]] = [:]
     /// By tag of the machine.
     private var added: [UInt8: [[UInt8]]] = [:]
+    /// The names for the next generations, if somebody gave any.
+    private var next: [[UInt8]] = []
 
     package init() {}
 
+    /// - Parameters:
+    ///   - kept: generations that keep their names.
+    ///   - next: the names for the generations that the store of one machine adds, in that order.
+    package init(keeping kept: some Sequence<[UInt8]>, next: [[UInt8]]) {
+        for generation in kept { names[generation] = generation }
+        self.next = next
+    }
+
+    /// The names that no store has needed yet.
+    package var left: [[UInt8]] { next }
+
     /// Looks for generations that a store has added. They must be looked for before a message names them.
-    func look(at machine: SessionMachine) throws {
+    package func look(at machine: SessionMachine) throws {
         let generations = try machine.read { db in
             try Data.fetchAll(db, sql: "SELECT id FROM storeGeneration ORDER BY firstSequence").map(
                 Array.init)
         }
         for generation in generations where names[generation] == nil {
             let number = UInt8(added[machine.tag, default: []].count + 1)
-            let name = [machine.tag, 0, 0, 0, 0, 0, 0, number]
+            let name = next.isEmpty ? [machine.tag, 0, 0, 0, 0, 0, 0, number] : next.removeFirst()
             names[generation] = name
+            self.generations[name] = generation
             added[machine.tag, default: []].append(name)
         }
     }
@@ -36,26 +51,36 @@ package final class SessionTokens {
         return name
     }
 
-    func renamed(_ token: ChangeToken) -> ChangeToken {
-        ChangeToken(
-            generation: name(token.generation), sequence: token.sequence, horizon: token.horizon)
+    func renamed(_ token: ChangeToken) -> ChangeToken { Self.replacing(name, in: token) }
+
+    /// The message with the names of the generations.
+    package func renamed(_ message: Message) -> Message { Self.replacing(name, in: message) }
+
+    /// The message with the generations that have these names.
+    package func original(_ message: Message) -> Message {
+        Self.replacing({ generations[$0] ?? $0 }, in: message)
     }
 
-    func renamed(_ message: Message) -> Message {
+    private static func replacing(_ change: ([UInt8]) -> [UInt8], in token: ChangeToken) -> ChangeToken {
+        ChangeToken(generation: change(token.generation), sequence: token.sequence, horizon: token.horizon)
+    }
+
+    private static func replacing(_ change: ([UInt8]) -> [UInt8], in message: Message) -> Message {
+        func replacing(_ token: ChangeToken) -> ChangeToken { Self.replacing(change, in: token) }
         switch message {
         case .open(var open):
             for index in open.zones.indices {
-                open.zones[index].received = open.zones[index].received.map(renamed)
+                open.zones[index].received = open.zones[index].received.map(replacing)
             }
             return .open(open)
         case .batch(let zone, var batch):
-            batch.token = renamed(batch.token)
+            batch.token = replacing(batch.token)
             return .batch(zone: zone, batch)
         case .acknowledge(let zone, let token):
-            return .acknowledge(zone: zone, renamed(token))
+            return .acknowledge(zone: zone, replacing(token))
         case .digest(let zone, var summary):
-            summary.current = renamed(summary.current)
-            summary.received = summary.received.map(renamed)
+            summary.current = replacing(summary.current)
+            summary.received = summary.received.map(replacing)
             return .digest(zone: zone, summary)
         default: return message
         }

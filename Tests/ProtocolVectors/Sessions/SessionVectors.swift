@@ -1,3 +1,4 @@
+import Foundation
 import SyncModel
 import SyncProtocol
 
@@ -19,8 +20,8 @@ extension VectorFile {
                     "cases",
                     .array(
                         try await [
-                            firstCopy(), change(), reconciliation(), void(), resync(), refusal(), beside(),
-                            startOver(),
+                            firstCopy(), change(), reconciliation(), void(), resync(), refusal(), tooLarge(),
+                            beside(), startOver(), replacement(), refusedReplacement(),
                         ].flatMap { $0 })
                 ),
             ])
@@ -28,10 +29,10 @@ extension VectorFile {
 
     // MARK: Records
 
-    private static let kitchen = ReplicaID(hashing: VectorKeys.caller.publicKey.bytes)
-    private static let attic = ReplicaID(hashing: VectorKeys.listener.publicKey.bytes)
+    static let kitchen = ReplicaID(hashing: VectorKeys.caller.publicKey.bytes)
+    static let attic = ReplicaID(hashing: VectorKeys.listener.publicKey.bytes)
 
-    private static func game(
+    static func game(
         _ suffix: String, _ name: String, at milliseconds: Int64, _ replica: ReplicaID, deletion: Int64? = nil
     ) -> RecordState {
         let stamp = Samples.stamp(milliseconds, replica)
@@ -40,19 +41,19 @@ extension VectorFile {
             deletion: deletion.map { Samples.stamp($0, replica) })
     }
 
-    private static func deletion(_ suffix: String, at milliseconds: Int64, _ replica: ReplicaID)
+    static func deletion(_ suffix: String, at milliseconds: Int64, _ replica: ReplicaID)
         -> RecordState
     {
         Samples.state("SBGame|~|\(suffix)", deletion: Samples.stamp(milliseconds, replica))
     }
 
-    private static func year(
+    static func year(
         _ suffix: String, _ year: Int64, at milliseconds: Int64, _ replica: ReplicaID
     ) -> RecordState {
         Samples.state("SBGame|~|\(suffix)", [("year", .integer(year), Samples.stamp(milliseconds, replica))])
     }
 
-    private static func person(_ suffix: String, _ name: String, at milliseconds: Int64, _ replica: ReplicaID)
+    static func person(_ suffix: String, _ name: String, at milliseconds: Int64, _ replica: ReplicaID)
         -> RecordState
     {
         Samples.state(
@@ -60,8 +61,10 @@ extension VectorFile {
     }
 
     /// Two machines that have synced: the attic's records came to the kitchen.
-    private static func synced() async throws -> SessionScene {
-        let scene = try SessionScene()
+    ///
+    /// - Parameter directory: where the stores are kept; in memory if none is given.
+    static func synced(in directory: URL? = nil) async throws -> SessionScene {
+        let scene = try SessionScene(in: directory)
         try scene.attic.write([
             game("1", "Catan", at: 0, attic), game("2", "Carcassonne", at: 1, attic),
             person("1", "Ada", at: 2, attic),
@@ -82,7 +85,7 @@ extension VectorFile {
                 "first copy",
                 "The kitchen has no records, and nobody shares either zone: both become one, and everything comes, "
                     + "the deletion without its fields. Then each side changes something.",
-                SessionWish(),
+                RecordedWish(),
                 [
                     SessionStep(isAtCaller: false, writes: [year("1", 1996, at: 1_000, attic)]),
                     SessionStep(isAtCaller: true, writes: [game("3", "Go", at: 2_000, kitchen)]),
@@ -98,7 +101,7 @@ extension VectorFile {
                 "one change",
                 "The kitchen has changed a record since the last session. While this one runs, the attic adds a record, "
                     + "and the kitchen deletes one.",
-                SessionWish(),
+                RecordedWish(),
                 [
                     SessionStep(isAtCaller: false, writes: [person("2", "Grace", at: 2_000, attic)]),
                     SessionStep(isAtCaller: true, writes: [deletion("2", at: 3_000, kitchen)]),
@@ -157,7 +160,7 @@ extension VectorFile {
             try await scene.session(
                 "resync that was asked for",
                 "The caller's user wants everything to be compared. It is equal.",
-                SessionWish(comparesEverything: true)),
+                RecordedWish(comparesEverything: true)),
         ]
     }
 
@@ -188,7 +191,7 @@ extension VectorFile {
             "refusal of records that are in another zone",
             "The caller's user wants the attic's zone beside the kitchen's own. One of its records is in the kitchen's own "
                 + "zone already, and refused by name.",
-            SessionWish(union: .beside))
+            RecordedWish(union: .beside))
     }
 
     private static func beside() async throws -> [JSON] {
@@ -198,7 +201,7 @@ extension VectorFile {
         let first = try await scene.session(
             "beside",
             "The caller's user wants the attic's zone beside the kitchen's own, which the attic gets nothing of.",
-            SessionWish(union: .beside))
+            RecordedWish(union: .beside))
         try scene.kitchen.write([game("3", "Go", at: 2, kitchen)])
         try scene.attic.write([year("1", 1996, at: 3, attic)])
         return [
@@ -227,7 +230,7 @@ extension VectorFile {
             try await scene.session(
                 "start over",
                 "The kitchen forgets what the attic has, and keeps what it has written since.",
-                SessionWish(startsOver: true)),
+                RecordedWish(startsOver: true)),
         ]
     }
 }

@@ -104,18 +104,22 @@ class Agreement:
             raise SessionError(ErrorCode.DIFFERENT_SCOREBOOK, "the two scorebooks are different ones")
         return Union.MERGE
 
-    def allow(self, union: Union, may_merge: bool, may_be_replaced: bool) -> None:
-        """What a listener says to the union that the caller chose."""
+    def allow(self, union: Union, consent: bool | None) -> None:
+        """What a listener says to the union that the caller chose.
+
+        `consent` is what its user says when they are asked; None if nobody is there.
+        """
         if union == Union.NONE:
             return
         meeting = self._meeting
         if meeting is None or not (meeting.is_first or union in REPLACING):
             raise unexpected("a union of default zones that do not meet for the first time")
         self._check_rights(meeting, union)
-        if union == Union.REPLACE_LISTENER and not may_be_replaced:
-            raise SessionError(ErrorCode.DECLINED, "nobody is here to allow that this scorebook is replaced")
-        if union == Union.MERGE and meeting.shared == 2 and not meeting.hold_the_same and not may_merge:
+        is_mixed = union == Union.MERGE and meeting.shared == 2 and not meeting.hold_the_same
+        if is_mixed and consent is None:
             raise SessionError(ErrorCode.DIFFERENT_SCOREBOOK, "nobody is here to allow that two scorebooks become one")
+        if (is_mixed or union == Union.REPLACE_LISTENER) and not consent:
+            raise SessionError(ErrorCode.DECLINED, "nobody here has allowed it")
         self._check_target(meeting, union)
 
     def _check_rights(self, meeting: Meeting, union: Union) -> None:
@@ -128,6 +132,10 @@ class Agreement:
             raise SessionError(ErrorCode.NOT_PERMITTED, "the zone is here already, beside the default zone")
 
     # Doing
+
+    def zone_to_be(self, union: Union) -> ZoneID | None:
+        """The zone that both default zones become, if they become one."""
+        return self._meeting.target(union) if self._meeting else None
 
     def carry_out(self, union: Union) -> None:
         """Does what was agreed; taking up zones of the other side is part of it."""
@@ -166,7 +174,7 @@ class Agreement:
         """The open of this side. A caller makes it before anything is carried out, a listener after."""
         fresh = START if starts_over else None
         named: dict[ZoneID, Token | None] = {offer.zone: fresh for offer in self._taken_up(union)}
-        target = self._meeting.target(union) if self._meeting else None
+        target = self.zone_to_be(union)
         for zone in self._store.zones():
             leaves_default = zone.is_default and union == Union.BESIDE and self._is_caller
             if self._store.rights(self._peer, zone) == Right.NOTHING or leaves_default:
@@ -179,7 +187,7 @@ class Agreement:
     def confirm(self, union: Union, their_open: Open) -> None:
         """A caller does what it chose only when the listener agrees."""
         meeting = self._meeting
-        agreed = meeting.target(union) if meeting else None
+        agreed = self.zone_to_be(union)
         if union == Union.BESIDE and meeting is not None:
             agreed = meeting.listener.zone
         if their_open.union != union or (agreed is not None and agreed not in their_open.zones):

@@ -18,6 +18,7 @@ FLAG_LOOSE = 2
 HAS_DELETION = 1
 HAS_REVIVAL = 2
 HAS_EXCEPTIONS = 4
+HAS_ERASURE = 8
 
 Record = tuple[str, State]
 
@@ -76,10 +77,13 @@ class _Tables:
             raise Malformed("a batch has too many fields")
         name = read_suffix(reader, record_type)
         flags = reader.u8()
-        if flags & ~(HAS_DELETION | HAS_REVIVAL | HAS_EXCEPTIONS):
+        if flags & ~(HAS_DELETION | HAS_REVIVAL | HAS_EXCEPTIONS | HAS_ERASURE):
             raise Malformed("a record has unknown flags")
         deletion = self.read_stamp(reader) if flags & HAS_DELETION else None
         revival = self.read_stamp(reader) if flags & HAS_REVIVAL else None
+        erasure = self.read_stamp(reader) if flags & HAS_ERASURE else None
+        if erasure is not None and (deletion is None or deletion < erasure):
+            raise Malformed("a record has an erasure, and no deletion that is not less")
         if not fields and deletion is None and revival is None:
             raise Malformed("a record says nothing")
         stamps = [self.read_stamp(reader)] * len(fields) if fields else []
@@ -88,7 +92,7 @@ class _Tables:
                 number = reader.count(len(fields))
                 stamps[number] = self.read_stamp(reader)
         writes = {field: Write(read_value(reader, self.types), stamp) for field, stamp in zip(fields, stamps)}
-        return name, State(writes, deletion, revival)
+        return name, State(writes, deletion, revival, erasure).without_erased_fields()
 
 
 def _table_count(reader: Reader, entry_bytes: int) -> int:
@@ -140,8 +144,9 @@ class _Encoder:
             HAS_DELETION * (state.deletion is not None)
             | HAS_REVIVAL * (state.revival is not None)
             | HAS_EXCEPTIONS * bool(exceptions)
+            | HAS_ERASURE * (state.erasure is not None)
         )
-        for stamp in (state.deletion, state.revival, base):
+        for stamp in (state.deletion, state.revival, state.erasure, base):
             if stamp is not None:
                 self._stamp(stamp)
         if exceptions:

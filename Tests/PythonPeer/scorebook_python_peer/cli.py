@@ -74,7 +74,12 @@ def _parser() -> argparse.ArgumentParser:
 
     delete = commands.add_parser("delete", help="delete a record")
     delete.add_argument("record")
+    delete.add_argument("--for-ever", action="store_true", help="and what is known of it")
     delete.set_defaults(run=_delete)
+
+    restore = commands.add_parser("restore", help="bring a deleted record back")
+    restore.add_argument("record")
+    restore.set_defaults(run=_restore)
 
     show = commands.add_parser("show", help="list records, or show one")
     show.add_argument("record", nargs="?")
@@ -247,7 +252,13 @@ def _find_zone(store: Store, name: str) -> Zone:
 
 
 def _delete(arguments: argparse.Namespace) -> int:
-    _store(arguments).delete(arguments.record)
+    store = _store(arguments)
+    (store.erase if arguments.for_ever else store.delete)(arguments.record)
+    return 0
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    _store(arguments).restore(arguments.record)
     return 0
 
 

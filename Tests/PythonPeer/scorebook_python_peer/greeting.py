@@ -157,7 +157,8 @@ class Greeting:
                     agreement.carry_out(union)
                 else:
                     their_open = _expect(await self._receive(), Open)
-                    agreement.allow(their_open.union, wanted == Union.MERGE, may_be_replaced)
+                    consent = may_be_replaced if their_open.union == Union.REPLACE_LISTENER else wanted == Union.MERGE
+                    agreement.allow(their_open.union, consent or None)
                     agreement.carry_out(their_open.union)
                     own_open = agreement.open(their_open.union)
                     self._post(own_open)

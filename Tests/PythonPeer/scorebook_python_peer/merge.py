@@ -1,17 +1,12 @@
 """State to state (protocol.md 9.1)."""
 
 from .records import Stamp, State, Write
-from .values import NULL
 
 
 def beats(a: Write, b: Write) -> bool:
     """Whether a wins over b, two writes of one field."""
     if a.stamp != b.stamp:
         return a.stamp > b.stamp
-    if a.value == b.value:
-        return False
-    if NULL in (a.value, b.value):
-        return a.value == NULL
     return a.value > b.value
 
 
@@ -22,7 +17,8 @@ def merge(s: State, t: State) -> State:
         own = fields.get(name)
         if own is None or beats(write, own):
             fields[name] = write
-    return State(fields, _later(s.deletion, t.deletion), _later(s.revival, t.revival))
+    erasure = _later(s.erasure, t.erasure)
+    return State(fields, _later(s.deletion, t.deletion), _later(s.revival, t.revival), erasure).without_erased_fields()
 
 
 def _later(a: Stamp | None, b: Stamp | None) -> Stamp | None:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .values import Value, size
@@ -45,13 +45,28 @@ class State:
     fields: dict[str, Write] = field(default_factory=dict)
     deletion: Stamp | None = None
     revival: Stamp | None = None
+    erasure: Stamp | None = None
+
+    def without_erased_fields(self) -> "State":
+        """Without the fields whose stamp is not greater than the erasure: no state has such (protocol.md 6.4)."""
+        if self.erasure is None:
+            return self
+        fields = {name: write for name, write in self.fields.items() if write.stamp > self.erasure}
+        return replace(self, fields=fields)
 
     @property
     def newest_write(self) -> Stamp:
         return max((write.stamp for write in self.fields.values()), default=BEFORE_ALL)
 
     @property
+    def is_erased(self) -> bool:
+        """Whether the record was deleted for ever, and not written anew."""
+        return self.erasure is not None and not self.fields
+
+    @property
     def life(self) -> Stamp:
+        if self.is_erased:
+            return BEFORE_ALL
         return max(self.newest_write, self.revival or BEFORE_ALL)
 
     @property
@@ -84,12 +99,12 @@ class State:
     @property
     def newest_stamp(self) -> Stamp:
         """The newest of all stamps: the clock is raised to it, and the clock guard looks at it."""
-        return max(self.life, self.deletion or BEFORE_ALL)
+        return max(self.newest_write, self.deletion or BEFORE_ALL, self.revival or BEFORE_ALL)
 
     def as_sent(self) -> "State":
         """What travels: a deleted state without its fields (protocol.md 6.4)."""
         if self.fields and self.is_deleted:
-            return State({}, self.deletion, self.revival)
+            return replace(self, fields={})
         return self
 
     def encode(self) -> bytes:
@@ -97,7 +112,7 @@ class State:
         writer = Writer().varint(len(self.fields))
         for name, write in sorted(self.fields.items()):
             writer.text(name).u64(write.stamp.time).u64(write.stamp.replica).sized(write.value)
-        for stamp in (self.deletion, self.revival):
+        for stamp in (self.deletion, self.revival, self.erasure):
             writer.flag(stamp is not None)
             if stamp is not None:
                 writer.u64(stamp.time).u64(stamp.replica)
@@ -111,8 +126,8 @@ class State:
             name = reader.text()
             stamp = Stamp(reader.u64(), reader.u64())
             fields[name] = Write(reader.sized(), stamp)
-        ends = [Stamp(reader.u64(), reader.u64()) if reader.flag() else None for _ in range(2)]
-        return cls(fields, ends[0], ends[1])
+        ends = [Stamp(reader.u64(), reader.u64()) if reader.flag() else None for _ in range(3)]
+        return cls(fields, *ends)
 
 
 class Item(NamedTuple):
@@ -138,6 +153,12 @@ def hollow_id(name: str, revival: Stamp) -> bytes:
     return _id(name, [("", revival)], b"")
 
 
+def revived_id(name: str, state: State, revival: Stamp) -> bytes:
+    """The id under which a live record is reconciled that was revived after its last write (protocol.md 7.10)."""
+    stamps = [(field, write.stamp) for field, write in sorted(state.fields.items())]
+    return _id(name, [("", revival), *stamps], values_hash(state))
+
+
 def _id(name: str, stamps: list[tuple[str, Stamp]], vh: bytes) -> bytes:
     writer = Writer().text(name).varint(len(stamps))
     for field_name, stamp in stamps:
@@ -150,6 +171,8 @@ def item_of(name: str, state: State) -> Item | None:
     """The item of a record that is not deleted (protocol.md 7.10); None for a deleted one."""
     if state.is_deleted:
         return None
+    if state.is_live and state.revival is not None and state.revival > state.newest_write:
+        return Item(state.revival.milliseconds, revived_id(name, state, state.revival))
     if state.is_live:
         return Item(state.newest_write.milliseconds, record_id(name, state))
     assert state.revival is not None

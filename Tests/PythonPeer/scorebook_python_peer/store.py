@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .batch import Batch, Record
@@ -18,7 +18,19 @@ from .merge import merge
 from .messages import Right
 from .names import ZoneID
 from .noise import KeyPair
-from .records import FIELDS_LIMIT, SIZE_LIMIT, Item, Stamp, State, Write, ZoneSum, item_of, next_time, replica_id
+from .records import (
+    FIELDS_LIMIT,
+    SIZE_LIMIT,
+    Item,
+    Stamp,
+    State,
+    Write,
+    ZoneSum,
+    item_of,
+    next_time,
+    record_id,
+    replica_id,
+)
 from .tokens import NO_GENERATION, START, Token
 from .values import Value, asset_of, referenced_name
 
@@ -39,7 +51,7 @@ CREATE TABLE IF NOT EXISTS generation (id INTEGER PRIMARY KEY, firstNumber INTEG
 CREATE TABLE IF NOT EXISTS record (
     name TEXT PRIMARY KEY, zone INTEGER NOT NULL REFERENCES zone (number), number INTEGER NOT NULL UNIQUE,
     changeGroup INTEGER NOT NULL, state BLOB NOT NULL,
-    isLive INTEGER NOT NULL, milliseconds INTEGER, id BLOB, isTooLarge INTEGER NOT NULL);
+    liveId BLOB, milliseconds INTEGER, id BLOB, isTooLarge INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS recordTooLarge ON record (zone) WHERE isTooLarge;
 CREATE INDEX IF NOT EXISTS recordByNumber ON record (zone, number);
 CREATE TABLE IF NOT EXISTS origin (record TEXT NOT NULL, peer BLOB NOT NULL, PRIMARY KEY (record, peer)) WITHOUT ROWID;
@@ -382,7 +394,7 @@ class Store:
         version = self.version
         known = self._sums.get(zone)
         if known is None or known[0] != version:
-            ids = self._db.execute("SELECT id FROM record WHERE zone = ? AND isLive", (zone,))
+            ids = self._db.execute("SELECT liveId FROM record WHERE zone = ? AND liveId IS NOT NULL", (zone,))
             known = self._sums[zone] = (version, ZoneSum.over(row[0] for row in ids))
         return known[1]
 
@@ -405,20 +417,20 @@ class Store:
         mended = 0
         with self.transaction():
             rows = self._db.execute(
-                "SELECT name, state, isLive, milliseconds, id, isTooLarge FROM record WHERE zone = ?", (zone,)
+                "SELECT name, state, liveId, milliseconds, id, isTooLarge FROM record WHERE zone = ?", (zone,)
             )
             for name, state, *kept in rows.fetchall():
                 derived = _derived(name, State.decode(state))
                 if tuple(kept) != derived:
                     mended += 1
-                    query = "UPDATE record SET isLive = ?, milliseconds = ?, id = ?, isTooLarge = ? WHERE name = ?"
+                    query = "UPDATE record SET liveId = ?, milliseconds = ?, id = ?, isTooLarge = ? WHERE name = ?"
                     self._db.execute(query, (*derived, name))
             self._sums.pop(zone, None)
         return mended
 
     def _save(self, name: str, zone: int, state: State, number: int, group: int) -> None:
         self._db.execute(
-            "INSERT OR REPLACE INTO record (name, zone, number, changeGroup, state, isLive, milliseconds, id, isTooLarge)"
+            "INSERT OR REPLACE INTO record (name, zone, number, changeGroup, state, liveId, milliseconds, id, isTooLarge)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (name, zone, number, group, state.encode(), *_derived(name, state)),
         )
@@ -478,7 +490,7 @@ class Store:
                 raise PeerError(f"{name} would have more than {FIELDS_LIMIT} fields")
             number = self._next_number()
             home = self._zone_of(name) or (zone.number if zone else self._zone_by_references(values))
-            self._save(name, home, State(fields, old.deletion, old.revival), number, number)
+            self._save(name, home, replace(old, fields=fields), number, number)
 
     def merge_local(self, records: list[Record]) -> None:
         """Takes in states under the stamps that they carry, as an import does, in one step."""
@@ -499,7 +511,29 @@ class Store:
             if old is None or zone is None or old.is_deleted:
                 raise PeerError(f"there is no record {name}")
             number = self._next_number()
-            self._save(name, zone, State(old.fields, self._new_stamp(), old.revival), number, number)
+            self._save(name, zone, replace(old, deletion=self._new_stamp()), number, number)
+
+    def restore(self, name: str) -> None:
+        """Brings back a record that was deleted here or elsewhere: it raises the revival."""
+        with self.transaction():
+            old = self.state(name)
+            zone = self._zone_of(name)
+            if old is None or zone is None or not old.is_deleted or old.is_erased:
+                raise PeerError(f"{name} cannot be restored")
+            number = self._next_number()
+            self._save(name, zone, replace(old, revival=self._new_stamp()), number, number)
+
+    def erase(self, name: str) -> None:
+        """A local deletion for ever. What goes with the record is not known here, without a schema."""
+        with self.transaction():
+            old = self.state(name)
+            zone = self._zone_of(name)
+            if old is None or zone is None:
+                raise PeerError(f"there is no record {name}")
+            stamp = self._new_stamp()
+            number = self._next_number()
+            state = replace(old, deletion=stamp, erasure=stamp).without_erased_fields()
+            self._save(name, zone, state, number, number)
 
     def _zone_of(self, name: str) -> int | None:
         row = self._db.execute("SELECT zone FROM record WHERE name = ?", (name,)).fetchone()
@@ -665,10 +699,11 @@ class Store:
         return self._db.execute(query, (hash, *zones)).fetchone() is not None
 
 
-def _derived(name: str, state: State) -> tuple[int, int | None, bytes | None, int]:
-    """What is kept beside a state: whether it is live, its item, and whether it is too large to travel."""
+def _derived(name: str, state: State) -> tuple[bytes | None, int | None, bytes | None, int]:
+    """What is kept beside a state: its id in the digest if it is live, its item, and whether it is too large to travel."""
     item = item_of(name, state)
-    return int(state.is_live), item and item.milliseconds, item and item.id, int(state.is_too_large)
+    live_id = record_id(name, state) if state.is_live else None
+    return live_id, item and item.milliseconds, item and item.id, int(state.is_too_large)
 
 
 def _with_horizon(token: Token, position: Token) -> Token:

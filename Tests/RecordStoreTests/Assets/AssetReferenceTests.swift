@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import RecordStore
@@ -126,37 +127,59 @@ struct AssetReferenceTests {
                 "INSERT INTO Photo (recordName, file, small) VALUES ('Photo|~|1', ?, ?)",
                 [Data(large), Data(small)])
             let asset = try withAssets { try $0.add(large) }
-            #expect(try album.rows("SELECT file, typeof(small) FROM Photo") == [asset.json + "|blob"])
+            let thumbnail = Asset(describing: small)
+            #expect(try album.rows("SELECT file, small FROM Photo") == [asset.json + "|" + thumbnail.json])
             let state = try await album.store.database.read { [store = album.store] in
                 try store.state($0, of: RecordName("Photo|~|1"))
             }
             let kept = try #require(state)
             #expect(!kept.isTooLarge)
-            #expect(try await album.store.wantedAssets(after: 0).list.map(\.hash) == [asset.hash])
+            #expect(try await album.store.assetStatus().missing.files == 2)
 
             try FileManager.default.removeItem(at: assets.url)
             try await album.write("UPDATE Photo SET title = 'Sea'")
+            #expect(assets.isIntact(asset.hash) && assets.isIntact(thumbnail.hash))
+            #expect(try album.rows("SELECT * FROM assetUnstored") == [])
+        }
+    }
+
+    /// A transaction that folds waits for no disk: the bytes are kept in the database, and become a file after it.
+    @Test func filesAreWrittenAfterTheTransaction() async throws {
+        try await withAlbum { album, assets in
+            let (bytes, asset) = Self.asset(3)
+            try await album.database.write { [store = album.store] db in
+                try db.execute(
+                    sql: "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)",
+                    arguments: [Data(bytes)])
+                _ = try store.fold(db)
+            }
+            #expect(!assets.isHere(asset.hash))
+            #expect(try album.references == ["Photo|~|1|file|\(asset.hash)|1003"])
+            #expect(try await album.store.wantedAssets(after: 0).list.isEmpty, "its bytes are here")
+            try await album.store.storeAssets()
             #expect(assets.isIntact(asset.hash))
             #expect(try album.rows("SELECT * FROM assetUnstored") == [])
         }
     }
 
-    /// The files are there before the transaction in which the records are.
-    @Test func filesAreWrittenBeforeTheTransaction() async throws {
+    /// A peer may have asked for the file after the fold and before it was there.
+    @Test func whoeverObservesTheStoreIsToldWhenTheFileIsThere() async throws {
         try await withAlbum { album, assets in
             let (bytes, asset) = Self.asset(3)
-            try await album.database.write { db in
+            let told = Mutex<[Bool]>([])
+            let observation = album.store.observeWrites {
+                told.withLock { $0.append(assets.isHere(asset.hash)) }
+            }
+            defer { observation.cancel() }
+            try await album.database.write { [store = album.store] db in
                 try db.execute(
                     sql: "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)",
                     arguments: [Data(bytes)])
+                _ = try store.fold(db)
             }
-            try await album.database.read { db in
-                try ChangeFolding(
-                    tables: album.store.tables, replica: album.store.replica,
-                    generation: album.store.generation, assets: assets, zone: 0
-                ).prepareFiles(db)
-            }
-            #expect(assets.contains(asset.hash, size: asset.size))
+            #expect(told.withLock { $0 } == [false])
+            try await album.store.storeAssets()
+            #expect(told.withLock { $0 } == [false, true])
         }
     }
 
@@ -305,9 +328,7 @@ struct AssetReferenceTests {
                 }
             }
             func remove(retention: Int64) async throws -> Int {
-                try await album.store.database.write { [store = album.store] in
-                    try store.removeUnreferredAssets($0, retention: retention)
-                }
+                try await album.store.removeUnreferredAssets(retention: retention)
             }
             try await acknowledgeAll()
             // The clock has to have moved on since it was first seen that nobody needs it.

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from . import channels, exchanges, records, sessions
+from . import channels, exchanges, records, sessions, unions
 
 CHECKS: dict[str, Callable[[dict], None]] = {
     "clock.json": records.check_clock,
@@ -23,6 +23,7 @@ CHECKS: dict[str, Callable[[dict], None]] = {
     "rules.json": records.check_rules,
     "sessions.json": sessions.check_sessions,
     "transport-rekey.json": channels.check_rekey,
+    "unions.json": unions.check_unions,
     "values.json": records.check_values,
 }
 

@@ -47,8 +47,11 @@ def _shown(value: object) -> str:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def hexadecimal(text: str) -> bytes:
-    return bytes.fromhex(text)
+def hexadecimal(content: str | list[Json]) -> bytes:
+    """Bytes; very long ones come in parts."""
+    if isinstance(content, str):
+        return bytes.fromhex(content)
+    return b"".join(bytes.fromhex(part["bytes"]) * part["times"] for part in content)
 
 
 def value(json: Json) -> values.Value:
@@ -61,7 +64,7 @@ def value(json: Json) -> values.Value:
         case "real":
             return values.real(struct.unpack(">d", hexadecimal(content))[0])
         case "text":
-            return values.text(content)
+            return values.text(content if isinstance(content, str) else content["repeated"] * content["times"])
         case "blob":
             return values.blob(hexadecimal(content))
         case "date":
@@ -85,8 +88,17 @@ def optional_stamp(json: Json) -> Stamp | None:
 
 def record(json: Json) -> tuple[str, State]:
     """Name and state."""
-    fields = {field["name"]: Write(value(field["value"]), stamp(field["stamp"])) for field in json["fields"]}
-    return json["name"], State(fields, optional_stamp(json["deletion"]), optional_stamp(json["revival"]))
+    fields = {
+        name: Write(value(field["value"]), stamp(field["stamp"])) for field in json["fields"] for name in _names(field)
+    }
+    return json["name"], State(fields, optional_stamp(json["deletion"]), optional_stamp(json["revival"]), optional_stamp(json.get("erasure")))
+
+
+def _names(field: Json) -> list[str]:
+    """One name, or those of many fields that are alike."""
+    if "times" not in field:
+        return [field["name"]]
+    return [f"{field['name']}{number:04}" for number in range(1, field["times"] + 1)]
 
 
 def token(json: Json) -> Token:
@@ -105,7 +117,7 @@ def message(json: Json) -> Message | None:
         case "hello":
             return Hello(
                 int(json["minorVersion"]), int(json["replica"], 16), int(json["instance"], 16), json["displayName"],
-                int(json["clock"]), [_offered_zone(zone) for zone in json["zones"]],
+                int(json["clock"]), [offered_zone(zone) for zone in json["zones"]],
             )  # fmt: skip
         case "pairingShare":
             return PairingShare(hexadecimal(json["share"]))
@@ -154,7 +166,7 @@ def message(json: Json) -> Message | None:
     raise AssertionError(f"{json['type']} is no type of message")
 
 
-def _offered_zone(json: Json) -> OfferedZone:
+def offered_zone(json: Json) -> OfferedZone:
     return OfferedZone(
         ZoneID(json["name"], int(json["owner"], 16)), json["calledHere"], json["default"], json["shared"],
         Right[json["rights"].upper()], int(json["recordCount"]), hexadecimal(json["fingerprint"]),

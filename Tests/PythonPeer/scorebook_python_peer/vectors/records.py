@@ -4,7 +4,7 @@ from itertools import permutations
 
 from ..merge import merge
 from ..records import Item, State, ZoneSum, item_of, next_time, record_id, replica_id, values_hash
-from ..rules import Reference, settle, shown
+from ..rules import Household, Reference
 from ..values import read_value
 from ..wire import Reader, encode_varint
 from .notation import Json, equal, hexadecimal, record, value
@@ -78,8 +78,19 @@ def _check_sum(total: ZoneSum, expected: Json) -> None:
 def check_rules(vector: Json) -> None:
     references = [Reference(r["type"], r["field"], r["target"], r["rule"], r["required"]) for r in vector["references"]]
     for case in vector["cases"]:
+        why = case["why"]
         before = dict(record(state) for state in case["states"])
         for names in (list(before), list(reversed(before))):
-            after = settle({name: before[name] for name in names}, references)
-            equal(case["why"], after, dict(record(state) for state in case["after"]))
-            equal(f"shown: {case['why']}", shown(after, vector["types"], references), set(case["shown"]))
+            elsewhere = set(case.get("elsewhere", []))
+            household = Household({name: before[name] for name in names}, vector["types"], references, elsewhere)
+            household.revive()
+            equal(why, household.records, dict(record(state) for state in case["after"]))
+            hidden = household.hidden()
+            equal(f"hidden: {why}", hidden, {entry["name"]: entry["by"] for entry in case["hidden"]})
+            shown = household.shown()
+            equal(f"shown: {why}", shown, set(case["shown"]))
+            equal(f"held: {why}", household.held(), set(case["held"]))
+            empty = {(entry["name"], entry["field"]) for entry in case["empty"]}
+            equal(f"empty: {why}", household.empty(), empty)
+            deleted = {name for name, state in household.records.items() if state.is_deleted}
+            equal(f"each is one of these: {why}", deleted | set(hidden) | shown | household.held(), set(before))

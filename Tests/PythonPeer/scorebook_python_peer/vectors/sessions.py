@@ -82,6 +82,8 @@ async def _replay(case: Json, role: str, clock: int) -> None:
             options = replace(
                 options, union=union, starts_over=wish["startOver"], compare_everything=wish["compareEverything"]
             )
+        elif wish["allows"]:
+            options = replace(options, union=union, may_be_replaced=union == Union.REPLACE_LISTENER)
         line = _Line(peer)
         session = Session(cast(Channel, line), store, role == "caller", options)
         running = asyncio.create_task(session.run())
@@ -99,6 +101,7 @@ async def _converse(
     conversation: Json, role: str, store: Store, session: Session, line: _Line, running: asyncio.Task
 ) -> None:
     await _quiet(line, running)
+    causes: list[int | None] = [None] * len(line.sent)  # the entry that each message in line.sent was said on
     for number, entry in enumerate(conversation):
         where = f"entry {number}"
         if entry.get("at") == role:
@@ -109,12 +112,17 @@ async def _converse(
             if entry["message"]["type"] == "goodbye" and role == "caller":
                 session.stop()  # the caller's user has seen enough
                 await _quiet(line, running)
+                causes += [None] * (len(line.sent) - len(causes))
             end = f", after {running.exception()!r}" if running.done() else ""
             assert line.sent, f"{where}: nothing is said{end}, instead of {entry['message']}"
             _compare_message(where, line.sent.pop(0), entry)
+            cause = causes.pop(0)
+            if entry["message"]["type"] != "assetsWanted":
+                equal(f"{where}: what it is said on", cause, entry["on"])
         elif "from" in entry and not running.done():
             line.bring(_body(hexadecimal(entry["bytes"])))
             await _quiet(line, running)
+        causes += [number] * (len(line.sent) - len(causes))
     assert not line.sent, f"something more is said: {decode(_body(line.sent[0]))}"
     errors = [entry for entry in conversation if entry.get("message", {}).get("type") == "error"]
     assert running.done(), "the session goes on"

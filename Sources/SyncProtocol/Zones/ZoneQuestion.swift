@@ -1,5 +1,3 @@
-import SyncProtocol
-
 /// Two scorebooks have met, and somebody has to say what becomes of them.
 public struct ZoneQuestion: Sendable {
     /// One of the two.

@@ -1,0 +1,117 @@
+import Logging
+import NIOCore
+import RecordStore
+import SecureChannel
+import SyncProtocol
+
+/// How a session ends, and what its end means to people.
+extension PeerSession {
+    func conclude() async throws -> SyncReport? {
+        await endPairingAttempt(succeeded: false)
+        let (parts, machine) = (take(), update { $0 })
+        let main = parts.work?.zones.firstIndex(where: \.zone.isDefault) ?? 0
+        let digest = parts.work == nil ? nil : machine.agreedDigest(zone: main)
+        var failure: PeerSyncError?
+        if case .failed(let error)? = machine.end {
+            let error = await engine.mended(error)
+            failure = understood(error)
+            failure?.cameAfterSync = digest != nil
+            if let failure, failure.message != "\(error)" {
+                engine.logger.warning("the session with \(address) ended: \(error)")
+            }
+        }
+        if parts.work != nil { engine.metrics.sessionEnded(failure) }
+        if let entry = parts.entry, let peer = parts.peer { await noteEnd(of: entry, peer, failure) }
+        if let failure { throw failure }
+        if case .failed? = machine.end { throw CancellationError() }
+        guard let digest, let peer = parts.peer else { return nil }
+        return SyncReport(
+            peer: peer.name, statistics: statistics.current, digest: digest, didPair: machine.didPair,
+            differences: machine.differences,
+            // Whichever zone looked first has looked at the whole store.
+            mended: parts.work?.zones.lazy.compactMap(\.mended).first)
+    }
+
+    private func take() -> Parts {
+        parts.withLock { parts in
+            defer { parts = Parts() }
+            return parts
+        }
+    }
+
+    /// Takes note of the end of a session, also in a task that was cancelled.
+    private func noteEnd(
+        of connection: Connections.Entry, _ peer: Peer, _ error: PeerSyncError?
+    ) async {
+        let engine = engine
+        engine.connections.leave(connection)
+        await Task {
+            do {
+                try await engine.noteConnected(with: peer, error: error?.message)
+            } catch {
+                // The user hears of the end, if not of this: what keeps the store from being written mostly ended it.
+                engine.logger.warning("cannot note that the session with \(peer.name) has ended: \(error)")
+            }
+        }.value
+        engine.onEvent(.disconnected(name: peer.name, reason: error?.message))
+    }
+
+    /// What an error means to the user here; nil when the task was cancelled.
+    private func understood(_ error: any Error) -> PeerSyncError? {
+        switch error {
+        case is CancellationError: nil
+        case let error as PeerSyncError: error
+        case let error as ProtocolError: PeerSyncError(error)
+        case let error as ErrorOfPeer: PeerSyncError(error.error)
+        case is EarlyGoodbye: PeerSyncError(.interrupted, "\(address) ended the connection")
+        case is SecureChannelError:
+            watchdog.hasFired
+                ? timeout
+                : PeerSyncError(
+                    .protocolViolation,
+                    "the connection to \(address) was ended, because what came over it is not what was sent")
+        case is IOError, is ChannelError:
+            watchdog.hasFired
+                ? timeout
+                : PeerSyncError(
+                    .interrupted, "the connection to \(address) was cut: \(ConnectionFailure.reason(error))")
+        default: PeerSyncError(store: error)
+        }
+    }
+
+    var timeout: PeerSyncError {
+        switch watchdog.cause {
+        case .blockage: PeerSyncError(.timeout, "\(address) has not read what it was sent for a long time")
+        case .silence, nil: PeerSyncError(.timeout, "\(address) did not answer in time")
+        }
+    }
+
+    /// The other side has closed the connection without a word.
+    var cut: PeerSyncError {
+        if watchdog.hasFired { return timeout }
+        return PeerSyncError(
+            .interrupted,
+            update { $0.isExchanging }
+                ? "the connection to \(address) was cut" : "\(address) closed the connection")
+    }
+
+    /// What it means that the handshake has failed.
+    func handshakeFailure(_ error: any Error) -> any Error {
+        switch error {
+        case is SecureChannelError: return noPeer
+        case is HandshakeCut:
+            return watchdog.hasFired
+                ? timeout
+                : PeerSyncError(
+                    .interrupted,
+                    "\(address) closed the connection during the handshake: it is busy, or no scorebook-peer")
+        case let error as ProtocolError where error.code == .malformed: return noPeer
+        default: return error
+        }
+    }
+
+    private var noPeer: PeerSyncError {
+        let advice = purpose.call == nil ? "" : "; check the address and the port"
+        return PeerSyncError(.noPeer, "\(address) does not speak this protocol\(advice)")
+    }
+}

@@ -1,0 +1,147 @@
+import NIOCore
+import RecordStore
+import SecureChannel
+import SyncModel
+import SyncProtocol
+
+/// What a session does until the two have agreed: pairing, greeting, and what becomes of the zones.
+extension PeerSession {
+    func beginPairingAttempt() async throws {
+        let network = NetworkAddress(address).description
+        // One address must not use up code after code, nor keep others from trying by being refused again and again.
+        try await engine.store.checkPairingAttempt(from: network)
+        let attempt = try await engine.pairing.beginAttempt {
+            try await engine.store.beginPairingAttempt(from: network)
+        }
+        parts.withLock { $0.attempt = attempt }
+        await handle { $0.pairingAttemptBegan(attempt.code) }
+    }
+
+    func endPairingAttempt(succeeded: Bool) async {
+        let attempt = parts.withLock { parts in
+            defer { parts.attempt = nil }
+            return parts.attempt
+        }
+        guard let attempt else { return }
+        let left = await engine.pairing.endAttempt(attempt, succeeded: succeeded)
+        guard !succeeded else { return }
+        engine.onEvent(.pairingFailed(address: address, attemptsLeft: left))
+        await handle { $0.pairingAttemptFailed(attemptsLeft: left) }
+    }
+
+    func keepPeer(_ key: PublicKey, _ displayName: String) async throws {
+        let peer =
+            if purpose.call == nil {
+                try await engine.store.addPeer(
+                    key: key.bytes, name: displayName, from: NetworkAddress(address).description)
+            } else {
+                try await engine.store.addPeer(key: key.bytes, name: displayName)
+            }
+        parts.withLock { $0.peer = peer }
+        await handle { $0.peerKept(peer.name) }
+    }
+
+    func noteAuthenticated(didPair: Bool) async {
+        onAuthenticated()
+        if didPair, let peer = parts.withLock({ $0.peer }) { engine.onEvent(.paired(name: peer.name)) }
+        // A connection that has just been closed takes no options; what the other side said before is still read.
+        try? await connection.channel.setOption(.recvAllocator, value: SocketOptions.peersBuffer).get()
+    }
+
+    func readOffers() async throws {
+        let (offers, held) = try await engine.offers(to: peer)
+        await handle { $0.offersRead(offers, held: held, clock: self.engine.store.now()) }
+    }
+
+    func enter(_ instance: UInt64) async throws {
+        let peer = try peer
+        let entry = try engine.connections.enter(
+            self, peer: peer.id, instance: instance, isPreferred: isPreferred(over: peer.publicKey))
+        parts.withLock { $0.entry = entry }
+        engine.onEvent(.connected(name: peer.name, address: address))
+        if purpose.call != nil { try await engine.store.noteAddress(address, of: peer) }
+    }
+
+    /// Whether this is the connection that stays when the other side has connected to us as well: the one that the side
+    /// with the smaller key has made.
+    private func isPreferred(over key: [UInt8]) -> Bool {
+        let isOwnKeySmaller = engine.identity.publicKey.bytes.lexicographicallyPrecedes(key)
+        return isOwnKeySmaller == (purpose.role == .initiator)
+    }
+
+    // MARK: Agreeing
+
+    func ask(_ question: ZoneQuestion) {
+        jobs.add {
+            let answer = await self.engine.decide(question)
+            guard !Task.isCancelled else { return }
+            await self.handle { $0.decided(answer) }
+        }
+        connection.channel.closeFuture.whenComplete { [jobs] _ in
+            jobs.add {
+                let cut = self.cut
+                await self.handle { $0.left(cut) }
+            }
+        }
+    }
+
+    func share(_ plan: ZonePlan) async throws {
+        let peer = try peer
+        let backup = plan.replaces ? try await engine.backUp() : nil
+        let takenUp = try await engine.store.share(plan, with: peer, since: backup?.moment)
+        wish?.unionWasDone()
+        for zone in takenUp { engine.onEvent(.zoneTakenUp(name: peer.name, zone: zone.name)) }
+        if let backup { engine.onEvent(.replaced(name: peer.name, backup: backup.url)) }
+        await handle { $0.shared() }
+    }
+
+    func open(_ entries: [ZoneAgreement.Entry]) async throws {
+        let peer = try peer
+        let zones = try await engine.store.zones(entries.map(\.id))
+        guard zones.count == entries.count else {
+            throw ProtocolError(.zonesChanged, "what the two machines share has changed")
+        }
+        let room = Turns(Self.decodedBatches)
+        let work = Work(
+            zones: zones.enumerated().map { number, zone in
+                ZoneWorker(self, zone, with: peer, number: number, room: room)
+            },
+            files: AssetSession(
+                engine, with: peer, zones: zones, outbox: outbox, statistics: statistics,
+                patience: deadlines.files))
+        let membership = engine.settings.sessions.add(self)
+        parts.withLock { parts in
+            parts.work = work
+            parts.settings = membership
+        }
+        engine.metrics.sessionBegan()
+        try await engine.noteConnected(with: peer)
+    }
+
+    /// For a machine that was away too long: forgets what the peer has, in the zones in which it gives it back.
+    func startOver(_ entries: [ZoneAgreement.Entry]) async throws {
+        let peer = try peer
+        let backup = try await engine.backUp()
+        let zones = zip(parts.withLock { $0.work?.zones } ?? [], entries)
+        try await engine.store.startOver(
+            with: peer, in: zones.map { ($0.zone, heldByPeer: $1.heldByPeer) }, since: backup.moment)
+        wish?.startedOver()
+        engine.onEvent(.replaced(name: peer.name, backup: backup.url))
+    }
+
+    /// - Throws: ``PeerSyncError`` `switchedOff`, ``ProtocolError`` `notPaired`.
+    func currentGrants() async throws -> SessionGrants {
+        let (store, peer) = (engine.store, try peer)
+        let settings = try await store.settings()
+        guard settings.isSyncOn else { throw PeerSyncError.switchedOff }
+        guard try await store.peer(key: peer.publicKey)?.id == peer.id else {
+            throw ProtocolError(.notPaired, "the pairing of the two machines was ended")
+        }
+        let zones = try await store.zonesGranted(to: peer)
+        return SessionGrants(
+            zones: zones.map(\.zone.id), rights: zones.map(\.rights), erasures: settings.erasures)
+    }
+
+    /// The user has decided something.
+    func settingsChanged() async { await handle { $0.settingsChanged() } }
+}

@@ -1,0 +1,272 @@
+import RecordStore
+import SyncModel
+import SyncProtocol
+import Synchronization
+
+/// When a transaction that takes in what came is committed although more waits: others who write to the store wait for that
+/// long, and the write-ahead log grows by so much.
+private enum CommitLimit {
+    /// Half of those that may be on their way, so that the other half comes while these are committed.
+    static let batches = ProtocolLimits.window / 2
+    static let records = 32_768
+    static let duration: Duration = .milliseconds(500)
+}
+
+extension ChangeBatch {
+    /// What is left to say of a batch that is applied.
+    fileprivate var withoutRecords: ChangeBatch {
+        ChangeBatch(records: [], token: token, isLast: isLast, isLoose: isLoose)
+    }
+}
+
+/// Does the work of one zone of a session: reads and writes the store as ``Session`` asks for it.
+///
+/// ``pump()`` sends, ``applyArrived()`` applies what has come; each runs in a task of its own. The session's reader performs
+/// the rest and waits for it: that is the back-pressure on the peer.
+final class ZoneWorker: Sendable {
+    let zone: Zone
+    private let number: Int
+    private let ledger: PeerLedger
+    /// The session keeps this worker, and lives as long as its tasks.
+    private unowned let session: PeerSession
+    /// Batches that have come, from the session's reader to ``applyArrived()``.
+    let arrived: ArrivedBatches
+    private let wake = Signal()
+    /// The store has changed, and the session's machine does not know yet.
+    private let hasStoreChanged = Atomic(false)
+    /// What the user was told last about both sides holding the same.
+    private let lastReport = Mutex<(ZoneDigest, Int)?>(nil)
+    private let repair = Mutex<StoreCheck?>(nil)
+
+    init(_ session: PeerSession, _ zone: Zone, with peer: Peer, number: Int, room: Turns) {
+        self.session = session
+        self.zone = zone
+        self.number = number
+        ledger = session.engine.ledger(zone, peer)
+        arrived = ArrivedBatches(room: room)
+    }
+
+    private var engine: SyncEngine { session.engine }
+    private var outbox: Outbox { session.outbox }
+
+    /// What a look at every record of the store found wrong, and mended.
+    var mended: StoreCheck? { repair.withLock { $0 } }
+
+    // MARK: Sending
+
+    /// There may be something to send.
+    func raise() { wake.raise() }
+
+    func storeChanged() {
+        hasStoreChanged.store(true, ordering: .releasing)
+        wake.raise()
+    }
+
+    /// Sends what there is to send, whenever there is something, until cancelled.
+    func pump() async throws {
+        var place = ReadingPlace(.start)
+        for await _ in wake {
+            while let request = nextRequest() {
+                try await answer(request, &place)
+                await session.stopIfDone()
+            }
+        }
+    }
+
+    private func nextRequest() -> ZoneExchange.Request? {
+        let hasChanged = hasStoreChanged.exchange(false, ordering: .acquiring)
+        return session.update { machine in
+            if hasChanged { machine.storeChanged(zone: number) }
+            return machine.nextRequest(zone: number)
+        }
+    }
+
+    private func answer(_ request: ZoneExchange.Request, _ place: inout ReadingPlace) async throws {
+        switch request {
+        case .read(let token, let includingEcho):
+            try await outbox.batches.take()
+            let from = place.at(token)
+            let (batch, next) = try await givingBackIfFailed {
+                try await ledger.nextBatch(after: from, includingEcho: includingEcho)
+            }
+            place = next
+            try send(batch.records.count) { $0.batchRead(batch, zone: number) }
+        case .readNamed(let names):
+            try await outbox.batches.take()
+            let records = try await givingBackIfFailed { try await ledger.states(named: names) }
+            try send(records.count) { $0.namedRead(records, zone: number) }
+        case .summarize:
+            // The other side may say goodbye as soon as it hears the digest. This side finds them equal all the same.
+            try await Task { try await summarize() }.value
+        }
+    }
+
+    /// A batch is read when it is this zone's turn, so that the zones of a session together keep few of them in memory,
+    /// however slowly the peer reads. The turn ends when the batch is written, or when there is none.
+    private func givingBackIfFailed<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch {
+            outbox.batches.giveBack()
+            throw error
+        }
+    }
+
+    private func send(_ count: Int, _ batch: (inout Session) -> Message?) throws {
+        guard try session.send(batch) else { return outbox.batches.giveBack() }
+        session.statistics.update { $0.recordsSent += count }
+        reportProgress(count)
+    }
+
+    private func summarize() async throws {
+        // Whoever hears that all records are here knows then whether their files are.
+        try await session.files?.refresh()
+        let summary = try await ledger.summary()
+        await session.handle { $0.summarized(summary, zone: self.number) }
+    }
+
+    // MARK: Receiving
+
+    /// Applies what comes, until cancelled or ``ArrivedBatches/close()``.
+    ///
+    /// What has come while a transaction is open becomes part of it, within limits: of the pages of an index that several
+    /// batches change, each is then written once. A batch that cannot be applied takes its transaction along, so the first
+    /// of a session has one batch, and those after it twice as many as the one before: what was sent with a bad batch is
+    /// applied in a later session, if not in this one.
+    func applyArrived() async throws {
+        var limit = 1
+        var next = await arrived.first()
+        while let first = next {
+            let applied = try await apply(first, limit: limit)
+            for refusal in applied.refusals { try tell(refusal) }
+            await session.handle { $0.applied(applied.batches, zone: self.number) }
+            arrived.settle(applied.batches.count)
+            limit = min(limit * 2, CommitLimit.batches)
+            await session.stopIfDone()
+            next = if let left = applied.left { left } else { await arrived.first() }
+        }
+    }
+
+    private struct Applied {
+        /// Those that are durable, without their records.
+        var batches: [ChangeBatch] = []
+        var refusals: [Refusal] = []
+        /// A batch that was taken out, and is better applied alone.
+        var left: ArrivedBatch?
+    }
+
+    /// Applies a batch and those that wait behind it, in one transaction.
+    private func apply(_ first: ArrivedBatch, limit: Int) async throws -> Applied {
+        let begin = ContinuousClock.now
+        let applied = try await ledger.applying { [ledger, arrived] transaction in
+            var applied = Applied()
+            var records = 0
+            var next: ArrivedBatch? = first
+            while let current = next {
+                // Of the reasons to refuse a batch this is the one that honest machines give.
+                if !applied.batches.isEmpty, (try? ledger.checkClock(current.batch)) == nil {
+                    applied.left = current
+                    break
+                }
+                applied.refusals += try ledger.apply(current.batch, hashes: current.hashes, in: transaction)
+                applied.batches.append(current.batch.withoutRecords)
+                records += current.batch.records.count
+                arrived.letGo(current)
+                let mayGoOn =
+                    applied.batches.count < limit && records < CommitLimit.records
+                    && ContinuousClock.now - begin < CommitLimit.duration
+                next = mayGoOn ? arrived.next() : nil
+            }
+            return applied
+        }
+        engine.metrics.applied(in: ContinuousClock.now - begin)
+        return applied
+    }
+
+    /// Tells the peer, before the acknowledgement, which of its records were not taken.
+    private func tell(_ refusal: Refusal) throws {
+        try outbox.send(
+            .refuse(
+                Message.Refuse(
+                    zone: number, reason: Int(refusal.reason.rawValue), names: refusal.names)))
+        engine.onEvent(
+            .refusedRecords(name: ledger.peer.name, refusal.names, refusal.reason.reason))
+    }
+
+    // MARK: What the session asks for
+
+    /// Begins to send, from the token that the peer holds if that is one of ours.
+    func begin(heldByPeer held: ChangeToken?, peerTakesWrites: Bool) async throws {
+        if peerTakesWrites { try await ledger.retryRefused() }
+        let begin = try await ledger.begin(heldByPeer: held)
+        await session.handle {
+            $0.began(
+                zone: self.number, at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid,
+                recordCount: begin.recordCount)
+        }
+    }
+
+    func noteBegun(at token: ChangeToken?) async throws { try await ledger.noteBegun(at: token) }
+
+    /// The peer does not take some records.
+    func noteRefused(_ names: [RecordName], reason number: Int) async throws {
+        guard let reason = Refusal.Reason(rawValue: Int64(number)) else { return }
+        try await ledger.noteRefused(Refusal(names: names, reason: reason))
+        engine.onEvent(.recordsRefused(name: ledger.peer.name, names, reason.reason))
+    }
+
+    func perform(_ action: ZoneExchange.Action) async throws {
+        switch action {
+        // The session sends.
+        case .send: break
+        case .apply(let batch):
+            session.statistics.update { $0.recordsReceived += batch.records.count }
+            try await arrived.put(ArrivedBatch(batch))
+            reportProgress(batch.records.count)
+        case .acknowledged(let token): try await ledger.acknowledge(token)
+        case .voidReceived: try await ledger.voidReceived()
+        case .checkRecords: try await checkRecords()
+        case .takeInventory:
+            let (items, token) = try await ledger.inventory()
+            await session.handle { $0.inventoryTaken(items, at: token, zone: self.number) }
+        case .resolve(let ids):
+            let names = try await ledger.names(of: ids)
+            await session.handle { $0.resolved(names, zone: self.number) }
+        case .compare(let theirs):
+            let ours = try await ledger.summary()
+            await session.handle { $0.compared(ours, with: theirs, zone: self.number) }
+        case .wake: raise()
+        }
+    }
+
+    private func checkRecords() async throws {
+        if let found = try await engine.store.repairIfNeeded() {
+            repair.withLock { $0 = found }
+            engine.onEvent(.mended(found))
+        }
+        await session.handle { $0.recordsChecked(zone: self.number) }
+    }
+
+    /// Both sides hold the same.
+    func noteInSync(_ digest: ZoneDigest) async throws {
+        let statistics = session.statistics.current
+        let moved = statistics.recordsSent + statistics.recordsReceived
+        let isNews = lastReport.withLock { last in
+            guard last.map({ $0 == (digest, moved) }) != true else { return false }
+            last = (digest, moved)
+            return true
+        }
+        if isNews {
+            try await engine.store.noteInSync(with: ledger.peer)
+            engine.onEvent(
+                .inSync(
+                    name: ledger.peer.name, zone: zone.isDefault ? nil : zone.name, digest, statistics))
+        }
+        await session.handle { $0.inSyncNoted(zone: self.number) }
+    }
+
+    private func reportProgress(_ records: Int) {
+        guard records > 0 else { return }
+        engine.onEvent(.progress(name: ledger.peer.name, session.statistics.current))
+    }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import RecordStore
+import Scorebook
+import SyncModel
+
+/// How a deletion is asked for.
+struct DeletionOptions: ParsableArguments {
+    @Flag(help: "Delete without asking.")
+    var yes = false
+
+    @Flag(help: "List what would be deleted, and delete nothing.")
+    var dryRun = false
+
+    @OptionGroup var output: OutputOptions
+
+    /// What the help of a command says that deletes records.
+    ///
+    /// - Parameter restore: the command that brings them back.
+    static func discussion(_ restore: String) -> String {
+        "\(restoring(restore)) `record delete --forever` deletes what must not be kept."
+    }
+
+    /// The part of it that says how records come back.
+    static func restoring(_ restore: String) -> String {
+        """
+        What is deleted, and what goes with it, can be restored for 180 days, on every machine: with `\(restore)`. \
+        `record list --deleted` shows what there is.
+        """
+    }
+
+    /// Deletes a record of a kind.
+    func run(_ store: OpenStore, _ kind: RecordKind, _ text: String) async throws {
+        try await run(store, try await store.scorebook.find(kind, text))
+    }
+
+    /// Says what goes with a record, asks on a terminal, and deletes it.
+    func run(_ store: OpenStore, _ name: RecordName) async throws {
+        let records = store.scorebook.records
+        let steps = try await records.database.read { try records.deletionSteps($0, name) }
+        if dryRun { return try report(steps, "would delete") }
+        let what = Self.text(steps)
+        try await confirm("Delete \(what)?", "deleting \(what)")
+        try report(try await records.write { try records.delete($0, name) }, "deleted")
+    }
+
+    /// Says what goes with a record, asks on a terminal, and deletes it for ever.
+    func runForever(_ store: OpenStore, _ name: RecordName) async throws {
+        let plan = try await store.scorebook.planForever(name)
+        if dryRun { return try report(forever: plan, name, "would delete") }
+        let what = Self.text(plan, name)
+        try await confirm(
+            "Delete \(what) for ever, on every machine? This cannot be undone.",
+            "deleting \(what) for ever")
+        try report(forever: try await store.scorebook.deleteForever(name), name, "deleted")
+    }
+
+    /// - Parameter deed: what needs a confirmation, as the error says it.
+    private func confirm(_ question: String, _ deed: String) async throws {
+        guard !yes else { return }
+        guard let answer = await Terminal.confirm(question) else {
+            throw Failure(ExitCode(64), "\(deed) needs --yes when nobody can be asked")
+        }
+        guard answer else { throw Failure(.temporaryFailure, "nothing was deleted") }
+    }
+
+    // MARK: Output
+
+    private func report(_ steps: [DeletionStep], _ verb: String) throws {
+        if output.json { return try Terminal.write(json: steps.map(StepFigures.init)) }
+        guard dryRun else { return Terminal.write("\(verb) \(Self.text(steps))") }
+        for step in steps { Terminal.write("\(step.action == .delete ? verb : "would clear") \(step.name)") }
+    }
+
+    private func report(forever names: [RecordName], _ name: RecordName, _ verb: String) throws {
+        if output.json {
+            return try Terminal.write(
+                json: names.map { StepFigures(recordName: $0.description, action: "erase", field: nil) })
+        }
+        guard dryRun else { return Terminal.write("\(verb) \(Self.text(names, name)) for ever") }
+        for name in names { Terminal.write("\(verb) \(name) for ever") }
+    }
+
+    /// The record, and what goes with it.
+    private static func text(_ steps: [DeletionStep]) -> String {
+        text(steps.filter { $0.action == .delete }.map(\.name), steps.last!.name)
+    }
+
+    private static func text(_ names: [RecordName], _ name: RecordName) -> String {
+        "\(name)\(companions(names.filter { $0 != name }, "go with it"))"
+    }
+
+    /// “ and 12 records that go with it (3 SBMatch, 9 SBPlayer)”, or nothing.
+    static func companions(_ names: [RecordName], _ deed: String) -> String {
+        guard !names.isEmpty else { return "" }
+        let counts = Dictionary(grouping: names, by: \.recordType).mapValues(\.count)
+        let list = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        return " and \(names.count.counted("record")) that \(deed) (\(list))"
+    }
+}
+
+/// One record that a command deletes or restores, for programs.
+struct StepFigures: Encodable {
+    let recordName: String
+    let action: String
+    let field: String?
+
+    init(recordName: String, action: String, field: String?) {
+        self.recordName = recordName
+        self.action = action
+        self.field = field
+    }
+
+    init(_ step: DeletionStep) {
+        self.init(recordName: step.name.description, action: step.action.rawValue, field: step.field)
+    }
+
+    enum CodingKeys: String, CodingKey { case recordName, action, field }
+
+    /// What is missing is null, so that every object has the same keys.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordName, forKey: .recordName)
+        try container.encode(action, forKey: .action)
+        try container.encode(field, forKey: .field)
+    }
+}

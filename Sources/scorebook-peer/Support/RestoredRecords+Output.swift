@@ -1,0 +1,13 @@
+import Scorebook
+
+extension OutputOptions {
+    /// Says what came back.
+    func write(_ restored: RestoredRecords) throws {
+        let others = restored.names.filter { $0 != restored.name }
+        try write(
+            restored.names.map {
+                StepFigures(recordName: $0.description, action: "restore", field: nil)
+            },
+            "restored \(restored.name)\(DeletionOptions.companions(others, "come back with it"))")
+    }
+}

@@ -1,0 +1,98 @@
+import SyncModel
+
+/// Every way in which three machines that hold the same can go on, up to a length: whatever somebody does to one of a few
+/// records that hang on each other, on whichever machine, and between whichever machines a session is made or cut.
+///
+/// Each is a script like those that seeds stand for, so all that must hold is checked after it.
+public struct CompleteTrial: Sequence, IteratorProtocol, Sendable {
+    /// What happens in one step, on one machine or between two.
+    enum Operation: CaseIterable {
+        case writeTeam, writeMember, writeNote, writeFee
+        case deleteTeam, deleteMember, deleteNote
+        case restoreTeam, restoreMember, restoreNote
+        case removeTeam, removeMember, removeNote, removeTeamAlone, removeMemberAlone
+        case moveMember, moveNote, moveFee, nameCaptain, dismissCaptain
+        case session, sessionCutEarly, sessionCutLate
+
+        var isOfTwo: Bool { [.session, .sessionCutEarly, .sessionCutLate].contains(self) }
+
+        /// What a program does to the tables, if it is that.
+        var statement: (sql: String, hasForeignKeys: Bool)? {
+            switch self {
+            case .writeTeam: ("UPDATE Team SET title = title || 'x' WHERE recordName = 'Team|~|0'", true)
+            case .writeMember: ("UPDATE Member SET age = age + 1 WHERE recordName = 'Member|~|0'", true)
+            case .writeNote: ("UPDATE Note SET text = text || 'x' WHERE recordName = 'Note|~|0'", true)
+            case .writeFee: ("UPDATE Fee SET amount = amount + 1 WHERE recordName = 'Fee|~|0'", true)
+            case .removeTeam: ("DELETE FROM Team WHERE recordName = 'Team|~|0'", true)
+            case .removeMember: ("DELETE FROM Member WHERE recordName = 'Member|~|0'", true)
+            case .removeNote: ("DELETE FROM Note WHERE recordName = 'Note|~|0'", true)
+            case .removeTeamAlone: ("DELETE FROM Team WHERE recordName = 'Team|~|0'", false)
+            case .removeMemberAlone: ("DELETE FROM Member WHERE recordName = 'Member|~|0'", false)
+            case .moveMember: ("UPDATE Member SET team = 'Team|~|1' WHERE recordName = 'Member|~|0'", true)
+            case .moveNote: ("UPDATE Note SET member = 'Member|~|2' WHERE recordName = 'Note|~|0'", true)
+            case .moveFee: ("UPDATE Fee SET member = 'Member|~|0' WHERE recordName = 'Fee|~|0'", true)
+            case .nameCaptain: ("UPDATE Team SET captain = 'Member|~|0' WHERE recordName = 'Team|~|1'", true)
+            case .dismissCaptain: ("UPDATE Team SET captain = NULL WHERE recordName = 'Team|~|0'", true)
+            default: nil
+            }
+        }
+
+        /// The record that is deleted or restored through the library, if one is.
+        var deleted: String? {
+            switch self {
+            case .deleteTeam: "Team|~|0"
+            case .deleteMember: "Member|~|0"
+            case .deleteNote: "Note|~|0"
+            default: nil
+            }
+        }
+
+        var restored: String? {
+            switch self {
+            case .restoreTeam: "Team|~|0"
+            case .restoreMember: "Member|~|0"
+            case .restoreNote: "Note|~|0"
+            default: nil
+            }
+        }
+    }
+
+    static let machines = 3
+
+    /// What is tried at a place of a script.
+    private static let steps: [Script.Step] = Operation.allCases.enumerated().flatMap { number, operation in
+        (0..<machines).flatMap { machine in
+            let others = operation.isOfTwo ? Array(machine + 1..<machines) : [(machine + 1) % machines]
+            return others.map { Script.Step(kind: .exact, machine: machine, other: $0, seed: UInt64(number)) }
+        }
+    }
+
+    /// The numbers of the steps of the next script.
+    private var numbers: [Int]?
+
+    /// - Parameter length: how many steps each script has.
+    public init(length: Int) {
+        numbers = Array(repeating: 0, count: length)
+    }
+
+    public mutating func next() -> Script? {
+        while let current = numbers {
+            numbers = Self.successor(of: current)
+            let steps = current.map { Self.steps[$0] }
+            // The machines are alike at first, so it does not matter which of them begins.
+            guard steps.first.map({ $0.machine == 0 && $0.other == 1 }) != false else { continue }
+            return Script(exactly: steps, machines: Self.machines)
+        }
+        return nil
+    }
+
+    private static func successor(of numbers: [Int]) -> [Int]? {
+        var numbers = numbers
+        for index in numbers.indices.reversed() {
+            numbers[index] += 1
+            guard numbers[index] == steps.count else { return numbers }
+            numbers[index] = 0
+        }
+        return nil
+    }
+}

@@ -1,0 +1,261 @@
+import GRDB
+import NIOCore
+import RecordStore
+import SecureChannel
+import SyncModel
+import SyncProtocol
+
+/// One machine of a simulated session: does for ``Session`` what it asks for, one thing at a time.
+final class SimulatedSide {
+    private static let batchLimit = BatchLimit(
+        records: 3, bytes: 4096, groupRecords: 6, groupBytes: 8192, recordsCopiedInGroups: 8)
+    /// Some batches have fewer records, others do not, so that the triggers are kept silent in both ways.
+    private static let manyRecords = 2
+
+    /// What happens to a machine while it applies a batch.
+    enum Applied {
+        case done
+        /// The machine crashed just before the commit.
+        case crashed
+    }
+
+    let replica: SimulatedReplica
+    private(set) var machine: Session
+    private let code: PairingCode
+    private let send: (Message) -> Void
+    private var peer: Peer?
+    private var zones: [(ledger: PeerLedger, place: ReadingPlace)] = []
+    /// Batches that have come and are not applied yet.
+    private var arrived: [(zone: Int, batch: ChangeBatch)] = []
+
+    // MARK: What came of it
+
+    /// So many times everything was compared, because the digests differed.
+    private(set) var resyncs = 0
+    /// The other side has missed deletions that this one has forgotten.
+    private(set) var hasFoundPeerExpired = false
+
+    /// The other side does not know that the two are paired.
+    var isToldToPair: Bool {
+        if case .failed(let error as ErrorOfPeer)? = machine.end {
+            error.error.code == .notPaired
+        } else {
+            false
+        }
+    }
+
+    /// What has ended the session that should not have.
+    var fault: (any Error)? {
+        guard case .failed(let error)? = machine.end else { return nil }
+        return switch error {
+        case let error as ErrorOfPeer:
+            [.notPaired, .changeTokenExpired].contains(error.error.code) ? nil : error
+        case let error as ProtocolError: error.code == .notPaired ? nil : error
+        default: hasFoundPeerExpired ? nil : error
+        }
+    }
+
+    init(
+        _ replica: SimulatedReplica, _ purpose: SessionPurpose, code: PairingCode,
+        send: @escaping (Message) -> Void
+    ) throws {
+        self.replica = replica
+        self.code = code
+        self.send = send
+        machine = Session(
+            Session.Identity(
+                key: try PublicKey(replica.key), replica: replica.store.replica,
+                instance: UInt64(replica.number + 1), displayName: "machine \(replica.number)"), purpose)
+    }
+
+    /// The handshake with another side is done.
+    func begin(with other: SimulatedReplica) throws {
+        let channel = SecuredChannel(
+            remoteKey: try PublicKey(other.key), handshakeHash: [UInt8](repeating: 7, count: 32))
+        try perform(machine.secured(channel))
+    }
+
+    private func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try replica.database.write { db in
+            _ = try replica.store.fold(db)
+            return try body(db)
+        }
+    }
+
+    private func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try replica.database.write(body)
+    }
+
+    // MARK: Steps
+
+    /// Whether a message that has come may be handed in now.
+    func isReady(for message: Message) -> Bool {
+        switch machine.readiness(for: message) {
+        case .ready: true
+        case .afterBatches(let number): !arrived.contains { $0.zone == number }
+        case .afterAllBatches: arrived.isEmpty
+        // Every answer is given at once.
+        case .afterAnswers: false
+        }
+    }
+
+    func receive(_ message: Message) throws { try perform(machine.received(message)) }
+
+    /// Does one thing that a sending half asks for.
+    ///
+    /// - Returns: whether there was any.
+    func pump() throws -> Bool {
+        for number in zones.indices {
+            guard let request = machine.nextRequest(zone: number) else { continue }
+            let ledger = zones[number].ledger
+            switch request {
+            case .read(let token, let includingEcho):
+                // Small batches, so that cuts and interleavings fall between them.
+                let place = zones[number].place.at(token)
+                let (batch, next) = try read {
+                    try ledger.nextBatch(
+                        $0, after: place, includingEcho: includingEcho, limit: Self.batchLimit)
+                }
+                zones[number].place = next
+                if let message = machine.batchRead(batch, zone: number) { send(message) }
+            case .readNamed(let names):
+                let records = try read { try ledger.states($0, named: names) }
+                if let message = machine.namedRead(records, zone: number) { send(message) }
+            case .summarize:
+                let summary = try read { try ledger.summary($0) }
+                try perform(machine.summarized(summary, zone: number))
+            }
+            return true
+        }
+        return false
+    }
+
+    /// Applies the batch that came first.
+    ///
+    /// - Returns: nil when there is none.
+    func apply(crashing: Bool) throws -> Applied? {
+        struct Crash: Error {}
+        guard !arrived.isEmpty else { return nil }
+        let (number, batch) = arrived.removeFirst()
+        do {
+            try write { db in
+                _ = try zones[number].ledger.apply(db, batch, manyRecords: Self.manyRecords)
+                if crashing { throw Crash() }
+            }
+        } catch is Crash {
+            try replica.restart()
+            return .crashed
+        }
+        try perform(machine.applied([batch], zone: number))
+        return .done
+    }
+
+    // MARK: What the machine asks for
+
+    private func perform(_ actions: [Session.Action]) throws {
+        for action in actions {
+            do {
+                try perform(action)
+            } catch let error as RecordStoreError where error.code == .changeTokenExpired {
+                hasFoundPeerExpired = true
+                return try perform(
+                    machine.failed(
+                        error, toldToPeer: ProtocolError(.changeTokenExpired, error.message)))
+            }
+        }
+    }
+
+    private func knownPeer() throws -> Peer {
+        guard let peer else { throw SimulationFailure("a session goes on without a peer") }
+        return peer
+    }
+
+    private func perform(_ action: Session.Action) throws {
+        let store = replica.store
+        switch action {
+        case .send(let message): send(message)
+        case .findPeer(let key):
+            peer = try write { db in try store.peers(db).first { $0.publicKey == key.bytes } }
+            try perform(machine.peerFound(peer?.name))
+        case .beginPairingAttempt: try perform(machine.pairingAttemptBegan(code))
+        case .endPairingAttempt(let succeeded):
+            guard succeeded else { throw SimulationFailure("the right code was refused") }
+        case .keepPeer(let key, let displayName):
+            let kept = try write { try store.addPeer($0, key: key.bytes, name: displayName) }
+            peer = kept
+            try perform(machine.peerKept(kept.name))
+        case .readOffers:
+            let peer = try knownPeer()
+            let (offers, held) = try read { db in
+                let offers = try store.zonesGranted(db, to: peer).map { zone, rights in
+                    ZoneOffer(
+                        id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
+                        rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
+                }
+                return (offers, Set(try store.zones(db).map(\.id)))
+            }
+            try perform(machine.offersRead(offers, held: held, clock: store.now()))
+        // All machines are to hold the same in the end.
+        case .ask(let question): try perform(machine.decided(.union(question.proposal ?? .merge)))
+        case .readTokens(let ids):
+            let peer = try knownPeer()
+            try perform(machine.tokensRead(read { try RecordStore.receivedTokens($0, of: peer, in: ids) }))
+        case .share(let plan):
+            let peer = try knownPeer()
+            _ = try write { try store.share($0, plan, with: peer) }
+            try perform(machine.shared())
+        case .open(let entries):
+            let peer = try knownPeer()
+            zones = try write { db in
+                try entries.compactMap { entry in
+                    try store.zone(db, entry.id).map {
+                        (PeerLedger(store: store, zone: $0, peer: peer), ReadingPlace(.start))
+                    }
+                }
+            }
+        case .readGrants: try perform(machine.grantsRead(SessionGrants(zones: [], rights: [], erasures: 0)))
+        case .begin(let number, let held, _):
+            let begin = try read { try zones[number].ledger.begin($0, heldByPeer: held) }
+            try perform(
+                machine.began(
+                    zone: number, at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid,
+                    recordCount: begin.recordCount))
+        case .noteBegun(let number, let token):
+            try write { try zones[number].ledger.noteBegun($0, at: token) }
+        case .zone(let number, let action): try perform(action, number)
+        case .noteInSync(let number, _): try perform(machine.inSyncNoted(zone: number))
+        case .authenticated, .enter, .checkPairing, .exchange, .leave: break
+        case .startOver, .noteRefused, .file:
+            throw SimulationFailure("nobody has given a reason for \(action)")
+        }
+    }
+
+    private func perform(_ action: ZoneExchange.Action, _ number: Int) throws {
+        let ledger = zones[number].ledger
+        switch action {
+        case .send, .wake: break
+        case .apply(let batch): arrived.append((number, batch))
+        case .acknowledged(let token): try write { try ledger.acknowledge($0, token) }
+        case .voidReceived: try write { try ledger.voidReceived($0) }
+        case .checkRecords:
+            let check = try read { try replica.store.check($0) }
+            guard check.isSound else {
+                throw SimulationFailure("machine \(replica.number) is not sound: \(check)")
+            }
+            try perform(machine.recordsChecked(zone: number))
+        case .takeInventory:
+            let (items, token) = try read { try ledger.inventory($0) }
+            try perform(machine.inventoryTaken(items, at: token, zone: number))
+        case .resolve(let ids):
+            let names = try read { try ledger.names($0, of: ids) }
+            try perform(machine.resolved(names, zone: number))
+        case .compare(let theirs):
+            let ours = try read { try ledger.summary($0) }
+            let actions = machine.compared(ours, with: theirs, zone: number)
+            let isAsking = actions.contains { if case .send(.resync) = $0 { true } else { false } }
+            // Somebody who wants everything to be compared asks so, too, when the two are equal.
+            if isAsking, ours.digest != theirs.digest { resyncs += 1 }
+            try perform(actions)
+        }
+    }
+}
