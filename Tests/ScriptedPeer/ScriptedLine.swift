@@ -34,6 +34,9 @@ package struct ScriptedLine {
     /// Closes the connection without a word.
     package func cut() async throws { try await channel.close() }
 
+    /// Says nothing more, and still reads what the other end has sent.
+    package func closeOutput() async throws { try await channel.close(mode: .output) }
+
     /// The next message; nil at the end of the stream.
     package mutating func receive() async throws -> Message? { try await reader.next() }
 

@@ -24,6 +24,8 @@ struct SessionTests {
         var received: ChangeToken?
         /// Whether the store notes at once that both sides hold the same.
         var notes = true
+        /// Whether the store says where a zone begins.
+        var begins = true
 
         init(_ purpose: SessionPurpose, isDefault: Bool = true, zone: ZoneID = SessionTests.zone) {
             machine = Session(
@@ -55,6 +57,7 @@ struct SessionTests {
                 hand { $0.shared() }
             case .readGrants: hand { $0.grantsRead(SessionTests.grants) }
             case .begin(let zone, _, _):
+                guard begins else { break }
                 hand { [current] in $0.began(zone: zone, at: current, isHeldTokenVoid: false, recordCount: 0)
                 }
             case .keepPeer: hand { $0.peerKept("study") }
@@ -417,6 +420,22 @@ struct SessionTests {
             return
         }
         #expect(error is EarlyGoodbye && !side.said.contains(.goodbye))
+    }
+
+    /// A store that failed while the zones began has nobody who would apply what the other side sends meanwhile.
+    @Test func whatComesBeforeAllZonesHaveBegunIsNotTakenIn() {
+        var side = secured(.answer) { $0.begins = false }
+        side.receive(Self.hello())
+        side.receive(Self.open)
+        side.hand { $0.failed(EarlyGoodbye(), toldToPeer: ProtocolError(.storeFailure, "")) }
+        let batch = Message.batch(zone: 0, ChangeBatch(records: [], token: .start, isLast: true))
+        for message in [Self.begin, batch, .ping([])] {
+            #expect(side.machine.readiness(for: message) == .ready)
+            side.receive(message)
+        }
+        #expect(!side.hasAsked { if case .zone = $0 { true } else { false } })
+        side.receive(.goodbye)
+        #expect(side.machine.isOver)
     }
 
     @Test func whatTheSessionGoesByMustNotChange() {

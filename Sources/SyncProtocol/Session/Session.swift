@@ -132,9 +132,10 @@ package struct Session: Sendable {
         if case .over = phase { true } else { false }
     }
 
+    /// The exchange of records, if it has begun in every zone: before that, nobody applies what comes.
     var exchange: SessionExchange? {
         switch phase {
-        case .beginning(let exchange, _), .exchanging(let exchange): exchange
+        case .exchanging(let exchange): exchange
         case .leaving(_, let exchange), .over(_, let exchange): exchange
         default: nil
         }

@@ -135,6 +135,7 @@ private final class Replay {
             deadlines.ping = .seconds(3600)
             deadlines.handshake = .seconds(600)
             deadlines.greeting = .seconds(600)
+            deadlines.silence = .seconds(600)
             deadlines.farewell = .seconds(60)
             let session = PeerSession(
                 machine.engine, own, purpose: purpose, address: "vector", deadlines: deadlines)
@@ -210,6 +211,8 @@ private struct Script {
                 try await expect(answer, &line)
             }
         }
+        // Whoever is told of an error leaves. What the real side has said behind it is read all the same.
+        if isOver { try await line.closeOutput() }
         let more = try await line.receive()
         #expect(more == nil, "something more is said")
     }
