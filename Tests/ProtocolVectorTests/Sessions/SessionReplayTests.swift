@@ -212,7 +212,8 @@ private struct Script {
             }
         }
         // Whoever is told of an error leaves. What the real side has said behind it is read all the same.
-        if isOver { try await line.closeOutput() }
+        // It may have closed the connection already.
+        if isOver { try? await line.closeOutput() }
         let more = try await line.receive()
         #expect(more == nil, "something more is said")
     }
