@@ -35,6 +35,7 @@ struct StrangerTests {
         #expect(places.enter(16, from: address(1)) == 0)
         #expect(places.enter(17, from: address(2)) == nil)
         #expect(places.leave(0) == false)
+        #expect(places.removeAll().count == 17 && places.removeAll().isEmpty)
     }
 
     /// However many come, an address with one connection keeps it as long as any has two.
@@ -72,6 +73,28 @@ struct StrangerTests {
             }
         }
     #endif
+
+    /// Nobody serves those any more, and each is closed all the same.
+    @Test(.timeLimit(.minutes(5))) func whoComesWhileAListenerEndsIsClosed() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        for _ in 0..<50 {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                try await kitchen.listening { port in
+                    for _ in 0..<8 {
+                        group.addTask {
+                            let channel = try? await ClientBootstrap(
+                                group: .singletonMultiThreadedEventLoopGroup
+                            ).connect(host: "127.0.0.1", port: port).get()
+                            try await channel?.closeFuture.get()
+                        }
+                    }
+                    // The first have come.
+                    try await Task.sleep(for: .milliseconds(1))
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
 
     // MARK: What is told of them
 

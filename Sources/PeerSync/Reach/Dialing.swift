@@ -17,7 +17,9 @@ enum Dialing {
         let attempt: @Sendable () async -> Void = {
             do {
                 let connection = try await dial(address, within: time)
-                if !outcome.settle(.success(connection)) { try? await connection.channel.close() }
+                if !outcome.settle(.success(connection)) {
+                    try? await connection.executeThenClose { _, _ in }
+                }
             } catch {
                 outcome.settle(.failure(error))
             }

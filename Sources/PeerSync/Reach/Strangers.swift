@@ -35,18 +35,40 @@ struct StrangerPlaces<Holder: Equatable & Sendable>: Sendable {
         taken.remove(at: index)
         return true
     }
+
+    /// - Returns: all that had a place.
+    mutating func removeAll() -> [Holder] {
+        defer { taken = [] }
+        return taken.map(\.holder)
+    }
 }
 
-/// The connections of a listener whose other side has not shown to be paired.
+/// The connections of a listener whose other side has not shown to be paired, from the moment on at which they come.
 final class Strangers: Sendable {
-    private let places = Mutex(StrangerPlaces<Stranger>())
+    private struct State {
+        var places = StrangerPlaces<Stranger>()
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
 
     /// Gives a connection a place, and closes the one that has to go for it.
-    func enter(_ channel: any Channel, from address: NetworkAddress) -> Stranger {
+    func enter(_ channel: any Channel) -> Stranger {
         let stranger = Stranger(self, channel)
-        let leaving = places.withLock { $0.enter(stranger, from: address) }
+        let leaving = state.withLock { state in
+            state.isClosed ? stranger : state.places.enter(stranger, from: NetworkAddress(stranger.address))
+        }
         leaving?.remove()
         return stranger
+    }
+
+    /// Closes those that have a place, and those that come from now on.
+    func close() {
+        let remaining = state.withLock { state in
+            state.isClosed = true
+            return state.places.removeAll()
+        }
+        for stranger in remaining { stranger.remove() }
     }
 
     /// One of them.
@@ -59,6 +81,7 @@ final class Strangers: Sendable {
             case removed
         }
 
+        let address: String
         private let strangers: Strangers
         private let channel: any Channel
         private let current = Mutex(State.unknown)
@@ -66,13 +89,29 @@ final class Strangers: Sendable {
         fileprivate init(_ strangers: Strangers, _ channel: any Channel) {
             self.strangers = strangers
             self.channel = channel
+            address = channel.remoteAddress?.ipAddress ?? "a machine"
         }
 
         var state: State { current.withLock { $0 } }
 
+        /// Begins to read what it says.
+        ///
+        /// - Throws: ``PeerSyncError`` (`interrupted`) if the connection was closed meanwhile.
+        func connection() async throws -> ByteChannel {
+            do {
+                return try await channel.eventLoop.submit { [channel] in
+                    let connection = try SocketOptions.wrap(channel)
+                    try channel.syncOptions?.setOption(.autoRead, value: true)
+                    return connection
+                }.get()
+            } catch {
+                throw PeerSyncError(.interrupted, "\(address) closed the connection at once")
+            }
+        }
+
         /// Gives its place back, if it has it.
         func leave() {
-            let isFirst = strangers.places.withLock { $0.leave(self) }
+            let isFirst = strangers.state.withLock { $0.places.leave(self) }
             if isFirst { current.withLock { $0 = .known } }
         }
 

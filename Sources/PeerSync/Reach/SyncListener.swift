@@ -12,7 +12,6 @@ public struct SyncListener: Service {
     private let port: Int
     private let dials: [PeerAddress]
     private let dialsKnownPeers: Bool
-    private let strangers = Strangers()
     var deadlines = Deadlines()
 
     /// - Parameters:
@@ -37,9 +36,12 @@ public struct SyncListener: Service {
     /// - Throws: ``PeerSyncError`` (`cannotListen`).
     public func run() async throws {
         try await engine.checkSwitch()
-        let server = try await bind()
-        let sessions = SessionSet()
         let known = dialsKnownPeers ? try await knownAddresses() : []
+        let strangers = Strangers()
+        let server = try await bind(strangers)
+        // Also those that came while this ended, and that nobody has served.
+        defer { strangers.close() }
+        let sessions = SessionSet()
         if let address = server.channel.localAddress {
             engine.onEvent(.listening(host: address.ipAddress ?? host, port: address.port ?? port))
         }
@@ -58,7 +60,8 @@ public struct SyncListener: Service {
 
     /// Takes connections, and dials, until the server is closed and all sessions have ended.
     private func serve(
-        _ server: NIOAsyncChannel<ByteChannel, Never>, _ sessions: SessionSet, dialing known: [PeerAddress]
+        _ server: NIOAsyncChannel<Strangers.Stranger, Never>, _ sessions: SessionSet,
+        dialing known: [PeerAddress]
     ) async throws {
         let refusals = Refusals(onEvent: engine.onEvent)
         try await withThrowingDiscardingTaskGroup { group in
@@ -74,8 +77,8 @@ public struct SyncListener: Service {
             }
             do {
                 try await server.executeThenClose { connections in
-                    for try await connection in connections {
-                        group.addTask { await serve(connection, sessions, refusals) }
+                    for try await stranger in connections {
+                        group.addTask { await serve(stranger, sessions, refusals) }
                     }
                 }
             } catch {
@@ -97,15 +100,14 @@ public struct SyncListener: Service {
         return Set(addresses).subtracting(dials).sorted { $0.description < $1.description }
     }
 
-    private func bind() async throws -> NIOAsyncChannel<ByteChannel, Never> {
+    private func bind(_ strangers: Strangers) async throws -> NIOAsyncChannel<Strangers.Stranger, Never> {
         do {
             return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .serverChannelOption(.backlog, value: 256)
+                .childChannelOption(.autoRead, value: false)
                 .bind(host: host, port: port) { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try SocketOptions.wrap(channel)
-                    }
+                    channel.eventLoop.makeSucceededFuture(strangers.enter(channel))
                 }
         } catch {
             throw PeerSyncError(
@@ -113,27 +115,26 @@ public struct SyncListener: Service {
         }
     }
 
-    private func serve(_ connection: ByteChannel, _ sessions: SessionSet, _ refusals: Refusals) async {
-        let address = connection.channel.remoteAddress?.ipAddress ?? "a machine"
-        let stranger = strangers.enter(connection.channel, from: NetworkAddress(address))
+    private func serve(
+        _ stranger: Strangers.Stranger, _ sessions: SessionSet, _ refusals: Refusals
+    ) async {
         defer { stranger.leave() }
-        let session = PeerSession(
-            engine, connection, purpose: .answer, address: address, deadlines: deadlines,
-            onAuthenticated: { stranger.leave() })
-        await sessions.run(session) {
-            do {
-                _ = try await session.run()
-            } catch is CancellationError {
-                return
-            } catch {
-                engine.logger.debug("a session with \(address) ended: \(error)")
-                switch stranger.state {
-                case .known: break
-                case .unknown: refusals.add(address, because: "\(error)")
-                case .removed:
-                    refusals.add(
-                        address, because: "it had not shown to be paired when too many others came")
-                }
+        let address = stranger.address
+        do {
+            let session = PeerSession(
+                engine, try await stranger.connection(), purpose: .answer, address: address,
+                deadlines: deadlines, onAuthenticated: { stranger.leave() })
+            try await sessions.run(session) { _ = try await session.run() }
+        } catch is CancellationError {
+            return
+        } catch {
+            engine.logger.debug("a session with \(address) ended: \(error)")
+            switch stranger.state {
+            case .known: break
+            case .unknown: refusals.add(address, because: "\(error)")
+            case .removed:
+                refusals.add(
+                    address, because: "it had not shown to be paired when too many others came")
             }
         }
     }

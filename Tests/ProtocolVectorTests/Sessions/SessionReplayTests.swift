@@ -133,9 +133,10 @@ private final class Replay {
             // The file has no pings. And here both sides wait for the same processors, not for each other.
             var deadlines = Deadlines()
             deadlines.ping = .seconds(3600)
-            deadlines.handshake = .seconds(600)
-            deadlines.greeting = .seconds(600)
-            deadlines.silence = .seconds(600)
+            deadlines.handshake = .seconds(300)
+            deadlines.greeting = .seconds(300)
+            deadlines.decision = .seconds(300)
+            deadlines.silence = .seconds(300)
             deadlines.farewell = .seconds(60)
             let session = PeerSession(
                 machine.engine, own, purpose: purpose, address: "vector", deadlines: deadlines)
