@@ -59,15 +59,18 @@ struct ChangeLog {
     }
 
     /// Whether a token that a peer holds is one that this store gave out.
-    func isValid(_ db: Database, zone: Int64, _ token: ChangeToken) throws -> Bool {
+    func isGivenOut(_ db: Database, _ token: ChangeToken) throws -> Bool {
         // Nothing is a prefix of every store.
         guard token.sequence > 0 else { return true }
         guard token.sequence <= (try SyncState.integer(db, .lastSequence) ?? 0) else { return false }
-        let copy = CopyPosition(token)
-        guard try Generations.covering(db, token.sequence) == (copy?.end ?? token).generation else {
-            return false
-        }
-        guard let copy else { return true }
+        let generation = (CopyPosition(token)?.end ?? token).generation
+        return try Generations.covering(db, token.sequence) == generation
+    }
+
+    /// Whether what follows a token that this store gave out can still be told from the rest. Another order of record types
+    /// ends a whole copy that goes by them.
+    func canGoOn(_ db: Database, zone: Int64, from token: ChangeToken) throws -> Bool {
+        guard let copy = CopyPosition(token) else { return true }
         return try WholeCopy(db, tables, zone: zone, excluding: nil, limit: .standard).canGoOn(from: copy)
     }
 

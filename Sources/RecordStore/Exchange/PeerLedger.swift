@@ -50,14 +50,15 @@ package struct PeerLedger: Sendable {
     /// - Throws: `changeTokenExpired` for a peer that may hold records whose deletion this store has forgotten.
     package func begin(_ db: Database, heldByPeer held: ChangeToken?) throws -> Beginning {
         try check(db, .read)
-        let isGivenOut =
-            try held.map { try ChangeLog(tables: store.tables).isValid(db, zone: zoneID, $0) } ?? false
+        let log = ChangeLog(tables: store.tables)
+        let isGivenOut = try held.map { try log.isGivenOut(db, $0) } ?? false
         let purged = try Zones.purgedSequence(db, zoneID)
         try checkToken(db, held, isGivenOut: isGivenOut, purged: purged, zoneID: zoneID)
+        let known = try held.flatMap { try isGivenOut && log.canGoOn(db, zone: zoneID, from: $0) ? $0 : nil }
         let start =
-            if let held, held != .start, isGivenOut { held } else { ChangeToken.wholeCopy(horizon: purged) }
+            if let known, known != .start { known } else { ChangeToken.wholeCopy(horizon: purged) }
         return Beginning(
-            start: start, isHeldTokenVoid: held != nil && !isGivenOut,
+            start: start, isHeldTokenVoid: held != nil && known == nil,
             recordCount: try Zones.digest(db, zoneID).count)
     }
 

@@ -125,7 +125,7 @@ extension RecordStore {
     ) throws -> String {
         let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zone).acknowledgedSequence
         guard let held, CopyPosition(held) == nil,
-            try ChangeLog(tables: tables).isValid(db, zone: zone, held)
+            try ChangeLog(tables: tables).isGivenOut(db, held)
         else { return "changeSequence <= \(acknowledged) OR sourcePeer = \(peer.id)" }
         // A peer that has lost what it had acknowledged may have lost also what it had sent.
         guard held.sequence >= acknowledged else { return "changeSequence <= \(held.sequence)" }

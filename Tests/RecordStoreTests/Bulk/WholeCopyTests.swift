@@ -202,20 +202,41 @@ struct WholeCopyTests {
         #expect(acknowledged.last == 19)
     }
 
-    @Test func aTokenOfACopyIsGivenOutUntilTheSchemaIsAnother() async throws {
-        let token = try await batch(after: ReadingPlace(.start)).batch.token
-        func isVoid(_ store: RecordStore, _ token: ChangeToken) async throws -> Bool {
-            try await machine.store.database.read { [peer = ledger.peer] db in
-                try PeerLedger(store: store, peer: peer).begin(db, heldByPeer: token).isHeldTokenVoid
-            }
+    private func begin(_ store: RecordStore, with held: ChangeToken) async throws -> PeerLedger.Beginning {
+        try await machine.store.database.read { [peer = ledger.peer] db in
+            try PeerLedger(store: store, peer: peer).begin(db, heldByPeer: held)
         }
-        #expect(try await !isVoid(machine.store, token))
+    }
+
+    /// The same tables, listed in another order.
+    private func reordered() throws -> RecordStore {
+        try RecordStore(
+            machine.store.database, schema: RecordSchema(Library.schema().types.reversed()),
+            replica: machine.store.replica)
+    }
+
+    @Test func aTokenOfACopyCanBeGoneOnFromUntilTheSchemaIsAnother() async throws {
+        let token = try await batch(after: ReadingPlace(.start)).batch.token
+        #expect(try await !begin(machine.store, with: token).isHeldTokenVoid)
         var forged = token
         forged.generation[0] ^= 1
-        #expect(try await isVoid(machine.store, forged))
-        let types = try Library.schema().types
-        let other = try RecordStore(
-            machine.store.database, schema: RecordSchema(types.reversed()), replica: machine.store.replica)
-        #expect(try await isVoid(other, token))
+        #expect(try await begin(machine.store, with: forged).isHeldTokenVoid)
+        #expect(try await begin(reordered(), with: token).isHeldTokenVoid)
+    }
+
+    /// Whoever has begun a copy after records were forgotten was not away, also if the copy has to begin again.
+    @Test func aCopyThatBeginsAgainIsNoStartingOver() async throws {
+        let forgotten: Int64 = 10
+        try await machine.store.database.write { try Zones.raisePurgedSequence($0, 1, to: forgotten) }
+        let copy = ChangeToken.wholeCopy(horizon: forgotten)
+        let token = try await batch(after: ReadingPlace(copy)).batch.token
+        #expect(CopyPosition(token) != nil)
+        let beginning = try await begin(reordered(), with: token)
+        #expect(beginning.isHeldTokenVoid && beginning.start == copy)
+        await #expect(throws: RecordStoreError.self) {
+            var forged = token
+            forged.generation[0] ^= 1
+            _ = try await begin(machine.store, with: forged)
+        }
     }
 }
