@@ -163,16 +163,31 @@ public final class RecordStore: Sendable {
         return try await database.read(value)
     }
 
-    /// Takes in what was written, in a transaction of its own.
+    /// What a look for the writes of other connections has found.
+    package struct OthersWrites: Sendable {
+        /// What to look from the next time.
+        package var version: Int64
+        package var hasChanged = true
+        /// Whether there was anything to take in.
+        package var hasFolded = false
+    }
+
+    /// Takes in what other connections have committed since another look.
     ///
-    /// - Returns: whether there was anything.
-    package func foldIfPending(_ db: Database) throws -> Bool {
-        guard try Self.hasPendingChanges(db) else { return false }
-        try db.inTransaction(.immediate) {
-            _ = try fold(db)
-            return .commit
+    /// - Parameter version: what that look has found; nil for the first one.
+    package func foldOthersWrites(since version: Int64?) async throws -> OthersWrites {
+        try await database.writeWithoutTransaction { [self] db in
+            // It changes with every commit of every connection but this one.
+            let current =
+                try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
+            guard current != version else { return OthersWrites(version: current, hasChanged: false) }
+            guard try Self.hasPendingChanges(db) else { return OthersWrites(version: current) }
+            try db.inTransaction(.immediate) {
+                _ = try fold(db)
+                return .commit
+            }
+            return OthersWrites(version: current, hasFolded: true)
         }
-        return true
     }
 
     private static func hasPendingChanges(_ db: Database) throws -> Bool {

@@ -2,11 +2,6 @@ import Foundation
 import GRDB
 import RecordStore
 
-extension DatabaseError {
-    /// Whether something could not be written, because the disk is full or fails.
-    public var isOutOfRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_IOERR }
-}
-
 /// Opens the database file of a scorebook.
 public enum ScorebookDatabase {
     /// What the connection that writes may keep of the database in memory: room for the pages of the indexes that a large
@@ -44,7 +39,7 @@ public enum ScorebookDatabase {
             try checkFormat(path)
             createPrivately(path)
             return try DatabasePool(path: path, configuration: configuration())
-        } catch let error as DatabaseError {
+        } catch {
             throw understood(error, path)
         }
     }
@@ -58,13 +53,13 @@ public enum ScorebookDatabase {
         do {
             do {
                 return try withoutRoom(path, Configuration())
-            } catch let error as DatabaseError where error.isOutOfRoom {
+            } catch  where StoreFailure(error)?.isOutOfRoom == true {
                 var alone = Configuration()
                 // Before anything is read, so that SQLite does not look for the shared memory.
                 alone.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
                 return try withoutRoom(path, alone)
             }
-        } catch let error as DatabaseError {
+        } catch {
             throw understood(error, path)
         }
     }
@@ -136,22 +131,19 @@ public enum ScorebookDatabase {
             "\(path) is not a SQLite database; it was left as it is, move it away to begin a new scorebook")
     }
 
-    private static func understood(_ error: DatabaseError, _ path: String) -> any Error {
-        switch error.resultCode {
-        case .SQLITE_NOTADB:
-            return notADatabase(path)
-        case .SQLITE_CORRUPT:
-            return RecordStoreError(
-                .corrupt,
-                "the database \(path) is damaged; restore a backup of it")
-        case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
-            return ScorebookError(
+    private static func understood(_ error: any Error, _ path: String) -> any Error {
+        switch StoreFailure(error) {
+        case .noDatabase:
+            notADatabase(path)
+        case .damaged:
+            RecordStoreError(.corrupt, "the database \(path) is damaged; restore a backup of it")
+        case .cannotOpen, .notWritable:
+            ScorebookError(
                 .notWritable,
                 "\(path) cannot be opened for writing; "
                     + "check that its directory exists and who may write there"
             )
-        default:
-            return error
+        case .busy, .full, .ioFailure, .other, nil: error
         }
     }
 }

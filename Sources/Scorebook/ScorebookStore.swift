@@ -74,7 +74,7 @@ public final class ScorebookStore: Sendable {
     public func foldForReading() async throws {
         do {
             try await records.foldPendingChanges()
-        } catch let error as DatabaseError where error.isOutOfRoom {
+        } catch  where StoreFailure(error)?.isOutOfRoom == true {
             shortage.isThere.withLock { $0 = true }
         } catch let error as RecordStoreError where error.code == .noSpace {
             shortage.isThere.withLock { $0 = true }

@@ -1,4 +1,3 @@
-import GRDB
 import RecordStore
 import SecureChannel
 import SyncProtocol
@@ -32,10 +31,7 @@ extension PeerSyncError {
         switch error {
         case let error as PeerSyncError: self = error
         case let error as RecordStoreError: self.init(error)
-        case let error as DatabaseError: self.init(error)
-        default:
-            self.init(
-                .storeUnusable, "this machine's store cannot go on, for a reason that only its log has")
+        default: self.init(StoreFailure(error))
         }
     }
 
@@ -55,25 +51,26 @@ extension PeerSyncError {
         self.init(code, error.message)
     }
 
-    private init(_ error: DatabaseError) {
-        switch error.resultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
+    private init(_ failure: StoreFailure?) {
+        switch failure {
+        case .busy:
             self.init(.storeBusy, "another program is writing to this store for a long time")
-        case .SQLITE_FULL:
+        case .full:
             self.init(.diskFailure, "the disk of this machine's store is full; make room there")
-        case .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM:
+        case .ioFailure, .cannotOpen:
             self.init(.diskFailure, "this machine's store cannot be read or written; check its disk")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+        case .damaged, .noDatabase:
             self.init(
                 .storeUnusable, "the database of this machine's store is damaged; restore a backup of it")
-        case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+        case .notWritable:
             self.init(
                 .storeUnusable, "this machine's store may not be written; check who may write its files")
-        default:
+        case .other(let code):
             self.init(
-                .storeUnusable,
-                "this machine's store refuses what sync has to do (SQLite code \(error.extendedResultCode.rawValue))"
-            )
+                .storeUnusable, "this machine's store refuses what sync has to do (SQLite code \(code))")
+        case nil:
+            self.init(
+                .storeUnusable, "this machine's store cannot go on, for a reason that only its log has")
         }
     }
 }
@@ -87,8 +84,7 @@ extension ProtocolError {
             self.init(.switchedOff, "sync is switched off on the other machine")
         case is PeerSyncError, is CancellationError, is SecureChannelError: return nil
         case let error as RecordStoreError: self.init(error)
-        case let error as DatabaseError: self.init(error)
-        default: self.init(.storeFailure, "the other machine's store cannot go on at this moment")
+        default: self.init(StoreFailure(error))
         }
     }
 
@@ -109,17 +105,19 @@ extension ProtocolError {
         self.init(code, message)
     }
 
-    private init(_ error: DatabaseError) {
-        switch error.resultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
+    private init(_ failure: StoreFailure?) {
+        switch failure {
+        case .busy:
             self.init(
                 .storeBusy, "another program is writing to the other machine's store for a long time")
-        case .SQLITE_FULL:
+        case .full:
             self.init(.storeFailure, "the disk of the other machine's store is full; make room there")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+        case .damaged, .noDatabase:
             self.init(.storeFailure, "the database of the other machine's store is damaged")
-        default:
+        case .ioFailure, .cannotOpen, .notWritable, .other:
             self.init(.storeFailure, "the other machine's store cannot be read or written at this moment")
+        case nil:
+            self.init(.storeFailure, "the other machine's store cannot go on at this moment")
         }
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Logging
 import RecordStore
 import Synchronization
@@ -102,16 +101,12 @@ private struct Look: Sendable {
     /// - Parameter isRegular: pictures that could not be put into files are tried again, also when nothing has changed.
     func callAsFunction(isRegular: Bool = false) async {
         do {
-            let hasChanged = try await store.database.writeWithoutTransaction { db in
-                let version = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
-                guard last.value.withLock({ $0 }) != version else { return false }
-                // If there is nothing to take in, another process has done so, or has merged what came from a peer.
-                if try !store.foldIfPending(db) { onChange() }
-                // Only now: what could not be taken in, because another program held the store, is looked at again.
-                last.value.withLock { $0 = version }
-                return true
-            }
-            guard hasChanged || isRegular else { return }
+            let look = try await store.foldOthersWrites(since: last.value.withLock { $0 })
+            // Only now: what could not be taken in, because another program held the store, is looked at again.
+            last.value.withLock { $0 = look.version }
+            // If there was nothing to take in, another process has done so, or has merged what came from a peer.
+            if look.hasChanged, !look.hasFolded { onChange() }
+            guard look.hasChanged || isRegular else { return }
             // Once they are there, the sessions look for those that their peers have asked for in vain.
             try await store.storeAssets()
             trouble.succeeded(.changes)

@@ -52,33 +52,31 @@ struct Failure: Error {
             self.init(Self.code(error.code), error.message)
         case let error as RecordNameError:
             self.init(.dataError, error.description)
-        case let error as DatabaseError:
-            self.init(error)
         case is CancellationError:
             self.init(.temporaryFailure, "stopped before it was done; run it again")
         default:
-            self.init(system: error)
+            if let failure = StoreFailure(error) { self.init(failure) } else { self.init(system: error) }
         }
     }
 
-    private init(_ error: DatabaseError) {
-        switch error.resultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED:
+    private init(_ failure: StoreFailure) {
+        switch failure {
+        case .busy:
             self.init(.temporaryFailure, "another program is writing to the scorebook; try again in a moment")
-        case _ where error.isOutOfRoom:
+        case .full, .ioFailure:
             self.init(
                 .cannotCreate,
                 "the scorebook cannot be written: its disk is full or fails; make room and try again")
-        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
+        case .notWritable, .cannotOpen:
             self.init(
                 .cannotCreate,
                 "the scorebook cannot be written: check who may write its directory and its files")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+        case .damaged, .noDatabase:
             self.init(.dataError, "the scorebook's database is damaged; restore a backup of it")
-        default:
+        case .other(let code):
             self.init(
                 .softwareError,
-                "the scorebook's database refuses this (SQLite code \(error.extendedResultCode.rawValue)); "
+                "the scorebook's database refuses this (SQLite code \(code)); "
                     + "`scorebook-peer status --check` finds what is wrong in it")
         }
     }

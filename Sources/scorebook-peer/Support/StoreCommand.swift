@@ -103,7 +103,7 @@ struct OpenStore: Sendable {
     private static func database(_ path: String, staysOpen: Bool) throws -> any DatabaseWriter {
         do {
             return try ScorebookDatabase.open(at: path)
-        } catch let error as DatabaseError where error.isOutOfRoom && !staysOpen {
+        } catch  where StoreFailure(error)?.isOutOfRoom == true && !staysOpen {
             return try ScorebookDatabase.openWithoutRoom(at: path)
         }
     }
