@@ -16,25 +16,25 @@ actor AssetSession {
     /// The peer is told how much is left no more often than this.
     private static let tellInterval: Duration = .milliseconds(250)
 
-    private let engine: SyncEngine
-    private let store: RecordStore
-    private let peer: Peer
-    private let zones: [Zone]
-    private let outbox: Outbox
+    let engine: SyncEngine
+    let store: RecordStore
+    let peer: Peer
+    let zones: [Zone]
+    let outbox: Outbox
     private let statistics: StatisticsCounter
     /// A peer that has not answered for so long is not waited for any more: others may have the files. Nor is one that
     /// wants files and does not ask for them, by a caller that came to sync once.
     private let patience: Duration
     private var receiver = AssetReceiver()
-    private var sender = AssetSender()
-    private var wait = FileWait()
+    var sender = AssetSender()
+    var wait = FileWait()
     private var hasGivenPeerUp = false
 
     private var incoming: [AssetHash: IncomingAsset] = [:]
-    private var outgoing: [AssetHash: OutgoingAsset] = [:]
+    var outgoing: [AssetHash: OutgoingAsset] = [:]
     /// What was wanted when it was looked last.
     private var known = RecordStore.WantedAssets()
-    private var isFullLookDue = true
+    var isFullLookDue = true
     /// How many looks have begun.
     private var looks = 0
     private var told: (what: Message.AssetsWanted, when: ContinuousClock.Instant)?
@@ -44,17 +44,17 @@ actor AssetSession {
     /// Files that found no room, and did not come since.
     private var withoutRoom: Set<AssetHash> = []
     /// Whether files, or records, have come since a file was looked for.
-    private var hasMoreCome = false
+    var hasMoreCome = false
     /// When the peer answered last, or was asked after it had answered all.
     private var lastAnswer = ContinuousClock.now
     private var received = AssetProgress()
-    private var sent = AssetProgress()
+    var sent = AssetProgress()
     /// Files that have come since this was last reported.
     private var unreported = AssetStatus.Count()
 
     /// There may be something to do, to serve, or to write.
-    private let wake = Signal()
-    private let request = Signal()
+    let wake = Signal()
+    let request = Signal()
     private let arrival = Signal()
     private var arrived = ArrivedPieces()
 
@@ -362,136 +362,9 @@ actor AssetSession {
         wake.raise()
     }
 
-    // MARK: Sending
-
-    /// The peer asks for a piece of a file.
-    func received(_ piece: Message.AssetRequest) throws {
-        try sender.received(piece)
-        wait.step()
-        request.raise()
-    }
-
-    func received(_ wanted: Message.AssetsWanted) {
-        // To say the same again, or to want more, is no step.
-        if wanted.bytes < sender.wantedByPeer?.bytes ?? .max { wait.step() }
-        sender.received(wanted)
-        sent.left = wanted
-        wake.raise()
-    }
-
-    private func serve() async throws {
-        for await _ in request {
-            while true {
-                if let hashes = sender.nextAvailable() {
-                    await outbox.sendWhenIdle(.assetsAvailable(hashes))
-                } else if let piece = sender.nextPiece {
-                    try await serve(piece)
-                } else {
-                    break
-                }
-            }
-        }
-    }
-
-    private func serve(_ piece: (hash: AssetHash, offset: UInt64, count: Int)) async throws {
-        guard let bytes = try await bytes(of: piece) else {
-            outgoing[piece.hash] = nil
-            // Behind the pieces that were read before: the answers keep the order of the requests.
-            await outbox.sendWhenIdle(.assetMissing(piece.hash))
-            return
-        }
-        sender.sent(piece.count)
-        let chunk = Message.AssetChunk(
-            hash: piece.hash, offset: piece.offset, bytes: ByteBuffer(bytes: bytes))
-        guard await outbox.sendWhenIdle(.assetChunk(chunk)) else { return }
-        wait.step()
-        sent.add(piece.count, left: sent.left)
-        report()
-    }
-
-    /// The bytes that the peer asks for; nil, and noted as missing, when they are not to be had.
-    private func bytes(of piece: (hash: AssetHash, offset: UInt64, count: Int)) async throws -> [UInt8]? {
-        guard let file = try await currentFile(piece.hash) else {
-            // Also when no record refers to it: that record may be on its way here.
-            sender.isMissing(piece.hash, isOwed: true)
-            return nil
-        }
-        do {
-            let bytes = try await blocking {
-                try file.read(at: Int64(clamping: piece.offset), upTo: piece.count)
-            }
-            if bytes.count == piece.count { return bytes }
-            // The peer takes it for larger than it is; the file as it is would be of no use to it.
-            sender.isMissing(piece.hash, isOwed: false)
-        } catch {
-            engine.logger.warning("\(piece.hash) cannot be read: \(error)")
-            // It is read whole before it is given to anybody again.
-            engine.assets.doubt(piece.hash)
-            sender.isMissing(piece.hash, isOwed: true)
-        }
-        return nil
-    }
-
-    /// The file that the peer asks for. What comes while it is looked for is not owed to the peer yet, and nobody would tell
-    /// it, so it is looked for again.
-    private func currentFile(_ hash: AssetHash) async throws -> OutgoingAsset? {
-        repeat {
-            hasMoreCome = false
-            if let file = try await file(hash) { return file }
-        } while hasMoreCome
-        return nil
-    }
-
-    /// The file that the peer asks for, if it is here and the peer may have it.
-    private func file(_ hash: AssetHash) async throws -> OutgoingAsset? {
-        if let file = outgoing[hash] { return file }
-        guard let assets = store.assets, try await store.isAssetReferred(hash, in: zones) else { return nil }
-        switch try await engine.assets.open(hash, in: assets, logger: engine.logger) {
-        case .file(let file):
-            // Those that the peer has all of need not stay open.
-            if outgoing.count >= 2 * ProtocolLimits.openAssets { outgoing.removeAll() }
-            outgoing[hash] = file
-            return file
-        case .missing: break
-        case .damaged:
-            engine.onEvent(.assetDamaged(hash))
-            await engine.assets.lost()
-        }
-        return nil
-    }
-
-    /// A file has come from somewhere.
-    func arrived(_ hash: AssetHash) async {
-        hasMoreCome = true
-        do {
-            try await announce([hash])
-        } catch {
-            // The next look, which is now, announces all that is owed, and ends the session if that fails too.
-            isFullLookDue = true
-        }
-        wake.raise()
-    }
-
-    /// Tells the peer of files that it has asked for in vain, and that somebody has put here since, or a record that
-    /// refers to them.
-    private func tellOwed() async throws {
-        hasMoreCome = true
-        guard let assets = store.assets, !sender.owed.isEmpty else { return }
-        let owed = sender.owed
-        try await announce(blocking { owed.filter { assets.isHere($0) } })
-    }
-
-    private func announce(_ hashes: some Sequence<AssetHash>) async throws {
-        for hash in hashes where sender.owed.contains(hash) {
-            // The peer may have asked for what is none of its business.
-            if try await store.isAssetReferred(hash, in: zones) { sender.arrived([hash]) }
-        }
-        request.raise()
-    }
-
     // MARK: Reporting
 
-    private func report() {
+    func report() {
         engine.onEvent(.assetProgress(name: peer.name, receiving: received, sending: sent))
     }
 
