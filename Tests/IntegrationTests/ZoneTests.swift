@@ -53,7 +53,7 @@ import Testing
             let listener = try await kitchen.listen()
             let outcome = try await study.run("connect", listener.address, "--once")
             #expect(outcome.exitCode == 0 && outcome.output.contains(hearts.recordName), "\(outcome)")
-            let refusal = try await listener.process.event("refusedRecords")
+            let refusal = try await listener.process.event("refusedPeersRecords")
             #expect(refusal.peer == "study" && refusal.records?.contains(eve.recordName) == true)
             #expect(try kitchen.contents() == before)
 
@@ -97,7 +97,7 @@ import Testing
             let connection = try await study.connect(to: listener)
             try await connection.event("inSync", count: 2)
             try await study.peer("game", "edit", "Hearts", "--year", "1850")
-            try await connection.event("recordsRefused")
+            try await connection.event("peerRefusedRecords")
             try await study.peer("zone", "restore", "club", "--yes")
             try await eventually("the game as the kitchen has it") {
                 try study.contents() == kitchen.contents()

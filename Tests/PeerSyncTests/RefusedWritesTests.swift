@@ -63,7 +63,7 @@ import Testing
             #expect(try await refused() == ["SBGame|~|Scythe"])
         }
         let told = reader.events.compactMap { event -> [RecordName]? in
-            if case .recordsRefused(_, let names, .readOnly) = event { names } else { nil }
+            if case .peerRefusedRecords(_, let names, .readOnly) = event { names } else { nil }
         }
         // Who may not write sends it once.
         #expect(told.map { $0.map(\.description) } == [["SBGame|~|Scythe"]])

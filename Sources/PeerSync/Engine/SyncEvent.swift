@@ -37,9 +37,9 @@ public enum SyncEvent: Sendable {
     /// A file of this store was found to be damaged, and is fetched again.
     case assetDamaged(AssetHash)
     /// A peer does not take some of this machine's records.
-    case recordsRefused(name: String, [RecordName], RefusedRecord.Reason)
+    case peerRefusedRecords(name: String, [RecordName], RefusedRecord.Reason)
     /// Records of a peer were not taken here.
-    case refusedRecords(name: String, [RecordName], RefusedRecord.Reason)
+    case refusedPeersRecords(name: String, [RecordName], RefusedRecord.Reason)
     /// A zone of a peer is here now, beside the others.
     case zoneTakenUp(name: String, zone: String)
     /// What other programs write to this store cannot be taken in, and so is not sent. Told once for each reason; it is

@@ -190,7 +190,7 @@ final class ZoneWorker: Sendable {
                 Message.Refuse(
                     zone: number, reason: Int(refusal.reason.rawValue), names: refusal.names)))
         engine.onEvent(
-            .refusedRecords(name: ledger.peer.name, refusal.names, refusal.reason.reason))
+            .refusedPeersRecords(name: ledger.peer.name, refusal.names, refusal.reason.reason))
     }
 
     // MARK: What the session asks for
@@ -212,7 +212,7 @@ final class ZoneWorker: Sendable {
     func noteRefused(_ names: [RecordName], reason number: Int) async throws {
         guard let reason = Refusal.Reason(rawValue: Int64(number)) else { return }
         try await ledger.noteRefused(Refusal(names: names, reason: reason))
-        engine.onEvent(.recordsRefused(name: ledger.peer.name, names, reason.reason))
+        engine.onEvent(.peerRefusedRecords(name: ledger.peer.name, names, reason.reason))
     }
 
     func perform(_ action: ZoneExchange.Action) async throws {

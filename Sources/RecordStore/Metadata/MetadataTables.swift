@@ -206,8 +206,7 @@ enum MetadataTables {
             pairedAt TEXT NOT NULL,
             lastSeen TEXT,
             lastSync TEXT,
-            lastError TEXT,
-            protocolMinor INTEGER NOT NULL DEFAULT 0
+            lastError TEXT
         );
 
         \(createPeerSession)

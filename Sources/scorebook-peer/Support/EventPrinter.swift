@@ -59,10 +59,10 @@ struct EventPrinter: Sendable {
             summary(name, zone: zone, digest, statistics)
         case .mended(let check):
             "found and mended here: " + Self.summary(check)
-        case .recordsRefused(let name, let records, let reason):
+        case .peerRefusedRecords(let name, let records, let reason):
             "\(name) does not take \(Self.list(records.map(\.description))): "
                 + Self.whyRefused(there: reason)
-        case .refusedRecords(let name, let records, let reason):
+        case .refusedPeersRecords(let name, let records, let reason):
             "refused \(Self.list(records.map(\.description))) of \(name): " + Self.whyRefused(here: reason)
         case .zoneTakenUp(let name, let zone):
             "the zone “\(zone)” of \(name) is here now, beside the others"
@@ -209,12 +209,14 @@ struct EventLine: Encodable {
         case .assetDamaged(let hash):
             self.init("assetDamaged")
             self.hash = hash.description
-        case .recordsRefused(let name, let names, let reason):
+        case .peerRefusedRecords(let name, let names, let reason):
             self.init(
-                "recordsRefused", peer: name, reason: reason.description, records: names.map(\.description))
-        case .refusedRecords(let name, let names, let reason):
+                "peerRefusedRecords", peer: name, reason: reason.description,
+                records: names.map(\.description))
+        case .refusedPeersRecords(let name, let names, let reason):
             self.init(
-                "refusedRecords", peer: name, reason: reason.description, records: names.map(\.description))
+                "refusedPeersRecords", peer: name, reason: reason.description,
+                records: names.map(\.description))
         case .zoneTakenUp(let name, let zone):
             self.init("zoneTakenUp", peer: name)
             self.zone = zone
