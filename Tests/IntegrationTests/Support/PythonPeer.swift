@@ -19,7 +19,11 @@ enum PythonPeer {
     }
 
     private static func run(_ scene: Scene, _ arguments: [String]) async throws -> Outcome {
-        let environment = ["PYTHONPATH": directory.path, "PYTHONDONTWRITEBYTECODE": "1"]
+        // A scenario starts the peer many times. What Python compiles is kept, and not among the sources.
+        let environment = [
+            "PYTHONPATH": directory.path, "PYTHONDONTWRITEBYTECODE": "",
+            "PYTHONPYCACHEPREFIX": root.appendingPathComponent(".build-python/bytecode").path,
+        ]
         let process = try scene.start(arguments, of: interpreter(), environment: environment)
         // A scenario has many steps, of which each has a limit of its own.
         return try await process.outcome(within: .seconds(600))
