@@ -1,8 +1,6 @@
-import Logging
 import NIOCore
 import RecordStore
 import SecureChannel
-import SyncModel
 import SyncProtocol
 import Synchronization
 
@@ -126,8 +124,6 @@ final class PeerSession: Sendable {
         // All that is left to do is to leave.
         if !take({ $0.stop() }).isEmpty { outbox.finish() }
     }
-
-    private var end: Session.End? { update { $0.end } }
 
     private func watch(_ patience: Session.Patience, isNew: Bool = false) {
         let time =
@@ -262,109 +258,5 @@ final class PeerSession: Sendable {
     func stopIfDone() async {
         guard update({ $0.awaitsFiles }), let files, await files.isDone() else { return }
         await handle { $0.filesSettled() }
-    }
-
-    // MARK: What the machine asks for
-
-    private func perform(_ actions: ArraySlice<Session.Action>) async {
-        for action in actions {
-            do {
-                try await perform(action)
-            } catch is CancellationError {
-                return
-            } catch {
-                return await fail(error)
-            }
-        }
-    }
-
-    private func perform(_ action: Session.Action) async throws {
-        switch action {
-        case .send(let message): try outbox.send(message)
-        case .leave: outbox.finish()
-        case .findPeer(let key):
-            let peer = try await engine.store.peer(key: key.bytes)
-            parts.withLock { $0.peer = peer }
-            await handle { $0.peerFound(peer?.name) }
-        case .beginPairingAttempt: try await beginPairingAttempt()
-        case .endPairingAttempt(let succeeded): await endPairingAttempt(succeeded: succeeded)
-        case .keepPeer(let key, let displayName): try await keepPeer(key, displayName)
-        case .authenticated(let didPair): await noteAuthenticated(didPair: didPair)
-        case .readOffers: try await readOffers()
-        case .enter(let instance): try await enter(instance)
-        case .ask(let question): ask(question)
-        case .checkPairing: _ = try await currentGrants()
-        case .readTokens(let ids):
-            let tokens = try await engine.store.receivedTokens(of: peer, in: ids)
-            await handle { $0.tokensRead(tokens) }
-        case .share(let plan): try await share(plan)
-        case .open(let entries): try await open(entries)
-        case .startOver(let entries): try await startOver(entries)
-        case .readGrants:
-            let grants = try await currentGrants()
-            await handle { $0.grantsRead(grants) }
-        case .exchange: exchange()
-        case .begin(let number, let held, let peerTakesWrites):
-            try await zone(number).begin(heldByPeer: held, peerTakesWrites: peerTakesWrites)
-        case .noteBegun(let number, let token): try await zone(number).noteBegun(at: token)
-        case .zone(let number, let action): try await zone(number).perform(action)
-        case .noteRefused(let number, let reason, let names):
-            try await zone(number).noteRefused(names, reason: reason)
-        case .noteInSync(let number, let digest): try await zone(number).noteInSync(digest)
-        case .file(let message): try await files?.received(message)
-        }
-    }
-
-    // MARK: Exchanging
-
-    var peer: Peer {
-        get throws {
-            guard let peer = parts.withLock({ $0.peer }) else { throw CancellationError() }
-            return peer
-        }
-    }
-
-    private func zone(_ number: Int) throws -> ZoneWorker {
-        guard let zones = parts.withLock({ $0.work?.zones }), zones.indices.contains(number) else {
-            throw CancellationError()
-        }
-        return zones[number]
-    }
-
-    var files: AssetSession? { parts.withLock { $0.work?.files } }
-
-    private func exchange() {
-        guard let work = parts.withLock({ $0.work }) else { return }
-        for zone in work.zones {
-            jobs.add { await self.failing { try await zone.pump() } }
-            jobs.add {
-                await self.failing { try await zone.applyArrived() }
-                // Not before the failure was noted: who waits for the zone looks for it then.
-                zone.arrived.close()
-            }
-        }
-        jobs.add {
-            await self.failing { try await work.files.run { await self.stopIfDone() } }
-        }
-        jobs.add {
-            while (try? await Task.sleep(for: self.deadlines.ping)) != nil {
-                // A peer that leaves no room for it does not read, and is let go for that.
-                try? self.outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
-            }
-        }
-        let changes = engine.watch.observe { for zone in work.zones { zone.storeChanged() } }
-        let files = engine.assets.sessions.add(work.files)
-        parts.withLock { $0.work?.memberships = [changes, files] }
-    }
-
-    /// Runs a task of the session other than the reading one.
-    private func failing(_ body: () async throws -> Void) async {
-        do {
-            try await body()
-        } catch is CancellationError {
-            return
-        } catch {
-            await fail(error)
-        }
     }
 }
