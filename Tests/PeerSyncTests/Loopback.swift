@@ -47,7 +47,11 @@ struct LoopbackMachine {
     func listening(_ body: (Int) async throws -> Void) async throws {
         let before = events.count
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await SyncListener(engine, host: "127.0.0.1", port: 0).run() }
+            group.addTask {
+                var listener = SyncListener(engine, host: "127.0.0.1", port: 0)
+                listener.deadlines = .unhurried
+                try await listener.run()
+            }
             let port = try await event(after: before) {
                 if case .listening(_, let port) = $0 { port } else { nil }
             }
@@ -63,7 +67,7 @@ struct LoopbackMachine {
     ///   - prepare: is called with the session before that runs.
     func call(
         _ port: Int, from address: String = "127.0.0.1", _ call: SessionCall,
-        deadlines: Deadlines = Deadlines(), _ prepare: (PeerSession) -> Void = { _ in }
+        deadlines: Deadlines = .unhurried, _ prepare: (PeerSession) -> Void = { _ in }
     ) async throws {
         let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             // What the system holds must not hide that the other side does not read.
@@ -133,4 +137,17 @@ final class SetClock: Sendable {
     var milliseconds: Int64 { time.withLock { $0 } }
 
     func advance(by milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+}
+
+extension Deadlines {
+    /// For tests that are about something else. Both sides wait for the same processors as all other tests, not for each
+    /// other.
+    static var unhurried: Deadlines {
+        var deadlines = Deadlines()
+        deadlines.connecting = .seconds(300)
+        deadlines.handshake = .seconds(300)
+        deadlines.greeting = .seconds(300)
+        deadlines.silence = .seconds(300)
+        return deadlines
+    }
 }

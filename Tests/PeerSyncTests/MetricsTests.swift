@@ -1,8 +1,9 @@
 import GRDB
 import MetricsTestKit
-import PeerSync
 import Scorebook
 import Testing
+
+@testable import PeerSync
 
 /// What an engine counts for the app's metrics system.
 struct MetricsTests {
@@ -28,11 +29,16 @@ struct MetricsTests {
             try db.execute(sql: "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')")
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await SyncListener(server, host: "127.0.0.1", port: 0).run() }
+            group.addTask {
+                var listener = SyncListener(server, host: "127.0.0.1", port: 0)
+                listener.deadlines = .unhurried
+                try await listener.run()
+            }
             let port = try #require(await ports.first { _ in true })
-            let report = try await SyncConnector(
-                client, to: PeerAddress(host: "127.0.0.1", port: port), code: server.pairing.show()
-            ).syncOnce()
+            var connector = SyncConnector(
+                client, to: PeerAddress(host: "127.0.0.1", port: port), code: await server.pairing.show())
+            connector.deadlines = .unhurried
+            let report = try await connector.syncOnce()
             group.cancelAll()
 
             #expect(try metrics.expectCounter("peer_sync_records_received").totalValue == 1)
