@@ -53,6 +53,19 @@ import Testing
         }
     }
 
+    /// Nor over those of another store.
+    @Test(arguments: ["scorebook.sqlite", "identity.key"]) func anotherStoreIsSpared(name: String)
+        async throws
+    {
+        try await withPair { kitchen, study in
+            let path = study.store.appendingPathComponent(name).path
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
+            let outcome = try await kitchen.start(["export", path, "--force"]).outcome()
+            #expect(outcome.isSentence(73), "\(outcome)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        }
+    }
+
     /// Whoever keeps their exports beside the scorebook may do so.
     @Test func otherFilesInTheDirectoryAreNobodysBusiness() async throws {
         try await withPicture { kitchen, match in

@@ -406,13 +406,36 @@ import Testing
             try await study.sync(with: kitchen)
             try await kitchen.peer("record", "delete", match, "--forever", "--yes")
             try await study.sync(with: kitchen)
-            #expect(try await study.peer("import", file).contains("nothing new\n"))
+            let report = try await study.peer("import", file)
+            #expect(report.contains("nothing new\n"))
+            #expect(report.contains("6 records of the file stayed deleted here; --restore brings them back"))
             #expect(try study.rows("SELECT * FROM SBMatch").isEmpty)
             #expect(
                 try await study.peer("import", file, "--restore").contains(
                     "6 records changed, 6 came back\n"))
             try await study.sync(with: kitchen)
             #expect(try kitchen.contents(without: "modificationDate") == before)
+            try await expectEqual(kitchen, study)
+        }
+    }
+
+    /// Of such a record only what was written later is left, which no table accepts.
+    @Test func aBackupCompletesWhatWasWrittenAfterADeletionForEver() async throws {
+        try await withPair { kitchen, study in
+            let match = try await addEvening(kitchen)
+            try await study.sync(with: kitchen)
+            let file = kitchen.scene.path("backup.json")
+            try await kitchen.peer("export", file)
+            let counts = try ["SBPlayer", "SBScore"].map { try study.rows("SELECT count(*) FROM \($0)") }
+            try await kitchen.peer("record", "delete", match, "--forever", "--yes")
+            try await study.peer("match", "edit", match, "--notes", "late")
+            try await study.sync(with: kitchen)
+            #expect(try study.rows("SELECT * FROM SBMatch").isEmpty)
+            try await study.peer("import", file, "--restore")
+            #expect(try study.rows("SELECT notes FROM SBMatch") == ["late"])
+            #expect(
+                try ["SBPlayer", "SBScore"].map { try study.rows("SELECT count(*) FROM \($0)") } == counts)
+            try await study.sync(with: kitchen)
             try await expectEqual(kitchen, study)
         }
     }

@@ -31,7 +31,7 @@ struct ImportCounting {
     /// Looks at the store after the states were merged.
     func report(_ db: Database, _ format: ImportReport.Format) throws -> ImportReport {
         var counts: [String: ImportReport.Counts] = [:]
-        var restored = 0
+        var (restored, stillDeleted) = (0, 0)
         var touched: Set<String> = []
         // A record that is hidden, or comes back, with another one has not changed itself.
         let rows = try Row.fetchCursor(
@@ -52,8 +52,13 @@ struct ImportCounting {
             touched.insert(name)
         }
         for state in states where state.isLive && !touched.contains(state.name.description) {
-            counts[state.name.recordType, default: .init()].unchanged += 1
+            if gone.contains(state.name.description) {
+                stillDeleted += 1
+            } else {
+                counts[state.name.recordType, default: .init()].unchanged += 1
+            }
         }
-        return ImportReport(format: format, types: counts, restored: restored)
+        return ImportReport(
+            format: format, types: counts, restored: restored, stillDeleted: stillDeleted)
     }
 }

@@ -40,6 +40,8 @@ public struct ImportReport: Sendable, Equatable, Encodable {
     public let types: [String: Counts]
     /// How many records were deleted before, or hidden with a deleted one, and are back.
     public let restored: Int
+    /// How many records of the file are deleted here, or hidden with a deleted one, and stay so.
+    public let stillDeleted: Int
 
     /// All types together.
     public var total: Counts {

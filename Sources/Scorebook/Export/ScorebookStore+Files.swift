@@ -14,7 +14,7 @@ extension ScorebookStore {
     /// zone that the scorebook is limited to; if it is not, to the zone that the file names, or the default zone.
     ///
     /// - Parameter restores: whether records of the file that are deleted here, or hidden with a deleted one, are written as
-    ///   new, so that they come back.
+    ///   new, so that they come back. So is what was deleted for ever of a record that somebody has written to since.
     /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` with the place of the first error.
     ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`.
     ///   Nothing was imported then.
@@ -57,7 +57,8 @@ extension ScorebookStore {
         }
     }
 
-    /// Writes those records of a file anew that are deleted or hidden here.
+    /// Writes those records of a file anew that are deleted or hidden here, or of which only what was written after a deletion
+    /// for ever is left.
     ///
     /// Those stay as they are for which the file does not have what they need: they would bring back what was deleted before
     /// the backup.
@@ -66,9 +67,13 @@ extension ScorebookStore {
         for state in states where state.isLive {
             guard let known = try records.state(db, of: state.name), !PlayVersions.isOutdatedPart(known)
             else { continue }
-            if try known.isDeleted || records.isHidden(db, state.name) {
-                // What somebody wrote here since the backup was made is not taken back.
-                missing[state.name] = known.fields.isEmpty ? state : known
+            // What somebody wrote here since the backup was made is not taken back.
+            let names = Set(known.fields.map(\.name))
+            let lost =
+                known.erasure == nil && !known.fields.isEmpty
+                ? [] : state.fields.filter { !names.contains($0.name) }
+            if try known.isDeleted || records.isHidden(db, state.name) || !lost.isEmpty {
+                missing[state.name] = RecordState(name: state.name, fields: known.fields + lost)
             }
         }
         var isComplete = false

@@ -37,6 +37,9 @@ final class OutputFile: Sendable {
             var link = stat()
             guard replaces || lstat(name, &link) != 0 else { throw Self.isThere(name) }
             let path = FilePlace.followingLinks(name)
+            guard !Self.isPrecious(path) else {
+                throw Self.refused(name, "it is a database or an identity key; choose another place")
+            }
             let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
             let partial = directory.appendingPathComponent("scorebook-peer.\(UUID().uuidString).partial").path
             kind = .regular(path: path, partial: partial)
@@ -51,6 +54,14 @@ final class OutputFile: Sendable {
             descriptor = open(name, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw Self.failed(name) }
         }
+    }
+
+    /// Whether a file is what a store consists of, as that of another store: nobody means to replace it by an export.
+    private static func isPrecious(_ path: String) -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+        defer { try? file.close() }
+        let start = (try? file.read(upToCount: 32)) ?? Data()
+        return ["SQLite format 3\0", "scorebook-peer identity "].contains { start.starts(with: $0.utf8) }
     }
 
     deinit {

@@ -49,8 +49,9 @@ struct Import: ZonedCommand {
         }
         try output.write(
             Figures(
-                format: report.format, types: report.types, restored: report.restored, pictures: copies),
-            report.text + (copies.map { "\n\($0.text("imported"))" } ?? ""))
+                format: report.format, types: report.types, restored: report.restored,
+                stillDeleted: report.stillDeleted, pictures: copies),
+            report.text(restores: restore) + (copies.map { "\n\($0.text("imported"))" } ?? ""))
         try copies?.tellWhatIsWrong("neither here nor in that directory", "has other bytes")
     }
 
@@ -58,9 +59,10 @@ struct Import: ZonedCommand {
         let format: ImportReport.Format
         let types: [String: ImportReport.Counts]
         let restored: Int
+        let stillDeleted: Int
         let pictures: PictureCopies?
 
-        enum CodingKeys: String, CodingKey { case format, types, restored, pictures }
+        enum CodingKeys: String, CodingKey { case format, types, restored, stillDeleted, pictures }
 
         /// What is missing is null, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
@@ -68,6 +70,7 @@ struct Import: ZonedCommand {
             try container.encode(format, forKey: .format)
             try container.encode(types, forKey: .types)
             try container.encode(restored, forKey: .restored)
+            try container.encode(stillDeleted, forKey: .stillDeleted)
             try container.encode(pictures, forKey: .pictures)
         }
     }
@@ -147,7 +150,7 @@ struct Export: ZonedCommand {
 
 extension ImportReport {
     /// What the import did, for people.
-    fileprivate var text: String {
+    fileprivate func text(restores: Bool) -> String {
         var rows = [["", "NEW", "CHANGED", "UNCHANGED", "DELETED"]]
         for kind in RecordKind.allCases {
             guard let counts = types[kind.recordType] else { continue }
@@ -158,6 +161,11 @@ extension ImportReport {
         let changes = total.new + total.changed + total.deleted
         let verdict = changes == 0 ? "nothing new" : "\(changes.counted("record")) changed"
         let back = restored == 0 ? "" : ", \(restored.grouped) came back"
-        return "imported a \(format.rawValue): \(verdict)\(back)\n" + aligned(rows)
+        let left =
+            stillDeleted == 0
+            ? ""
+            : "\n\(stillDeleted.counted("record")) of the file stayed deleted here; "
+                + (restores ? "the file does not have what they need" : "--restore brings them back")
+        return "imported a \(format.rawValue): \(verdict)\(back)\n" + aligned(rows) + left
     }
 }

@@ -206,7 +206,11 @@ struct Status: StoreCommand {
         if status.hidden > 0 {
             rows.append(["hidden", "\(status.hidden.grouped) gone with a deleted record"])
         }
-        if status.held > 0 { rows.append(["held", "\(status.held.grouped) wait for a record they need"]) }
+        if status.held > 0 {
+            rows.append([
+                "held", "\(status.held.grouped) wait for what they need; `record list --held` says for what",
+            ])
+        }
         rows.append([
             "pending", status.pending == 0 ? "nothing" : "\(status.pending.grouped) not on every machine yet",
         ])
