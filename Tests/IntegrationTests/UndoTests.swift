@@ -108,7 +108,8 @@ import Testing
                 #expect(
                     restoring
                         == deletion.replacing("deleted", with: "restored")
-                        .replacing("that go with it", with: "that come back with it"))
+                        .replacing("that go with it", with: "that come back with it")
+                        .replacing("that goes with it", with: "that comes back with it"))
                 #expect(try kitchen.contents() == before, "\(command)")
             }
             let saved = kitchen.scene.path("saved.png")

@@ -86,15 +86,28 @@ struct DeletionOptions: ParsableArguments {
     }
 
     private static func text(_ names: [RecordName], _ name: RecordName) -> String {
-        "\(name)\(companions(names.filter { $0 != name }, "go with it"))"
+        "\(name)\(companions(names.filter { $0 != name }, .goWithIt))"
+    }
+
+    /// What other records do when one is deleted or restored.
+    enum Company {
+        case goWithIt, comeBackWithIt
+
+        func text(_ count: Int) -> String {
+            let ending = count == 1 ? ("goes", "comes") : ("go", "come")
+            return switch self {
+            case .goWithIt: "\(ending.0) with it"
+            case .comeBackWithIt: "\(ending.1) back with it"
+            }
+        }
     }
 
     /// “ and 12 records that go with it (3 SBMatch, 9 SBPlayer)”, or nothing.
-    static func companions(_ names: [RecordName], _ deed: String) -> String {
+    static func companions(_ names: [RecordName], _ company: Company) -> String {
         guard !names.isEmpty else { return "" }
         let counts = Dictionary(grouping: names, by: \.recordType).mapValues(\.count)
         let list = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        return " and \(names.count.counted("record")) that \(deed) (\(list))"
+        return " and \(names.count.counted("record")) that \(company.text(names.count)) (\(list))"
     }
 }
 

@@ -8,6 +8,6 @@ extension OutputOptions {
             restored.names.map {
                 StepFigures(recordName: $0.description, action: "restore", field: nil)
             },
-            "restored \(restored.name)\(DeletionOptions.companions(others, "come back with it"))")
+            "restored \(restored.name)\(DeletionOptions.companions(others, .comeBackWithIt))")
     }
 }
