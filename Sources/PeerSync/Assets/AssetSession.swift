@@ -14,7 +14,7 @@ actor AssetSession {
     /// How long it takes until it is looked again whether there is room.
     private static let roomInterval: Duration = .seconds(2)
     /// The peer is told how much is left no more often than this.
-    private static let tellInterval: Duration = .milliseconds(250)
+    static let tellInterval: Duration = .milliseconds(250)
 
     let engine: SyncEngine
     let store: RecordStore
@@ -25,7 +25,7 @@ actor AssetSession {
     /// A peer that has not answered for so long is not waited for any more: others may have the files. Nor is one that
     /// wants files and does not ask for them, by a caller that came to sync once.
     private let patience: Duration
-    private var receiver = AssetReceiver()
+    var receiver = AssetReceiver()
     var sender = AssetSender()
     var wait = FileWait()
     private var hasGivenPeerUp = false
@@ -33,16 +33,16 @@ actor AssetSession {
     private var incoming: [AssetHash: IncomingAsset] = [:]
     var outgoing: [AssetHash: OutgoingAsset] = [:]
     /// What was wanted when it was looked last.
-    private var known = RecordStore.WantedAssets()
+    var known = RecordStore.WantedAssets()
     var isFullLookDue = true
     /// How many looks have begun.
-    private var looks = 0
-    private var told: (what: Message.AssetsWanted, when: ContinuousClock.Instant)?
+    var looks = 0
+    var told: (what: Message.AssetsWanted, when: ContinuousClock.Instant)?
     private var isPaused = false
     private var isRetryDue = false
     private var isRoomRetryDue = false
     /// Files that found no room, and did not come since.
-    private var withoutRoom: Set<AssetHash> = []
+    var withoutRoom: Set<AssetHash> = []
     /// Whether files, or records, have come since a file was looked for.
     var hasMoreCome = false
     /// When the peer answered last, or was asked after it had answered all.
@@ -107,62 +107,6 @@ actor AssetSession {
         case .assetsWanted(let wanted): received(wanted)
         default: break
         }
-    }
-
-    // MARK: Wanting
-
-    /// Looks for files that have come to be wanted, and says so; so the peer knows before it is told of a digest.
-    func refresh() async throws {
-        let begin = isFullLookDue ? 0 : known.last
-        isFullLookDue = false
-        looks += 1
-        let number = looks
-        var wanted = try await store.wantedAssets(after: begin, in: zones)
-        var isFull = begin == 0
-        if !isFull, wanted.policy != known.policy || wanted.wishes != known.wishes || isLess(wanted) {
-            wanted = try await store.wantedAssets(after: 0, in: zones)
-            isFull = true
-        }
-        for asset in wanted.list {
-            receiver.want(asset.hash, size: asset.size, isUrgent: wanted.wishes.contains(asset.hash))
-        }
-        if isFull, number != looks {
-            // Another zone has looked meanwhile, and may know of files that this look has not seen.
-            isFullLookDue = true
-        } else if isFull {
-            let hashes = Set(wanted.list.map(\.hash))
-            receiver.keepOnly(hashes)
-            withoutRoom.formIntersection(hashes)
-        }
-        wanted.list = []
-        known = wanted
-        try await tellOwed()
-        try tell()
-        wake.raise()
-    }
-
-    /// Whether something may not be wanted any more that is waited for.
-    private func isLess(_ wanted: RecordStore.WantedAssets) -> Bool {
-        receiver.wantsAny && wanted.lastLeftover != known.lastLeftover
-    }
-
-    /// Looks at all files again, because one may be gone.
-    func lookAgain() {
-        isFullLookDue = true
-        wake.raise()
-    }
-
-    /// Tells the peer how much this side is going to ask for, when that has changed.
-    private func tell() throws {
-        let remaining = receiver.remaining
-        if let told {
-            guard remaining != told.what else { return }
-            let isTurn = (remaining.files == 0) != (told.what.files == 0)
-            guard isTurn || ContinuousClock.now - told.when > Self.tellInterval else { return }
-        }
-        told = (remaining, .now)
-        try outbox.send(.assetsWanted(remaining))
-        if remaining.files == 0 { reportReceived() }
     }
 
     // MARK: Receiving
@@ -368,7 +312,7 @@ actor AssetSession {
         engine.onEvent(.assetProgress(name: peer.name, receiving: received, sending: sent))
     }
 
-    private func reportReceived() {
+    func reportReceived() {
         guard unreported.files > 0 else { return }
         engine.onEvent(
             .assetsReceived(name: peer.name, unreported, unavailable: receiver.unavailableCount))
