@@ -87,7 +87,7 @@ public enum ScorebookDatabase {
     }
 
     /// The first bytes of every SQLite database, fixed by its file format.
-    private static let header = Array("SQLite format 3".utf8) + [0]
+    static let header = Array("SQLite format 3".utf8) + [0]
 
     /// Looks before SQLite does: it takes a file of less than a page for an empty one, and would overwrite
     /// it.

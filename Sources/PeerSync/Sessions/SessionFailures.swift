@@ -36,14 +36,12 @@ extension PeerSyncError {
     }
 
     private init(_ error: RecordStoreError) {
+        if let code = error.protocolCode {
+            self.init(ProtocolError(code, error.message))
+            return
+        }
         let code: Code =
             switch error.code {
-            case .clockSkew: .clockSkew
-            case .noSuchPeer: .notPaired
-            case .changeTokenExpired: .changeTokenExpired
-            case .notPermitted: .notPermitted
-            case .zonesChanged: .zonesChanged
-            case .tooManyAttempts: .pairingFailed
             case .invalidRecord: .protocolViolation
             case .noSpace, .assetUnwritable: .diskFailure
             default: .storeUnusable
@@ -75,6 +73,21 @@ extension PeerSyncError {
     }
 }
 
+extension RecordStoreError {
+    /// What the protocol calls it; nil for what is this machine's own trouble.
+    fileprivate var protocolCode: ProtocolError.Code? {
+        switch code {
+        case .clockSkew: .clockSkew
+        case .noSuchPeer: .notPaired
+        case .changeTokenExpired: .changeTokenExpired
+        case .notPermitted: .notPermitted
+        case .zonesChanged: .zonesChanged
+        case .tooManyAttempts: .tooManyAttempts
+        default: nil
+        }
+    }
+}
+
 extension ProtocolError {
     /// What the other machine's user is told of an error that was found here; nil for one that came from there.
     init?(toldToPeer error: any Error) {
@@ -89,20 +102,11 @@ extension ProtocolError {
     }
 
     private init(_ error: RecordStoreError) {
-        let code: Code =
-            switch error.code {
-            case .clockSkew: .clockSkew
-            case .noSuchPeer: .notPaired
-            case .changeTokenExpired: .changeTokenExpired
-            case .notPermitted: .notPermitted
-            case .zonesChanged: .zonesChanged
-            case .tooManyAttempts: .tooManyAttempts
-            default: .storeFailure
-            }
-        let message =
-            code == .storeFailure
-            ? "the other machine's store cannot go on: \(error.message)" : error.message
-        self.init(code, message)
+        guard let code = error.protocolCode else {
+            self.init(.storeFailure, "the other machine's store cannot go on: \(error.message)")
+            return
+        }
+        self.init(code, error.message)
     }
 
     private init(_ failure: StoreFailure?) {

@@ -101,14 +101,9 @@ final class Watchdog: Sendable {
         }
     }
 
-    /// From now on, the next thing has to come within `time`; after ``leave(within:)`` this changes nothing.
+    /// From now on, the next thing has to come within `time`; once the session has said its last words, this changes nothing.
     func expect(within time: Duration) {
         state.withLock { $0.vigil.expect(by: .now + time) }
-    }
-
-    /// The connection ends within `time`, whatever happens from now on.
-    func leave(within time: Duration) {
-        state.withLock { $0.vigil.leave(by: .now + time) }
     }
 
     /// Writes something, which has to be taken in time.

@@ -165,9 +165,6 @@ final class WorkingSet {
                 isRowPresent: isRowPresent))
     }
 
-    /// Takes in a record that sync is known not to know and whose table has no row of it.
-    func addNew(_ record: WorkingRecord) { add(record) }
-
     @discardableResult
     private func add(_ record: WorkingRecord) -> WorkingRecord {
         records[record.name] = record

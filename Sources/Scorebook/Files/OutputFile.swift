@@ -61,7 +61,8 @@ final class OutputFile: Sendable {
         guard let file = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? file.close() }
         let start = (try? file.read(upToCount: 32)) ?? Data()
-        return ["SQLite format 3\0", "scorebook-peer identity "].contains { start.starts(with: $0.utf8) }
+        return start.starts(with: ScorebookDatabase.header)
+            || start.starts(with: "scorebook-peer identity ".utf8)
     }
 
     deinit {

@@ -8,8 +8,6 @@ import CSodium
 enum CPace {
     /// The length of a public share in bytes.
     static let shareByteCount = 32
-    /// The length of a confirmation tag in bytes.
-    static let tagByteCount = SHA512.byteCount
     /// The group's domain separation identifier, G.DSI (§8.3).
     static let domainSeparationIdentifier = Array("CPaceRistretto255".utf8)
 

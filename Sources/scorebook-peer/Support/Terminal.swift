@@ -6,7 +6,6 @@ import Synchronization
 
 /// What goes to the terminal, or wherever the output was sent.
 enum Terminal {
-    static let isOutputATerminal = isatty(STDOUT_FILENO) == 1
     static let isErrorATerminal = isatty(STDERR_FILENO) == 1
     static let isInputATerminal = isatty(STDIN_FILENO) == 1
 
