@@ -148,6 +148,31 @@ struct RestoringTests {
         #expect(try await deleted(on: a).map(\.name.description) == ["Book|~|1"])
     }
 
+    /// The list counts what a restoring brings back, whatever was deleted first.
+    @Test(arguments: [("Author|~|1", 1), ("Book|~|1", 2)])
+    func theListCountsWhatComesBack(name: String, count: Int) async throws {
+        try await delete("Book|~|1", on: a)
+        try await delete("Author|~|1", on: a)
+        let listed = try await deleted(on: a).first { $0.name.description == name }
+        #expect(listed?.count == count)
+        #expect(try await restore(name, on: a).count == count + 1)
+    }
+
+    /// What needs a record that was deleted for ever is gone with it.
+    @Test func whatWasDeletedForEverIsDeletedOnce() async throws {
+        let store = a.store
+        try await delete("Book|~|1", on: a)
+        let name = try RecordName("Author|~|1")
+        let first = try await store.write { try store.deleteForever($0, name) }
+        #expect(first.map(\.description).sorted() == ["Author|~|1", "Book|~|1", "Book|~|2"])
+        let (state, digest) = (try await a.state("Author|~|1"), try await a.digest())
+        clock.milliseconds += 1000
+        #expect(try await store.write { try store.deleteForever($0, name) } == [])
+        #expect(try await a.state("Author|~|1") == state)
+        #expect(try await a.digest() == digest)
+        #expect(try await deleted(on: a) == [])
+    }
+
     @Test func onlyWhatIsDeletedIsRestored() async throws {
         for (name, code) in [
             ("Author|~|1", RecordStoreError.Code.notDeleted), ("Author|~|9", .noSuchRecord),

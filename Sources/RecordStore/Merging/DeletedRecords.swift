@@ -11,7 +11,7 @@ public struct DeletedRecord: Sendable, Hashable {
     public let time: Int64
     /// The machine where it was deleted.
     public let replica: ReplicaID
-    /// How many records went with it, and come back with it.
+    /// How many records come back with it: those that went with it, and those that it needs.
     public let count: Int
 }
 
@@ -26,24 +26,49 @@ extension RecordStore {
         -> [DeletedRecord]
     {
         let outOfSight = try OutOfSight(db, tables)
+        let returns = try Returns(outOfSight)
         let names = try ZoneNames(db)
         return try outOfSight.deleted.compactMap { record in
-            guard let deletion = record.state.deletion, !record.state.fields.isEmpty,
+            guard let deletion = record.state.deletion, let count = returns.count(with: record.name),
                 type == nil || record.name.recordType == type, zone == nil || record.zone == zone?.row
             else { return nil }
             return DeletedRecord(
                 name: record.name, zone: try names.name(db, of: record.name.description),
-                time: deletion.time.milliseconds, replica: deletion.replica,
-                count: outOfSight.hidden[record.name]?.count ?? 0)
+                time: deletion.time.milliseconds, replica: deletion.replica, count: count)
         }.sorted { ($1.time, $0.name) < ($0.time, $1.name) }
+    }
+}
+
+/// What comes back with each deleted record.
+private struct Returns {
+    /// The records that cannot be there without a deleted one, and this one first.
+    private var below: [RecordName: [RecordName]] = [:]
+    /// The deleted records that keep one out of sight, itself included.
+    private var deletions: [RecordName: Set<RecordName>] = [:]
+    /// The deleted records whose fields nobody has here.
+    private var hollow: Set<RecordName> = []
+
+    init(_ outOfSight: OutOfSight) throws {
+        for record in outOfSight.deleted {
+            let below = [record.name] + (try outOfSight.below(record))
+            self.below[record.name] = below
+            for name in below { deletions[name, default: []].insert(record.name) }
+            if record.state.fields.isEmpty { hollow.insert(record.name) }
+        }
+    }
+
+    /// How many records come back with a deleted one, besides itself. A restoring takes back the deletions of all that the
+    /// record needs, and what nothing else keeps out of sight is shown again. nil for a record that cannot be restored.
+    func count(with name: RecordName) -> Int? {
+        guard let taken = deletions[name], taken.isDisjoint(with: hollow) else { return nil }
+        let candidates = Set(taken.flatMap { below[$0] ?? [] })
+        return candidates.count { deletions[$0]?.isSubset(of: taken) == true } - 1
     }
 }
 
 /// The records that are deleted, or hidden by deletions.
 struct OutOfSight {
     let deleted: [WorkingRecord]
-    /// By the deleted record that hides them.
-    let hidden: [RecordName: [WorkingRecord]]
     let set: WorkingSet
     private let rules: RuleApplication
 
@@ -63,13 +88,7 @@ struct OutOfSight {
                 """, arguments: [zone])
         let records = try names.compactMap { try set.known(RecordName($0)) }
         let rules = try RuleApplication(set)
-        var hidden: [RecordName: [WorkingRecord]] = [:]
-        for (name, seen) in try rules.visibility(of: records) {
-            guard case .hidden(let by, _) = seen, let record = set.loaded(name) else { continue }
-            hidden[by, default: []].append(record)
-        }
         deleted = records.filter { $0.original?.status == .deleted }
-        self.hidden = hidden
         self.set = set
         self.rules = rules
     }

@@ -31,7 +31,7 @@ extension RecordStore {
     /// record that is deleted, hidden or held can be named, too; and what was deleted below the record before goes with it.
     /// Part of the transaction that is open.
     ///
-    /// - Returns: the names of the records.
+    /// - Returns: the names of the records; none when all were deleted for ever already.
     /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
     @discardableResult
     public func deleteForever(_ db: Database, _ name: RecordName) throws -> [RecordName] {
@@ -42,7 +42,8 @@ extension RecordStore {
             // Who is shown may be in the way of those that deny it.
             if try set.hasRow(name) || set.known(name) == nil { _ = try deletionSteps(db, name) }
             var rules = try RuleApplication(set)
-            names = try rules.below(name)
+            // What was deleted for ever already stays as it is, under its stamp.
+            names = try rules.below(name).filter { try set.known($0)?.state.isErased != true }
             try change(db, names) { state, stamp in state.erase(at: stamp) }
             return .commit
         }

@@ -44,12 +44,6 @@ struct RuleApplication {
         try place()
     }
 
-    /// What becomes of records, if nothing changes but that these are looked at.
-    func visibility(of records: [WorkingRecord]) throws -> [RecordName: Visibility] {
-        let rules = records.map { ($0.name, neighbourhood.rules($0, $0.state)) }
-        return try Visibility.of(Dictionary(uniqueKeysWithValues: rules)) { try outside($0) }
-    }
-
     /// The records that one cannot be shown without.
     mutating func needed(by name: RecordName) throws -> [RecordName] {
         try neighbourhood.record(name)?.needed ?? []

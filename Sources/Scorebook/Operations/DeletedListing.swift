@@ -20,7 +20,7 @@ public struct DeletedListing: RecordListing, Equatable {
     public let machine: Machine
     /// The id of the machine, which stands in its stamps.
     public let replica: ReplicaID
-    /// How many records went with it, and come back with it.
+    /// How many records come back with it: those that went with it, and those that it needs.
     public let companions: Int
     /// Until when it can be restored at least, ISO 8601. Machines forget a deletion later, when all of them know it.
     public let restorableUntil: String

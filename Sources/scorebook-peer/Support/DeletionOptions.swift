@@ -46,7 +46,8 @@ struct DeletionOptions: ParsableArguments {
     /// Says what goes with a record, asks on a terminal, and deletes it for ever.
     func runForever(_ store: OpenStore, _ name: RecordName) async throws {
         let plan = try await store.scorebook.planForever(name)
-        if dryRun { return try report(forever: plan, name, "would delete") }
+        if plan.isEmpty, !output.json { return Terminal.write("\(name) was deleted for ever already") }
+        if dryRun || plan.isEmpty { return try report(forever: plan, name, "would delete") }
         let what = Self.text(plan, name)
         try await confirm(
             "Delete \(what) for ever, on every machine? This cannot be undone.",
