@@ -15,6 +15,8 @@ enum TableCheck {
             throw RecordStoreError(
                 .tableMismatch, "the primary key of \(type.name) must be the column recordName")
         }
+        try checkKey(type, columns["recordName"])
+        try checkLocalColumns(db, type, columns)
         do {
             let fields = type.fieldNames.map { "\($0) = ?" }.joined(separator: ", ")
             _ = try db.makeStatement(
@@ -44,6 +46,37 @@ enum TableCheck {
                         + "ON DELETE \(relationship.rule.foreignKeyAction)")
             }
         }
+    }
+
+    /// A column of numbers takes no record name.
+    private static func checkKey(_ type: RecordType, _ key: ColumnInfo?) throws {
+        switch ColumnAffinity(declaredType: key?.type ?? "") {
+        case .text, .blob, .numeric: return
+        case .integer, .real:
+            throw RecordStoreError(
+                .tableMismatch,
+                "the column \(type.name).recordName must be TEXT, not \(key?.type ?? ""): it holds names such as "
+                    + "“\(type.name)\(RecordName.separator)1”")
+        }
+    }
+
+    /// Another machine sends no value for a column that stays here. Where such a column needs one, the table would refuse every
+    /// row that comes.
+    private static func checkLocalColumns(
+        _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo]
+    ) throws {
+        let synced = Set(["recordName", "modificationDate"] + type.fieldNames)
+        let generated = try String.fetchSet(
+            db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", arguments: [type.name])
+        let needy = columns.values.filter {
+            $0.isNotNull && $0.defaultValueSQL == nil && !synced.contains($0.name)
+                && !generated.contains($0.name)
+        }.map(\.name).sorted()
+        guard let name = needy.first else { return }
+        throw RecordStoreError(
+            .tableMismatch,
+            "the column \(type.name).\(name) is NOT NULL, has no DEFAULT and is not synced, so no record of another machine "
+                + "could be written: sync it, give it a DEFAULT, or allow NULL")
     }
 
     /// No replica can keep a UNIQUE column alone: two machines, both offline, may choose the same value.

@@ -1,0 +1,57 @@
+import GRDB
+import RecordStore
+import SyncModel
+import Testing
+
+/// A table that could not take the records of other machines is refused when the store is opened, with the column and a way
+/// out. Nothing is changed then.
+struct TableCheckTests {
+    private func open(_ declaration: String) throws -> DatabaseQueue {
+        let database = try DatabaseQueue()
+        try database.write { try $0.execute(sql: "CREATE TABLE Author (\(declaration))") }
+        _ = try RecordStore(
+            database, schema: RecordSchema([RecordType("Author", [FieldDefinition("name")])]),
+            replica: ReplicaID(rawValue: 1))
+        return database
+    }
+
+    @Test(arguments: [
+        (
+            "recordName INTEGER PRIMARY KEY, name TEXT, modificationDate TEXT",
+            "Author.recordName must be TEXT"
+        ),
+        ("recordName BIGINT PRIMARY KEY, name TEXT, modificationDate TEXT", "Author.recordName must be TEXT"),
+        ("recordName REAL PRIMARY KEY, name TEXT, modificationDate TEXT", "Author.recordName must be TEXT"),
+        ("id TEXT PRIMARY KEY, name TEXT, modificationDate TEXT", "has no column recordName"),
+        ("recordName TEXT PRIMARY KEY, modificationDate TEXT", "has no column name"),
+        ("recordName TEXT PRIMARY KEY, name TEXT", "has no column modificationDate"),
+        ("recordName TEXT, name TEXT PRIMARY KEY, modificationDate TEXT", "primary key of Author"),
+        (
+            "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, shelf TEXT NOT NULL",
+            "Author.shelf is NOT NULL, has no DEFAULT and is not synced"
+        ),
+        ("recordName TEXT PRIMARY KEY, name TEXT UNIQUE, modificationDate TEXT", "Author.name is UNIQUE"),
+    ])
+    func aTableThatCouldNotTakeRecordsIsRefused(declaration: String, reason: String) throws {
+        let error = #expect(throws: RecordStoreError.self) { try open(declaration) }
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: [
+        "recordName TEXT NOT NULL PRIMARY KEY, name TEXT, modificationDate TEXT",
+        "recordName VARCHAR(80) PRIMARY KEY, name TEXT NOT NULL, modificationDate TEXT",
+        "recordName BLOB PRIMARY KEY, name, modificationDate TEXT",
+        "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, shelf TEXT NOT NULL DEFAULT 'top', note TEXT",
+        "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, upper TEXT NOT NULL AS (upper(name)) STORED",
+    ])
+    func whatTakesEveryRecordIsSynced(declaration: String) async throws {
+        let database = try open(declaration)
+        try await database.write {
+            try $0.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen')")
+        }
+        let count = try await database.read {
+            try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM pendingChange")
+        }
+        #expect(count == 1)
+    }
+}
