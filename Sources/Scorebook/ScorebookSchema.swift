@@ -264,3 +264,8 @@ public enum ScorebookSchema {
         CREATE INDEX IF NOT EXISTS SBMatchImage_match ON SBMatchImage (match);
         """
 }
+
+extension AppID {
+    /// Every program that syncs scorebooks has this one.
+    public static let scorebook: AppID = "scorebook"
+}

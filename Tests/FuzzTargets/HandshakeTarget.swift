@@ -1,5 +1,6 @@
 import NIOCore
 import SecureChannel
+import SyncModel
 import SyncProtocol
 
 /// Noise against a stranger: one who sends anything, and one who has a key of his own and does everything right but for
@@ -26,15 +27,17 @@ enum HandshakeTarget {
         try! KeyPair(secretKey: SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
     }
 
+    private static let app: AppID = "scorebook"
     private static let own = keyPair(1)
     private static let ephemeral = keyPair(2)
     private static let stranger = keyPair(3)
     private static let strangersEphemeral = keyPair(4)
 
-    private static let newListener = LinkHandshake(role: .responder, staticKey: own, ephemeral: ephemeral)
+    private static let newListener = LinkHandshake(
+        role: .responder, app: app, staticKey: own, ephemeral: ephemeral)
 
     private static let startedCaller: (LinkHandshake, first: ByteBuffer) = {
-        var handshake = LinkHandshake(role: .initiator, staticKey: own, ephemeral: ephemeral)
+        var handshake = LinkHandshake(role: .initiator, app: app, staticKey: own, ephemeral: ephemeral)
         let first = try! handshake.start()!
         return (handshake, first)
     }()
@@ -42,7 +45,8 @@ enum HandshakeTarget {
     /// A stranger who has begun as he should.
     private static let strangerAsCaller: (noise: NoiseHandshake, first: [UInt8]) = {
         var noise = NoiseHandshake(
-            role: .initiator, staticKey: stranger, prologue: Preamble.prologue, ephemeral: strangersEphemeral)
+            role: .initiator, staticKey: stranger, prologue: Preamble.prologue(app),
+            ephemeral: strangersEphemeral)
         let first = try! noise.writeMessage(payload: Preamble.payload)
         return (noise, first)
     }()
@@ -67,7 +71,8 @@ enum HandshakeTarget {
     /// A stranger whom this side has called.
     private static let calledStranger: NoiseHandshake = {
         var noise = NoiseHandshake(
-            role: .responder, staticKey: stranger, prologue: Preamble.prologue, ephemeral: strangersEphemeral)
+            role: .responder, staticKey: stranger, prologue: Preamble.prologue(app),
+            ephemeral: strangersEphemeral)
         _ = try! noise.readMessage(content(startedCaller.first))
         return noise
     }()
@@ -187,7 +192,7 @@ enum HandshakeTarget {
             let payload = (input.flag() ? Preamble.payload : []) + input.take(input.number(below: 64))
             var handshake = newListener
             var noise = NoiseHandshake(
-                role: .initiator, staticKey: stranger, prologue: Preamble.prologue,
+                role: .initiator, staticKey: stranger, prologue: Preamble.prologue(app),
                 ephemeral: strangersEphemeral)
             let first = try run(&handshake, frame(try noise.writeMessage(payload: payload)))
             let isGood = payload.starts(with: Preamble.payload.prefix(7)) && payload.count >= 8

@@ -32,7 +32,7 @@ struct AssetSessionTests {
                 schema: RecordSchema([RecordType("Photo", [FieldDefinition("file", .asset)])]),
                 replica: identity.replicaID, assets: assets)
             let peer = try await store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "attic")
-            engine = SyncEngine(store: store, identity: identity, displayName: "kitchen")
+            engine = SyncEngine(app: "scorebook", store: store, identity: identity, displayName: "kitchen")
             session = AssetSession(
                 engine, with: peer, zones: [try await store.zone(named: "ScorebookData")], outbox: outbox,
                 statistics: StatisticsCounter(engine.metrics))

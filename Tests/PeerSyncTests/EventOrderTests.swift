@@ -12,7 +12,9 @@ struct EventOrderTests {
         let identity = Identity.generate()
         let scorebook = try ScorebookStore(DatabaseQueue(), replica: identity.replicaID)
         let log = Mutex<[String]>([])
-        let engine = SyncEngine(store: scorebook.records, identity: identity, displayName: "kitchen") {
+        let engine = SyncEngine(
+            app: .scorebook, store: scorebook.records, identity: identity, displayName: "kitchen"
+        ) {
             event in
             guard case .paired(let name) = event else { return }
             log.withLock { $0.append(name) }

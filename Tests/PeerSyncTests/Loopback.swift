@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import RecordStore
 import Scorebook
+import SyncModel
 import Synchronization
 
 @testable import PeerSync
@@ -18,7 +19,7 @@ struct LoopbackMachine {
     ///   - database: where the store is; in memory if none is given.
     ///   - decide: what the user says when asked.
     init(
-        _ name: String, _ database: DatabaseQueue? = nil,
+        _ name: String, _ database: DatabaseQueue? = nil, app: AppID = .scorebook,
         now: @escaping @Sendable () -> Int64 = RecordStore.wallClock,
         decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody }
     ) throws {
@@ -26,7 +27,7 @@ struct LoopbackMachine {
         let scorebook = try ScorebookStore(
             database ?? DatabaseQueue(), replica: identity.replicaID, now: now)
         engine = SyncEngine(
-            store: scorebook.records, identity: identity, displayName: name,
+            app: app, store: scorebook.records, identity: identity, displayName: name,
             onEvent: { [log] event in log.add(event) }, decide: decide)
     }
 

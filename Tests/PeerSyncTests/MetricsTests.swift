@@ -13,7 +13,8 @@ struct MetricsTests {
         let identity = Identity.generate()
         let scorebook = try ScorebookStore(DatabaseQueue(), replica: identity.replicaID)
         let engine = SyncEngine(
-            store: scorebook.records, identity: identity, displayName: name, metrics: metrics,
+            app: .scorebook, store: scorebook.records, identity: identity, displayName: name,
+            metrics: metrics,
             onEvent: onEvent)
         return (engine, scorebook)
     }

@@ -18,7 +18,7 @@ struct ReconnectionTests {
     /// Whoever was connected once goes on trying after these, whatever ends the next connections.
     @Test(
         arguments: [
-            .unreachable, .noPeer, .interrupted, .timeout, .protocolViolation, .clockSkew,
+            .unreachable, .noPeer, .otherApp, .interrupted, .timeout, .protocolViolation, .clockSkew,
             .duplicateConnection,
             .zonesChanged, .notPermitted, .peerSwitchedOff, .storeBusy, .diskFailure, .peerStoreFailure,
         ] as [PeerSyncError.Code])
@@ -42,7 +42,7 @@ struct ReconnectionTests {
         #expect(reconnection.ended(with: error(code), wasInSync: false, after: .seconds(1)) == .giveUp)
     }
 
-    @Test(arguments: [.unreachable, .noPeer] as [PeerSyncError.Code])
+    @Test(arguments: [.unreachable, .noPeer, .otherApp] as [PeerSyncError.Code])
     func aFirstAttemptThatFindsNoPeerEndsIt(code: PeerSyncError.Code) {
         var reconnection = Reconnection(.untilItIsHopeless)
         #expect(reconnection.ended(with: error(code), wasInSync: false, after: .zero) == .giveUp)

@@ -21,7 +21,8 @@ struct StoreTroubleTests {
             DatabasePool(path: path, configuration: configuration), replica: identity.replicaID
         ).records
         let events = Mutex<[String]>([])
-        let engine = SyncEngine(store: store, identity: identity, displayName: "kitchen") { event in
+        let engine = SyncEngine(app: .scorebook, store: store, identity: identity, displayName: "kitchen") {
+            event in
             switch event {
             case .storeTrouble(let reason): events.withLock { $0.append(reason) }
             case .storeTroubleEnded: events.withLock { $0.append("ended") }

@@ -141,7 +141,7 @@ struct VectorContentTests {
     private func link(_ role: NoiseHandshake.Role) -> LinkHandshake {
         let isCaller = role == .initiator
         return LinkHandshake(
-            role: role, staticKey: isCaller ? VectorKeys.caller : VectorKeys.listener,
+            role: role, app: VectorKeys.app, staticKey: isCaller ? VectorKeys.caller : VectorKeys.listener,
             ephemeral: isCaller ? VectorKeys.callerEphemeral : VectorKeys.listenerEphemeral)
     }
 

@@ -1,9 +1,13 @@
 import NIOCore
 import SecureChannel
+import SyncModel
 import SyncProtocol
 
 /// Keys that are random everywhere else.
 package enum VectorKeys {
+    /// The app of the vectors is the scorebook.
+    package static let app: AppID = "scorebook"
+    static let prologue = Preamble.prologue(app)
     package static let caller = pair(0x11)
     package static let callerEphemeral = pair(0x22)
     package static let listener = pair(0x33)
@@ -29,13 +33,13 @@ struct VectorHandshake {
 
     private static func caller() -> NoiseHandshake {
         NoiseHandshake(
-            role: .initiator, staticKey: VectorKeys.caller, prologue: Preamble.prologue,
+            role: .initiator, staticKey: VectorKeys.caller, prologue: VectorKeys.prologue,
             ephemeral: VectorKeys.callerEphemeral)
     }
 
     private static func listener() -> NoiseHandshake {
         NoiseHandshake(
-            role: .responder, staticKey: VectorKeys.listener, prologue: Preamble.prologue,
+            role: .responder, staticKey: VectorKeys.listener, prologue: VectorKeys.prologue,
             ephemeral: VectorKeys.listenerEphemeral)
     }
 
@@ -67,7 +71,7 @@ extension VectorFile {
                 + "frames of a caller; `secondFrame` in place of the listener's.",
             section: "2, 3",
             [
-                ("prologue", .hex(Preamble.prologue)), ("payload", .hex(Preamble.payload)),
+                ("prologue", .hex(VectorKeys.prologue)), ("payload", .hex(Preamble.payload)),
                 ("caller", keys(VectorKeys.caller, VectorKeys.callerEphemeral)),
                 ("listener", keys(VectorKeys.listener, VectorKeys.listenerEphemeral)),
                 (

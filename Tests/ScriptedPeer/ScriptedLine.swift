@@ -18,7 +18,7 @@ package struct ScriptedLine {
     ) async throws {
         var bytes = InboundBytes(inbound)
         let (ciphers, frames) = try await Handshake.run(
-            role, identity: identity, reader: &bytes, outbound: outbound)
+            role, app: "scorebook", identity: identity, reader: &bytes, outbound: outbound)
         reader = MessageReader(bytes, MessageDecoder(frames, ciphers.receive))
         reader.limit = ProtocolLimits.maximumMessage
         writer = MessageEncoder(ciphers.send)

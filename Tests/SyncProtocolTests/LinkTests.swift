@@ -35,6 +35,8 @@ struct LinkTests {
 
     private struct NotDone: Error {}
 
+    private let app: AppID = "org.example.books"
+
     private func done(_ step: LinkHandshake.Step?) throws -> Side {
         guard case .done(let ciphers, let frames)? = step else { throw NotDone() }
         return Side(ciphers, frames)
@@ -46,8 +48,8 @@ struct LinkTests {
     }
 
     private func link() throws -> (caller: Side, listener: Side) {
-        var caller = LinkHandshake(role: .initiator, staticKey: .generate())
-        var listener = LinkHandshake(role: .responder, staticKey: .generate())
+        var caller = LinkHandshake(role: .initiator, app: app, staticKey: .generate())
+        var listener = LinkHandshake(role: .responder, app: app, staticKey: .generate())
         listener.append(try #require(try caller.start()))
         caller.append(try bytes(listener.next()))
         listener.append(try bytes(caller.next()))
@@ -61,13 +63,26 @@ struct LinkTests {
     /// Whatever comes behind the error, nobody answers it.
     @Test(arguments: [NoiseHandshake.Role.initiator, .responder])
     func aHandshakeThatFailedIsOver(role: NoiseHandshake.Role) throws {
-        var handshake = LinkHandshake(role: role, staticKey: .generate())
+        var handshake = LinkHandshake(role: role, app: app, staticKey: .generate())
         _ = try handshake.start()
         let tooShort = ByteBuffer(bytes: [0, 3, 1, 2, 3])
         handshake.append(tooShort)
         #expect(throws: SecureChannelError.self) { try handshake.next() }
         handshake.append(tooShort)
         #expect(try handshake.next() == nil)
+    }
+
+    /// Nobody has sent the app's id. The caller sees that the keys differ, and the listener sees that the caller is gone.
+    @Test(arguments: ["org.example.todo", "org.example.book", "org.example.books2", "ORG.example.books"])
+    func machinesOfTwoAppsDoNotGetBeyondTheHandshake(other: String) throws {
+        var caller = LinkHandshake(role: .initiator, app: app, staticKey: .generate())
+        var listener = LinkHandshake(role: .responder, app: try AppID(other), staticKey: .generate())
+        listener.append(try #require(try caller.start()))
+        caller.append(try bytes(listener.next()))
+        let error = #expect(throws: SecureChannelError.self) { try caller.next() }
+        #expect(error?.code == .authenticationFailed)
+        #expect(try caller.next() == nil)
+        #expect(try listener.next() == nil)
     }
 
     /// Frames of the handshake are short, those behind it need not be.

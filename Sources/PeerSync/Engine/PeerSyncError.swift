@@ -24,6 +24,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let incompatible = Code(description: "incompatible")
         /// What answered does not speak this protocol.
         public static let noPeer = Code(description: "noPeer")
+        /// What answered belongs to another app; or something on the way changes what is sent.
+        public static let otherApp = Code(description: "otherApp")
         /// The connection was cut before both sides had said goodbye.
         public static let interrupted = Code(description: "interrupted")
         /// The other side did not answer in time.
@@ -73,7 +75,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
     /// What only a person can change is not: who is paired, what becomes of two stores, versions, keys, a damaged store.
     public var isTransient: Bool {
         [
-            .unreachable, .noPeer, .interrupted, .timeout, .protocolViolation, .clockSkew,
+            .unreachable, .noPeer, .otherApp, .interrupted, .timeout, .protocolViolation, .clockSkew,
             .duplicateConnection, .zonesChanged, .notPermitted, .peerSwitchedOff, .storeBusy, .diskFailure,
             .peerStoreFailure, .storeMended,
         ].contains(code)

@@ -9,7 +9,9 @@ import SyncProtocol
 /// Syncs a store with the machines it is paired with.
 ///
 /// ```swift
-/// let engine = SyncEngine(store: store, identity: identity, displayName: "kitchen") { event in print(event) }
+/// let engine = SyncEngine(
+///     app: "org.example.books", store: store, identity: identity, displayName: "kitchen"
+/// ) { event in print(event) }
 /// let listener = SyncListener(engine, host: "0.0.0.0", port: SyncEngine.defaultPort)
 /// try await ServiceGroup(services: [listener], logger: logger).run()
 /// ```
@@ -20,6 +22,8 @@ public final class SyncEngine: Sendable {
     /// The port that is listened on, and connected to, when none is given.
     public static let defaultPort = 7431
 
+    /// Machines of other apps cannot connect.
+    public let app: AppID
     public let store: RecordStore
     public let identity: Identity
     /// What this machine is called on others when they pair with it; at most 64 bytes of UTF-8 are sent.
@@ -42,6 +46,7 @@ public final class SyncEngine: Sendable {
     let assets = AssetBoard()
 
     /// - Parameters:
+    ///   - app: the same on all machines of an app, and on those of no other.
     ///   - allowedSkew: how far the stamps of a peer may lie in the future; a peer that goes beyond is refused, and
     ///     nothing of what it sent is taken over.
     ///   - logger: what is written to it helps to find a fault; what a user should see comes as events.
@@ -52,13 +57,14 @@ public final class SyncEngine: Sendable {
     ///   - decide: asked what becomes of two scorebooks that meet for the first time, and whether this one may be replaced.
     ///     When nobody is there to be asked, two that are not shared with others yet become one.
     public init(
-        store: RecordStore, identity: Identity, displayName: String,
+        app: AppID, store: RecordStore, identity: Identity, displayName: String,
         allowedSkew: Duration = .milliseconds(RecordStore.defaultAllowedSkew),
         logger: Logger = Logger(label: "scorebook-peer", factory: { _ in SwiftLogNoOpLogHandler() }),
         metrics: any MetricsFactory = MetricsSystem.factory,
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in },
         decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody }
     ) {
+        self.app = app
         self.store = store
         files = OpenFiles(database: store.database.path)
         self.identity = identity

@@ -72,7 +72,7 @@ struct Reconnection: Sendable {
 
 extension PeerSyncError {
     /// Whether it says only that no peer is at the address. On the first attempt that is mostly a wrong address.
-    fileprivate var comesFromNoPeer: Bool { [.unreachable, .noPeer].contains(code) }
+    fileprivate var comesFromNoPeer: Bool { [.unreachable, .noPeer, .otherApp].contains(code) }
 
     /// Whether it mostly lasts, so that connections which end with it one after the other are made less and less often.
     fileprivate var isStanding: Bool {

@@ -98,6 +98,11 @@ extension PeerSession {
     /// What it means that the handshake has failed.
     func handshakeFailure(_ error: any Error) -> any Error {
         switch error {
+        case let error as SecureChannelError
+        where error.code == .authenticationFailed && purpose.role == .initiator:
+            return PeerSyncError(
+                .otherApp,
+                "\(address) belongs to another app, or something on the way changes what is sent")
         case is SecureChannelError: return noPeer
         case is HandshakeCut:
             return watchdog.hasFired

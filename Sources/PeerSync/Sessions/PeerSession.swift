@@ -165,7 +165,7 @@ final class PeerSession: Sendable {
         var bytes = InboundBytes(inbound)
         do {
             let (ciphers, frames) = try await Handshake.run(
-                purpose.role, identity: engine.identity, reader: &bytes, outbound: outbound)
+                purpose.role, app: engine.app, identity: engine.identity, reader: &bytes, outbound: outbound)
             // The handshake's own frames: three, of fixed sizes but for what version the payload names.
             statistics.update { $0.bytesSent += purpose.role == .initiator ? 108 : 98 }
             let reader = MessageReader(bytes, MessageDecoder(frames, ciphers.receive))

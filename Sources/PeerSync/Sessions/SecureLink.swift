@@ -1,5 +1,6 @@
 import NIOCore
 import SecureChannel
+import SyncModel
 import SyncProtocol
 
 package typealias ByteChannel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
@@ -63,10 +64,10 @@ package struct InboundBytes {
 package enum Handshake {
     /// - Returns: the ciphers, and what has come behind the handshake already.
     package static func run(
-        _ role: NoiseHandshake.Role, identity: Identity, reader: inout InboundBytes,
+        _ role: NoiseHandshake.Role, app: AppID, identity: Identity, reader: inout InboundBytes,
         outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) async throws -> (ciphers: TransportCiphers, frames: FrameDecoder) {
-        var handshake = LinkHandshake(role: role, staticKey: identity.keyPair)
+        var handshake = LinkHandshake(role: role, app: app, staticKey: identity.keyPair)
         if let opening = try handshake.start() { try await outbound.write(opening) }
         while true {
             while let step = try handshake.next() {

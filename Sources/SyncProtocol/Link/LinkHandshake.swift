@@ -1,5 +1,6 @@
 import NIOCore
 import SecureChannel
+import SyncModel
 
 /// The handshake of one connection, from the first byte to the ciphers: a state machine without I/O. Protocol/
 /// "Handshake" is normative.
@@ -31,11 +32,12 @@ package struct LinkHandshake: Sendable {
 
     /// - Parameters:
     ///   - role: the initiator is the side that made the connection.
+    ///   - app: the handshake fails at the caller when the two sides have different ones.
     ///   - staticKey: this machine's identity.
     ///   - ephemeral: for tests only; left out, each handshake makes a new key, as it must.
-    package init(role: NoiseHandshake.Role, staticKey: KeyPair, ephemeral: KeyPair? = nil) {
+    package init(role: NoiseHandshake.Role, app: AppID, staticKey: KeyPair, ephemeral: KeyPair? = nil) {
         noise = NoiseHandshake(
-            role: role, staticKey: staticKey, prologue: Preamble.prologue, ephemeral: ephemeral)
+            role: role, staticKey: staticKey, prologue: Preamble.prologue(app), ephemeral: ephemeral)
         state = role == .initiator ? .caller : .listener
     }
 

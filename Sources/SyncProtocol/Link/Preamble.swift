@@ -1,11 +1,15 @@
+import SyncModel
+
 /// What every connection begins with, in the clear: who may go on, and in which version.
 package enum Preamble {
     /// The payload of the first handshake message: the protocol's name and version. It is part of the handshake
     /// hash, so changing it on the way breaks the handshake.
     static let magic = Array("SBPEER".utf8)
     package static let payload = magic + [ProtocolLimits.majorVersion, UInt8(ProtocolLimits.minorVersion)]
-    /// Bound into the handshake without being sent.
-    package static let prologue = Array("scorebook-peer".utf8) + [ProtocolLimits.majorVersion]
+    /// Each side binds this into the handshake without sending it, so machines of different apps cannot finish one.
+    package static func prologue(_ app: AppID) -> [UInt8] {
+        Array("scorebook-peer".utf8) + [ProtocolLimits.majorVersion] + Array(app.description.utf8)
+    }
     /// Instead of a second handshake message: “I speak this version and not yours”. Nothing proves who says it, so
     /// it is good for a sentence to the user and for nothing else.
     package static let refusal = magic + [0xFF, ProtocolLimits.majorVersion]

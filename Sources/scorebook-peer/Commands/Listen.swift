@@ -118,7 +118,7 @@ struct SessionOptions: ParsableArguments {
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) -> SyncEngine {
         SyncEngine(
-            store: store.scorebook.records, identity: store.identity,
+            app: .scorebook, store: store.scorebook.records, identity: store.identity,
             displayName: displayName ?? ProcessInfo.processInfo.hostName,
             allowedSkew: .seconds(allowedSkew), logger: logger, onEvent: onEvent, decide: decide)
     }

@@ -57,7 +57,8 @@ extension OpenStore {
         for peer in peers {
             guard let address = peer.address.flatMap({ PeerAddress($0) }) else { continue }
             let engine = SyncEngine(
-                store: scorebook.records, identity: identity, displayName: ProcessInfo.processInfo.hostName)
+                app: .scorebook, store: scorebook.records, identity: identity,
+                displayName: ProcessInfo.processInfo.hostName)
             if let file = await file(image, during: SyncConnector(engine, to: address)) { return file }
         }
         return nil

@@ -60,7 +60,7 @@ package final class SessionMachine {
             now: { VectorFile.sessionClock })
         // The caller's user has said beforehand what they want.
         return SyncEngine(
-            store: store, identity: identity, displayName: name,
+            app: VectorKeys.app, store: store, identity: identity, displayName: name,
             decide: { question in question.proposal == nil ? .nobody : answer })
     }
 

@@ -11,7 +11,8 @@ from .noise import KEY_BYTES, TAG_BYTES, Handshake, HandshakeFailed, KeyPair
 
 MAJOR_VERSION = 1
 MINOR_VERSION = 0
-PROLOGUE = b"scorebook-peer" + bytes((MAJOR_VERSION,))
+APP_ID = b"scorebook"
+PROLOGUE = b"scorebook-peer" + bytes((MAJOR_VERSION,)) + APP_ID
 GREETING_PAYLOAD = b"SBPEER" + bytes((MAJOR_VERSION, MINOR_VERSION))
 VERSION_REFUSAL = b"SBPEER\xff"
 HANDSHAKE_FRAME_LIMIT = 512

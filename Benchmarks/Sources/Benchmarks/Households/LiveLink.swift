@@ -14,7 +14,8 @@ final class ListeningHousehold: Sendable {
         self.household = household
         let (ports, found) = AsyncStream<Int>.makeStream()
         let engine = SyncEngine(
-            store: household.scorebook.records, identity: household.identity, displayName: name
+            app: .scorebook, store: household.scorebook.records, identity: household.identity,
+            displayName: name
         ) { event in
             if case .listening(_, let port) = event { found.yield(port) }
         }
@@ -47,7 +48,7 @@ final class LiveLink: Sendable {
         let bytesPassed = BytesPassed()
         let (syncs, synced) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let engine = SyncEngine(
-            store: client.scorebook.records, identity: client.identity, displayName: "client"
+            app: .scorebook, store: client.scorebook.records, identity: client.identity, displayName: "client"
         ) { event in
             guard case .inSync(_, _, _, let statistics) = event else { return }
             bytesPassed.count.withLock { $0 = statistics.bytesSent + statistics.bytesReceived }

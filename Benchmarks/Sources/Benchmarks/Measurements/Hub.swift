@@ -27,7 +27,8 @@ struct Hub {
                 let scorebook = try ScorebookStore(DatabaseQueue(), replica: identity.replicaID)
                 let (syncs, synced) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
                 let engine = SyncEngine(
-                    store: scorebook.records, identity: identity, displayName: "machine \(number)"
+                    app: .scorebook, store: scorebook.records, identity: identity,
+                    displayName: "machine \(number)"
                 ) { event in
                     switch event {
                     case .inSync: synced.yield()

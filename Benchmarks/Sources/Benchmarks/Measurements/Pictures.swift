@@ -91,7 +91,8 @@ struct Pictures {
         let server = try await ListeningHousehold(source, name: "source")
         defer { server.end() }
         let client = SyncEngine(
-            store: target.scorebook.records, identity: target.identity, displayName: "target")
+            app: .scorebook, store: target.scorebook.records, identity: target.identity, displayName: "target"
+        )
         let code = await server.code()
         return try await speed(of: files.bytes / 1000) {
             let report = try await SyncConnector(client, to: server.address, code: code).syncOnce()

@@ -76,7 +76,8 @@ private final class Client: Sendable {
         let equalAt = Arrival()
         self.equalAt = equalAt
         engine = SyncEngine(
-            store: household.scorebook.records, identity: household.identity, displayName: "client"
+            app: .scorebook, store: household.scorebook.records, identity: household.identity,
+            displayName: "client"
         ) { event in
             if case .inSync = event { equalAt.time.withLock { $0 = .now } }
         }
