@@ -8,10 +8,10 @@ public enum RecordKind: String, CaseIterable, Sendable, Hashable {
     case matchLocation = "SBMatchLocation"
     case matchImage = "SBMatchImage"
 
-    /// The name of the record type, which is also that of its table.
+    /// The name of the record type and of its table.
     public var recordType: String { rawValue }
 
-    /// What people call one of them.
+    /// The word for one such record.
     public var noun: String {
         switch self {
         case .person: "person"

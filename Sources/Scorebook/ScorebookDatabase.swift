@@ -4,15 +4,15 @@ import RecordStore
 
 /// Opens the database file of a scorebook.
 public enum ScorebookDatabase {
-    /// What the connection that writes may keep of the database in memory: room for the pages of the indexes that a large
-    /// transaction touches all over, which otherwise are written and read many times. It fills only when it is used.
+    /// The cache of the writing connection. A large transaction touches index pages all over the file; with a small
+    /// cache SQLite would write and read them many times. SQLite fills the cache only as needed.
     private static let writerCacheKibibytes = 32_768
 
-    /// How connections to a scorebook are set up: write-ahead log, foreign keys on, up to 5 seconds of
+    /// The configuration of connections to a scorebook: write-ahead log, foreign keys on, and up to 5 seconds of
     /// waiting for another program's transaction.
     ///
-    /// A commit survives the end of the process at once, and the loss of power from the next checkpoint on
-    /// (`PRAGMA synchronous = NORMAL`).
+    /// With `PRAGMA synchronous = NORMAL`, a commit survives a crash of the process at once, and a loss of power after
+    /// the next checkpoint.
     public static func configuration() -> Configuration { configuration(Configuration()) }
 
     private static func configuration(_ base: Configuration) -> Configuration {
@@ -29,10 +29,11 @@ public enum ScorebookDatabase {
         return configuration
     }
 
-    /// Opens the database at a path, and creates it when there is no file; a new one is for its owner alone.
+    /// Opens the database at a path. If there is no file, creates one that only its owner can read and write.
     ///
-    /// - Throws: ``RecordStoreError`` `corrupt` when the file is not a SQLite database, `newerFormat` when a
-    ///   newer version of the program wrote it, both of which are left as they are; ``ScorebookError`` `notWritable` when it cannot be opened for writing.
+    /// - Throws: ``RecordStoreError`` `corrupt` when the file is not a SQLite database, `newerFormat` when a newer
+    ///   version of the program wrote it; both leave the file unchanged. ``ScorebookError`` `notWritable` when it
+    ///   cannot be opened for writing.
     public static func open(at path: String) throws -> DatabasePool {
         try checkHeader(path)
         do {
@@ -44,18 +45,17 @@ public enum ScorebookDatabase {
         }
     }
 
-    /// Opens a database on a disk that has no room left, above all to read it. Writing fails there, or succeeds, as on any
-    /// other connection.
+    /// Opens a database on a full disk, mainly to read it. Writes fail or succeed as on any other connection.
     ///
-    /// As long as no other program has the database open, there is also no room for the memory that its connections share.
-    /// Then this is the only one, and others wait: whoever keeps a store open for long should not do so.
+    /// If no other program has the database open, there is also no room for the memory that connections share. Then
+    /// this connection locks the database, and all others wait. So do not use it for a store that stays open for long.
     public static func openWithoutRoom(at path: String) throws -> DatabaseQueue {
         do {
             do {
                 return try withoutRoom(path, Configuration())
             } catch  where StoreFailure(error)?.isOutOfRoom == true {
                 var alone = Configuration()
-                // Before anything is read, so that SQLite does not look for the shared memory.
+                // This must come before the first read: otherwise SQLite looks for the shared memory.
                 alone.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
                 return try withoutRoom(path, alone)
             }
@@ -66,21 +66,22 @@ public enum ScorebookDatabase {
 
     private static func withoutRoom(_ path: String, _ base: Configuration) throws -> DatabaseQueue {
         var configuration = configuration(base)
-        // GRDB would write to the log, so that it is there.
+        // With `.wal`, GRDB would write to the database, so that the log exists.
         configuration.journalMode = .default
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.read(ScorebookSchema.checkFormat)
         return database
     }
 
-    /// The files in which SQLite keeps the database at a path; not all of them are there at all times.
+    /// The files of the database at a path. Not all of them exist at all times.
     public static func files(at path: String) -> [URL] {
         let path = FilePlace.followingLinks(path)
         return ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: path + $0) }
     }
 
-    /// Makes an empty file, which is an empty database. SQLite would make one that others can read; the files that it
-    /// puts beside it have the mode of this one. What fails here fails again when SQLite opens the file, and is said there.
+    /// Creates an empty file, which SQLite takes for an empty database. SQLite itself would create one that others can
+    /// read; it gives the files beside it the same mode. A failure here repeats when SQLite opens the file, and is
+    /// reported then.
     private static func createPrivately(_ path: String) {
         let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 { close(descriptor) }
@@ -89,12 +90,12 @@ public enum ScorebookDatabase {
     /// The first bytes of every SQLite database, fixed by its file format.
     static let header = Array("SQLite format 3".utf8) + [0]
 
-    /// Looks before SQLite does: it takes a file of less than a page for an empty one, and would overwrite
-    /// it.
+    /// Checks the first bytes before SQLite opens the file. SQLite takes a file of less than a page for an empty one,
+    /// and would overwrite it.
     private static func checkHeader(_ path: String) throws {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
-        // A pipe would keep whoever opens it waiting.
+        // Opening a pipe could wait for ever.
         guard status.st_mode & S_IFMT == S_IFREG else {
             let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "a pipe or a device"
             throw RecordStoreError(.corrupt, "\(path) is \(kind), not a SQLite database; move it away")
@@ -112,8 +113,8 @@ public enum ScorebookDatabase {
         guard start.isEmpty || Array(start) == header else { throw notADatabase(path) }
     }
 
-    /// Refuses what a newer version of the program wrote, by a connection that changes nothing in the file; opening
-    /// it for use does.
+    /// Refuses a database that a newer version of the program wrote. The connection for this check changes nothing in
+    /// the file; the one for use does.
     private static func checkFormat(_ path: String) throws {
         guard FileManager.default.fileExists(atPath: path) else { return }
         var configuration = Configuration()

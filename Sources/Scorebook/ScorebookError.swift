@@ -1,22 +1,22 @@
-/// What a scorebook refuses.
+/// The error of an operation that a scorebook refuses.
 public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A stable name of the kind of error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
-        /// No record fits what was asked for.
+        /// No record fits the request.
         public static let notFound = Code(description: "notFound")
-        /// Several records fit what was asked for.
+        /// Several records fit the request.
         public static let ambiguous = Code(description: "ambiguous")
-        /// A record is to be restored that nobody has deleted.
+        /// The record to restore is not deleted.
         public static let notDeleted = Code(description: "notDeleted")
-        /// The record that was asked for is in another zone.
+        /// The requested record is in another zone.
         public static let otherZone = Code(description: "otherZone")
-        /// A value is out of its bounds, or not of the form it must have.
+        /// A value is out of bounds, or has the wrong form.
         public static let invalidValue = Code(description: "invalidValue")
         /// A file cannot be read at all.
         public static let unreadableFile = Code(description: "unreadableFile")
-        /// A file that was to be imported is not what it should be.
+        /// A file to import or to add has the wrong content.
         public static let invalidFile = Code(description: "invalidFile")
         /// The database cannot be opened for writing, or a file cannot be written.
         public static let notWritable = Code(description: "notWritable")
@@ -27,7 +27,7 @@ public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertibl
     public let code: Code
     /// One sentence for people.
     public let message: String
-    /// Where in an imported file the error is: a path such as `plays[12].playerScores[0].playerRefId`, or
+    /// The place of the error in an imported file: a path such as `plays[12].playerScores[0].playerRefId`, or
     /// `line 3, column 14`.
     public let place: String?
 

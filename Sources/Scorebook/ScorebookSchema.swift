@@ -2,38 +2,38 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// The seven record types of a scorebook: their tables, and what the sync engine needs to know of them.
+/// The seven record types of a scorebook: their tables, and their description for the sync engine.
 ///
-/// The tables are a contract: other programs read and write them with plain SQL. Besides the record name and
-/// the references every column may be left out of an INSERT. Booleans are 0 or 1, or NULL for unknown; dates
-/// are ISO 8601 text in UTC.
+/// The tables are a contract: other programs read and write them with plain SQL. An INSERT may leave out every column
+/// except the record name and the references. Booleans are 0 or 1, or NULL for unknown; dates are ISO 8601 text in
+/// UTC.
 public enum ScorebookSchema {
-    /// Each record type in priority order, as the engine takes it.
+    /// The record types in priority order, for the engine.
     public static let schema: RecordSchema = {
         let types = columns.map { type, columns in
             RecordType(type, columns.map { FieldDefinition($0, $1.fieldKind) })
         }
-        // The list below is fixed, so a failure here is an error of this file, found by every test.
+        // The list below is fixed, so a failure here is an error in this file, and every test finds it.
         return try! RecordSchema(types)
     }()
 
-    /// What a column holds, beyond what SQL says of it.
+    /// The kind of value in a column, more exact than its SQL type.
     enum ColumnKind: Equatable {
         case text
         case integer
-        /// Whole or not.
+        /// A number, whole or not.
         case number
         case real
         /// 0 or 1.
         case boolean
         /// ISO 8601 text.
         case date
-        /// A picture: JSON text that says which file it is.
+        /// A picture: JSON text that identifies its file.
         case asset
-        /// The record name of a record of that type; deleted with it.
+        /// The name of a record of that type. A deletion of that record takes this one along.
         case reference(String)
 
-        /// How a column is declared; nil for a reference.
+        /// The SQL type in the column's declaration; nil for a reference.
         var declaredType: String? {
             switch self {
             case .text, .date: "TEXT"
@@ -55,7 +55,7 @@ public enum ScorebookSchema {
         }
     }
 
-    /// The synced columns of each type, in the order in which people see them.
+    /// The synced columns of each type, in the order of display.
     static let columns: KeyValuePairs<String, KeyValuePairs<String, ColumnKind>> = [
         "SBPerson": [
             "firstName": .text, "lastName": .text, "emailAddress": .text, "bggUsername": .text,
@@ -83,7 +83,7 @@ public enum ScorebookSchema {
         "SBMatchImage": ["match": .reference("SBMatch"), "image": .asset, "caption": .text],
     ]
 
-    /// What a column holds; nil for one that this version does not know.
+    /// Returns the kind of a column; nil for one that this version does not know.
     static func columnKind(_ type: String, _ field: String) -> ColumnKind? {
         columnKinds[type]?[field]
     }
@@ -93,10 +93,10 @@ public enum ScorebookSchema {
             (type, Dictionary(uniqueKeysWithValues: columns.map { ($0, $1) }))
         })
 
-    /// Creates the tables, or brings those of an older version up to date.
+    /// Creates the tables, or migrates those of an older version.
     ///
-    /// - Throws: ``RecordStoreError`` `newerFormat` when a newer version of the program made them; nothing is
-    ///   changed then.
+    /// - Throws: ``RecordStoreError`` `newerFormat` when a newer version of the program made them. It changes nothing
+    ///   then.
     static func migrate(_ database: any DatabaseWriter) throws {
         try database.read { db in
             try checkFormat(db)
@@ -105,8 +105,8 @@ public enum ScorebookSchema {
         try migrator.migrate(database)
     }
 
-    /// Refuses tables of another program that lack references: a column that must not be null cannot be added to rows that
-    /// are there. Reads only.
+    /// Refuses tables of another program that lack a reference column: SQLite cannot add a NOT NULL column to existing
+    /// rows. Only reads.
     private static func checkReferences(_ db: Database) throws {
         for (table, columns) in columns where try db.tableExists(table) {
             let present = Set(try db.columns(in: table).map(\.name))
@@ -116,7 +116,7 @@ public enum ScorebookSchema {
         }
     }
 
-    /// Completes tables that another program has made.
+    /// Adds the missing columns to tables that another program has made.
     private static func addMissingColumns(_ db: Database) throws {
         for (table, columns) in columns {
             let present = Set(try db.columns(in: table).map(\.name))
@@ -129,7 +129,7 @@ public enum ScorebookSchema {
         }
     }
 
-    /// Refuses tables that a newer version of the program made. Reads only.
+    /// Refuses tables that a newer version of the program made. Only reads.
     static func checkFormat(_ db: Database) throws {
         guard try !migrator.hasBeenSuperseded(db) else {
             throw RecordStoreError(
@@ -143,7 +143,7 @@ public enum ScorebookSchema {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("scorebook 1") { db in
-            // Another program may have made the tables long before.
+            // Another program may have made the tables before.
             try db.execute(sql: createVersion1)
             try addMissingColumns(db)
         }

@@ -15,30 +15,29 @@ import Synchronization
 /// print(try await scorebook.matchSheet("\(match.recordName)").text)
 /// ```
 ///
-/// Each operation is one transaction, and takes what it wrote in for sync. Where an operation takes a text
-/// that says which record is meant, that is its record name, the beginning of its UUID (4 characters or more)
-/// as long as no other begins so, or its name; upper and lower case matter only where names differ in nothing
-/// else.
+/// Each operation is one transaction, and folds what it wrote. A text names a record by its record name, by the
+/// beginning of its UUID (4 characters or more) if no other UUID begins so, or by its name. Upper and lower case
+/// matter only if names differ in nothing else.
 ///
-/// A store may have several zones. What is new goes to the default one, and texts may mean records of any, unless the
-/// scorebook is ``limited(to:)`` one of them.
+/// A store may have several zones. Operations add new records to the default zone and find records in all zones,
+/// unless the scorebook is ``limited(to:)`` one zone.
 public final class ScorebookStore: Sendable {
-    /// The records with what sync knows of them.
+    /// The store of the records and of their sync metadata.
     public let records: RecordStore
-    /// The only zone that operations look at and write to; nil for all.
+    /// The only zone that operations read and write; nil for all.
     public let zone: Zone?
-    /// Milliseconds since 1970.
+    /// The wall clock, in milliseconds since 1970.
     let now: @Sendable () -> Int64
     private let shortage: Shortage
 
-    /// Opens a scorebook in a database: creates its tables, or brings those of an older version up to date.
+    /// Opens a scorebook in a database. Creates its tables, or migrates those of an older version.
     ///
     /// - Parameters:
-    ///   - replica: who writes here.
-    ///   - assets: where the pictures are kept; it belongs to this scorebook alone.
+    ///   - replica: the id under which this machine writes.
+    ///   - assets: the directory of the picture files. It belongs to this scorebook alone.
     ///   - now: the wall clock, in milliseconds since 1970.
-    /// - Throws: ``RecordStoreError``: `newerFormat` when a newer version of the program wrote the scorebook,
-    ///   which is left untouched then; errors of SQLite.
+    /// - Throws: ``RecordStoreError``: `newerFormat` when a newer version of the program wrote the scorebook, which
+    ///   stays unchanged; errors of SQLite.
     public init(
         _ database: any DatabaseWriter, replica: ReplicaID, assets: AssetDirectory? = nil,
         now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
@@ -58,19 +57,20 @@ public final class ScorebookStore: Sendable {
         self.zone = zone
     }
 
-    /// The part of the scorebook that is in one zone: only its records are listed and found, and what is new goes there.
+    /// Returns the part of the scorebook in one zone. It lists and finds only records of the zone, and adds new ones
+    /// to it.
     public func limited(to zone: Zone) -> ScorebookStore { ScorebookStore(self, zone) }
 
     /// Reads in one snapshot of the database.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        // Which zone a record is in is not known before it is taken in; with one zone, that does not matter.
+        // A record has no zone before it is folded. With a single zone that does not matter.
         let hasZones = try await records.database.read { try ZoneNames($0).areSeveral }
         if hasZones { try await foldForReading() }
         return try await records.database.read(body)
     }
 
-    /// Takes in what other programs wrote, before something is read. Where there is no room for that, what was taken in
-    /// before is still there to be read, and ``isShortOfRoom`` says so.
+    /// Folds what other programs wrote, before a read. If the disk has no room for that, sets ``isShortOfRoom`` and
+    /// does not fail: the records of earlier folds can still be read.
     public func foldForReading() async throws {
         do {
             try await records.foldPendingChanges()
@@ -81,28 +81,28 @@ public final class ScorebookStore: Sendable {
         }
     }
 
-    /// Whether something was read without what other programs wrote last, for want of room to take it in.
+    /// Whether a read lacked the last writes of other programs, because the disk had no room to fold them.
     public var isShortOfRoom: Bool { shortage.isThere.withLock { $0 } }
 
-    /// Common to a scorebook and its parts.
+    /// The flag that a scorebook shares with its parts.
     private final class Shortage: Sendable {
         let isThere = Mutex(false)
     }
 
-    /// Writes in one transaction. What is new is to be ``settled(_:_:newIn:)``.
+    /// Writes in one transaction. The body calls ``settled(_:_:newIn:)`` for what it wrote.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value
     {
         try await records.write { [records] db in
-            // What other programs wrote before goes where it would have gone without this.
+            // Otherwise earlier writes of other programs would end up in the zone of this write.
             _ = try records.fold(db)
             return try body(db)
         }
     }
 
-    /// A record that was just written, as it is once sync has taken it in.
+    /// Folds a record that was just written, and returns it as it is then.
     ///
-    /// - Parameter zone: where records go that are new and refer to no other; the one that the scorebook is limited to
-    ///   if none is given.
+    /// - Parameter zone: the zone for new records that refer to no other; by default the one that the scorebook is
+    ///   limited to.
     func settled<Record: ScorebookRecord>(
         _ db: Database, _ name: RecordName, newIn zone: Zone? = nil
     ) throws -> Record {
@@ -110,10 +110,10 @@ public final class ScorebookStore: Sendable {
         return try Self.fetch(db, name)
     }
 
-    /// Finds records of a kind, in the zone that the scorebook is limited to.
+    /// Returns a lookup for records of a kind, in the zone that the scorebook is limited to.
     func lookup(_ kind: RecordKind) -> NameLookup { NameLookup(kind: kind, zone: zone) }
 
-    /// SQL that is true for records that the scorebook is not kept from by its limits.
+    /// Returns SQL that is true for the records of the zone that the scorebook is limited to, or for all records.
     ///
     /// - Parameter column: SQL for a record's name.
     func limits(_ column: String = "recordName") -> String { zone?.contains(column) ?? "TRUE" }

@@ -1,6 +1,7 @@
-/// What is read of a file that the BG Stats app exports. Keys that are not listed here are ignored.
+/// A file that the BG Stats app exports. The import ignores all keys that are not listed here.
 ///
-/// Objects refer to each other by small numbers that hold within one file only; across files they have UUIDs.
+/// Objects refer to each other by small numbers, which are valid within one file only. UUIDs identify them across
+/// files.
 struct BGStatsExport: Decodable {
     var players: [Player]
     var locations: [Location]?
@@ -74,7 +75,7 @@ struct BGStatsExport: Decodable {
 
 /// A whole number in a file.
 ///
-/// Foundation's decoder does not say where a number is that does not fit into an `Int`; this does.
+/// If a number does not fit into an `Int`, the error names its place in the file. Foundation's decoder does not.
 struct WholeNumber: Decodable {
     let value: Int
 

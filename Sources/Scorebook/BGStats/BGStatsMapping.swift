@@ -1,33 +1,32 @@
 import SyncModel
 
-/// Turns a BG Stats export into record states. A pure function of the file and the time.
+/// The mapping of a BG Stats export to record states, a pure function of the file and the time.
 ///
-/// - players become SBPerson, games SBGame, plays SBMatch, playerScores SBPlayer and SBScore, a play's
-///   location SBMatchLocation, each play with a record of its own. Record names are made of the UUIDs as the
-///   file has them; ``DerivedName`` makes those it has none for.
-/// - The stamp of every field is the object's own `modificationDate`, under an id that stands for BG Stats
-///   and not for this machine. Players, scores and the location of a play carry the play's date; a location
-///   carries its own where that is later, because its name may have been corrected since. So machines that
-///   import the same file hold the same stamps, and of two files the later one wins, whichever is imported
-///   first.
-/// - Dates of the file have no time zone, and are taken as UTC. A `modificationDate` more than five minutes
+/// - players become SBPerson, games SBGame, plays SBMatch, playerScores SBPlayer and SBScore. The location of a play
+///   becomes SBMatchLocation, one record for each play. Record names have the UUIDs of the file; ``DerivedName`` makes
+///   the names of objects without a UUID.
+/// - The stamp of every field is the object's own `modificationDate`, under an id that stands for BG Stats and not for
+///   this machine. Players, scores and the location of a play carry the play's date. A location carries its own date
+///   if that is later: somebody may have corrected its name since. So machines that import the same file hold the same
+///   stamps, and of two files the later one wins, in either order.
+/// - Dates of the file have no time zone; the mapping takes them as UTC. A `modificationDate` more than five minutes
 ///   ahead of the clock counts as now, because paired machines would refuse it.
-/// - A play is one object in BG Stats: a newer version of it replaces the older one with all its players. What the
-///   newer one has no more carries an older date than the match; ``PlayVersions`` finds it in the store.
-/// - Nought means unknown for numbers of BoardGameGeek, years, numbers of players, durations, rounds, ratings
-///   and ranks, as does an empty text: these become null. Where no seat of a play has a number, seats are
-///   numbered from 1 in the order of the file, as BG Stats numbers them.
+/// - A play is one object in BG Stats: a newer version replaces the older one with all its players. Parts that the
+///   newer version lacks carry an older date than the match; ``PlayVersions`` finds them in the store.
+/// - Zero means unknown for numbers of BoardGameGeek, years, numbers of players, durations, rounds, ratings and ranks,
+///   and so does an empty text: these become null. If no seat of a play has a number, the mapping numbers the seats
+///   from 1 in the order of the file, as BG Stats does.
 /// - `deletedObjects` of plays, players and games become deletions at their own dates.
 struct BGStatsMapping {
-    /// Who wrote what comes from BG Stats.
+    /// The replica in the stamps of BG Stats.
     static let origin = ReplicaID(hashing: "BG Stats".utf8)
-    /// How far ahead of the clock a date may lie, in milliseconds: what paired machines allow.
+    /// The time that a date may lie ahead of the clock, in milliseconds. Paired machines allow as much.
     static let allowedSkew: Int64 = 5 * 60 * 1000
 
-    /// Milliseconds since 1970.
+    /// The time of the import, in milliseconds since 1970.
     let now: Int64
 
-    /// - Returns: one state for each record, in order of name.
+    /// - Returns: one state for each record, sorted by name.
     /// - Throws: ``ScorebookError`` `invalidFile` with the place of the first error.
     func states(_ export: BGStatsExport) throws -> [RecordState] {
         var batch = Batch()
@@ -64,8 +63,7 @@ struct BGStatsMapping {
         return batch.states
     }
 
-    /// The states that were made, by name. An object that a file lists twice, or lists as deleted as well, is
-    /// merged.
+    /// The states so far, by name. If a file lists an object twice, or also as deleted, `add` merges the states.
     private struct Batch {
         private var byName: [RecordName: RecordState] = [:]
 
@@ -179,7 +177,7 @@ struct BGStatsMapping {
 
     // MARK: Names, references, dates
 
-    /// An object that others refer to by its number.
+    /// The target of references by number.
     private struct Reference {
         let uuid: String
         let name: String
@@ -223,7 +221,7 @@ struct BGStatsMapping {
         return Stamp(time: HybridTime(milliseconds: believed), replica: Self.origin)
     }
 
-    /// The moment that `2015-11-25 10:00:00` names in UTC.
+    /// Reads a date such as `2015-11-25 10:00:00`, in UTC.
     private func milliseconds(_ date: String, at place: String) throws -> Int64 {
         let isoText = date.replacing(" ", with: "T", maxReplacements: 1) + "Z"
         guard date.utf8.count == 19, let milliseconds = ISO8601.milliseconds(canonical: isoText) else {
@@ -234,7 +232,7 @@ struct BGStatsMapping {
     }
 }
 
-/// What others in the file refer to.
+/// An object to which others in the file refer.
 private protocol BGStatsObject {
     var uuid: String { get }
     var name: String { get }
@@ -245,7 +243,7 @@ extension BGStatsExport.Game: BGStatsObject {}
 extension BGStatsExport.Location: BGStatsObject {}
 
 extension RecordState {
-    /// A state whose fields were all written at once.
+    /// Makes a state whose fields all have the same stamp.
     fileprivate init(name: RecordName, values: [(field: String, value: FieldValue)], stamp: Stamp) {
         self.init(
             name: name, fields: values.map { RecordField(name: $0.field, value: $0.value, stamp: stamp) })
@@ -253,13 +251,13 @@ extension RecordState {
 }
 
 extension FieldValue {
-    /// A text; null when it is missing or blank.
+    /// Makes a text; null for a missing or blank one.
     fileprivate static func text(filled text: String?) -> FieldValue {
         guard let text, !text.trimmed.isEmpty else { return .null }
         return .text(text)
     }
 
-    /// A number; null when it is missing or 0, which stands for unknown.
+    /// Makes a number; null for a missing one, and for 0, which stands for unknown.
     fileprivate static func integer(known number: WholeNumber?) -> FieldValue {
         guard let value = number?.value, value != 0 else { return .null }
         return .integer(Int64(value))
@@ -269,7 +267,7 @@ extension FieldValue {
         value.map { .integer($0 ? 1 : 0) } ?? .null
     }
 
-    /// A number as a NUMERIC column keeps it: whole ones as integers.
+    /// Makes a number as a NUMERIC column keeps it: an integer if it is whole.
     static func number(_ value: Double?) -> FieldValue {
         guard let value else { return .null }
         guard let whole = Int64(exactly: value) else { return .real(value) }

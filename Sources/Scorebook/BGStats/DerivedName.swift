@@ -1,14 +1,14 @@
 import SyncModel
 
-/// Names for records that a BG Stats export has no UUIDs for: the players, scores and locations of its plays.
+/// Names of records for which a BG Stats export has no UUIDs: the players, scores and locations of its plays.
 ///
-/// The name is computed from what the record is, so that importing a file twice, or on two machines, makes
-/// one record and not two. The UUID is of version 8 (RFC 9562), from the first 128 bits of BLAKE2b-128 over
-/// these texts, each in UTF-8 and followed by one zero byte:
+/// The name follows from the record's type, parent and person. So importing a file twice, or on two machines, makes
+/// one record and not two. The UUID is of version 8 (RFC 9562), from the first 128 bits of BLAKE2b-128 over these
+/// texts, each in UTF-8 and followed by one zero byte:
 ///
 /// 1. `scorebook-peer BG Stats 1`
 /// 2. the record type
-/// 3. the record name of the record it belongs to
+/// 3. the record name of its parent
 /// 4. for a player: the person's UUID as the file has it; then, when that person takes part in the play more
 ///    than once, `1` for the second time, `2` for the third
 ///

@@ -2,17 +2,18 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// Finds what an older version of a play had, and the newest one that this store knows has not.
+/// A search for the parts that an older version of a play had, and that the newest version in this store lacks.
 ///
-/// A play is one object in BG Stats, with all its players (see ``BGStatsMapping``). All that comes with one version of it
-/// carries the date of that version or a later one. So a part that BG Stats wrote, and only before that date, belongs to an
-/// older version. It gets a deletion just before that date, in whatever order the versions are imported.
+/// A play is one object in BG Stats, with all its players (see ``BGStatsMapping``). All parts of one version carry its
+/// date or a later one. So a part belongs to an older version if BG Stats wrote it only before that date. It gets a
+/// deletion just before that date, in whatever order the versions are imported.
 ///
-/// A picture, a score of a round or a player that was added here by hand is no part of what BG Stats replaces. A part that
-/// was changed here by hand after that date stays as well: the change is newer than the deletion.
+/// BG Stats does not replace a picture, a score of a round or a player that somebody added here by hand. A part that
+/// somebody changed here after that date stays too: the change is newer than the deletion.
 ///
-/// This sees what the store knows when a file is imported. Where one machine has imported the older version and another one
-/// the newer, the parts of both are there after a sync, until either of the machines imports the newer file again.
+/// Only an import runs this, over what the store has at that time. If one machine has imported the older version and
+/// another machine the newer one, both have the parts of both versions after a sync, until either imports the newer
+/// file again.
 struct PlayVersions {
     private let db: Database
     private let records: RecordStore
@@ -22,7 +23,8 @@ struct PlayVersions {
         self.records = records
     }
 
-    /// The deletions of the parts that the matches among `states` have no more. These states are in the store already.
+    /// Returns deletions of the parts that the matches among `states` no longer have. The store already holds these
+    /// states.
     func outdatedParts(of states: [RecordState]) throws -> [RecordState] {
         try states.filter { $0.name.recordType == RecordKind.match.recordType }.flatMap { state in
             guard let version = try records.state(db, of: state.name)?.importedStamp,
@@ -32,26 +34,26 @@ struct PlayVersions {
                 guard let part = try records.state(db, of: name), !part.isDeleted,
                     let imported = part.importedStamp, imported < version
                 else { return nil }
-                // A change that somebody has made here later stays.
+                // A later change that somebody made here wins.
                 return part.life.map { $0 < deletion } == true
                     ? RecordState(name: name, deletion: deletion) : nil
             }
         }
     }
 
-    /// Whether a record was deleted because a newer version of its play has it no more, not by a person.
+    /// Returns whether a newer version of its play deleted a record, and not a person.
     static func isOutdatedPart(_ state: RecordState) -> Bool {
         let isPart = ![.person, .game, .match].contains(RecordKind(rawValue: state.name.recordType))
         return isPart && state.deletion?.replica == BGStatsMapping.origin
     }
 
-    /// The deletion of whatever belonged to a version before this one.
+    /// Returns the stamp that deletes the parts of all versions before this one.
     private static func replacement(before stamp: Stamp) -> Stamp? {
         guard stamp.time.rawValue > 0 else { return nil }
         return Stamp(time: HybridTime(rawValue: stamp.time.rawValue - 1), replica: stamp.replica)
     }
 
-    /// The players, scores, locations and pictures of a match, also while they are out of sight.
+    /// Returns the players, scores, locations and pictures of a match, including those without a row.
     private func parts(of match: RecordName) throws -> [RecordName] {
         let statement = try db.cachedStatement(
             sql: """
@@ -69,7 +71,7 @@ struct PlayVersions {
 }
 
 extension RecordState {
-    /// The newest stamp that BG Stats has given to one of the fields.
+    /// The newest stamp of BG Stats on any field.
     fileprivate var importedStamp: Stamp? {
         fields.lazy.map(\.stamp).filter { $0.replica == BGStatsMapping.origin }.max()
     }

@@ -21,26 +21,25 @@ import SyncModel
 /// }
 /// ```
 ///
-/// - `records` has the live records by type, each type's in order of record name; held ones and those of
-///   unknown types as well. `digest` and `count` are those of
-///   the records in the file.
-/// - `fields` has every field that was ever written, with its value: text, dates (ISO 8601) and record names
-///   as strings, numbers, `true` and `false` in the columns for them, `null`. What would be read back as
-///   something else is an object with one key that says what it is: `text`, `integer`, `real` (the 16
-///   hexadecimal digits of the IEEE 754 bits), `date` (milliseconds since 1970), `reference`, `base64`
-///   (bytes).
-/// - `stamp` is when and by whom the fields were last written: milliseconds since 1970, counter, and replica
-///   id of a hybrid logical clock. `stamps` has the fields that differ from it. `deletion`, `revival`
-///   and `erasure`, where there are any, are the stamps of the record's last deletion, of what brought it back,
-///   and of its last deletion for ever.
-/// - `modificationDate` is for people; it follows from the stamps and is not read.
+/// - `records` has the live records by type, sorted by record name, including held ones and those of unknown types.
+///   `digest` and `count` are those of the records in the file.
+/// - `fields` has every field that was ever written, with its value: text, dates (ISO 8601) and record names as
+///   strings, numbers, `true` and `false` in the columns for them, `null`. If an import would read such a value as
+///   another one, the value is an object with one key for its kind: `text`, `integer`, `real` (the 16 hexadecimal
+///   digits of the IEEE 754 bits), `date` (milliseconds since 1970), `reference`, `base64` (bytes). A picture is such
+///   an object with the key `asset`.
+/// - `stamp` tells the time and the writer of the fields: milliseconds since 1970, counter, and replica id of a hybrid
+///   logical clock. `stamps` has the stamps of the fields that differ from it. `deletion`, `revival` and `erasure` are
+///   optional: the stamps of the record's last deletion, of the change that brought it back, and of its last deletion
+///   for ever.
+/// - `modificationDate` is for people. It follows from the stamps, and the import ignores it.
 enum ExportFormat {
     static let name = "scorebook export"
     static let version = 1
 }
 
 extension Stamp {
-    /// Reads what ``description`` writes.
+    /// Parses the text that ``description`` writes.
     init?(text: String) {
         guard let point = text.utf8.firstIndex(of: UInt8(ascii: ".")),
             let at = text.utf8.firstIndex(of: UInt8(ascii: "@")), point < at,
@@ -51,24 +50,24 @@ extension Stamp {
         let stamp = Stamp(
             time: HybridTime(rawValue: milliseconds << 16 | UInt64(counter)),
             replica: ReplicaID(rawValue: replica))
-        // Whatever else these parsers take, such as a plus sign, does not come back the same.
+        // The parsers above also accept other forms, such as a plus sign. This comparison refuses them.
         guard stamp.description == text else { return nil }
         self = stamp
     }
 }
 
-/// The keys of a value that says itself what it is.
+/// The keys of tagged values. The key names the kind of the value.
 enum ValueTagKey: String, CodingKey, CaseIterable {
     case text, integer, real, date, reference, asset, base64
 }
 
 extension FieldValue {
-    /// What SQLite would make of a text in a column for numbers.
+    /// Returns whether SQLite would make a text a number in a column for numbers.
     static func looksLikeNumber(_ text: String) -> Bool {
         Double(text.trimmed) != nil
     }
 
-    /// Appends the value as it stands in an export.
+    /// Appends the value in the form of an export.
     func append(to json: inout JSONText, kind: ScorebookSchema.ColumnKind?) {
         if let plain = plain(kind) {
             switch plain {
@@ -98,7 +97,7 @@ extension FieldValue {
         case quoted(String)
     }
 
-    /// The plain form, where it is read back as the same value.
+    /// Returns the plain form; nil if an import would read it as another value.
     private func plain(_ kind: ScorebookSchema.ColumnKind?) -> Plain? {
         switch (self, kind) {
         case (.null, _): .raw("null")

@@ -2,7 +2,7 @@ import Foundation
 import RecordStore
 import SyncModel
 
-/// A file that ``ExportWriter`` wrote, read back.
+/// The content of a file that ``ExportWriter`` wrote.
 struct ScorebookExport: Decodable {
     let zone: ZoneName
     let states: [RecordState]
@@ -108,7 +108,7 @@ private struct FieldKey: CodingKey {
     init?(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
 
-    /// What a store's tables could not take as a name would damage it.
+    /// Refuses a name that the store's tables could not take. It would damage the store.
     func check(_ container: KeyedDecodingContainer<FieldKey>) throws {
         let isReserved = ["recordName", "modificationDate"].contains(stringValue)
         guard RecordName.isIdentifier(stringValue.utf8), stringValue.utf8.count <= 63, !isReserved else {
@@ -120,14 +120,14 @@ private struct FieldKey: CodingKey {
 }
 
 extension FieldValue {
-    /// Reads a value, plain or one that says itself what it is.
+    /// Reads a value, plain or tagged.
     fileprivate init(
         _ container: KeyedDecodingContainer<FieldKey>, _ key: FieldKey, kind: ScorebookSchema.ColumnKind?
     ) throws {
         let refuse = { (what: String) -> ScorebookError in
             ImportFileError.at(ImportFileError.path(container.codingPath + [key]), what)
         }
-        // What the column usually has is tried first: each failing attempt costs more than the rest of reading.
+        // The usual kind of the column comes first: each failed attempt costs more than the rest of reading.
         if try container.decodeNil(forKey: key) {
             self = .null
         } else if kind == .boolean, let value = try? container.decode(Bool.self, forKey: key) {
@@ -152,7 +152,7 @@ extension FieldValue {
         }
     }
 
-    /// A plain text as its column understands it. Refused is what the column would turn into something else.
+    /// Reads a plain text as its column would. Refuses a text that the column would turn into a number.
     private static func understood(
         _ text: String, _ kind: ScorebookSchema.ColumnKind?, _ refuse: (String) -> ScorebookError
     ) throws -> FieldValue {
@@ -218,13 +218,14 @@ extension FieldValue {
     }
 }
 
-/// The keys of an asset, those of ``Asset/json``.
+/// The keys of an asset, the same as in ``Asset/json``.
 private enum AssetKey: String, CodingKey {
     case hash, name, size, type
 }
 
 extension KeyedDecodingContainer {
-    /// Foundation's decoder does not say where a number is that is not whole, or too large.
+    /// Decodes a whole number. If it is too large or not whole, the error names its place; Foundation's decoder does
+    /// not.
     fileprivate func wholeNumber(forKey key: Key) throws -> Int64 {
         do {
             return try decode(Int64.self, forKey: key)
@@ -243,7 +244,7 @@ extension DecodingError {
 }
 
 extension ScorebookSchema.ColumnKind {
-    /// Whether SQLite turns texts that look like numbers into numbers in such a column.
+    /// Whether SQLite turns texts that look like numbers into numbers in this kind of column.
     var isForNumbers: Bool {
         switch self {
         case .integer, .number, .real, .boolean: true

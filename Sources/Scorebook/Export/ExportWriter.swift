@@ -2,26 +2,26 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// What was exported.
+/// The contents of an export.
 public struct ExportContents: Sendable {
-    /// How many records.
+    /// The number of records.
     public internal(set) var records = 0
-    /// The files that they refer to, which are no part of the export.
+    /// The files to which they refer. The export does not contain these.
     var pictures = PictureUses()
 }
 
-/// Writes the scorebook as ``ExportFormat`` describes it, piece by piece.
+/// A writer of the scorebook as ``ExportFormat`` describes it, piece by piece.
 struct ExportWriter {
-    /// About how many bytes are gathered before they are handed on.
+    /// The approximate size of a piece, in bytes.
     private static let pieceSize = 1 << 16
 
     let records: RecordStore
-    /// nil for the default zone.
+    /// The zone to export; nil for the default zone.
     let zone: Zone?
-    /// Milliseconds since 1970.
+    /// The time of the export, in milliseconds since 1970.
     let now: Int64
 
-    /// Hands the pieces of the file to `sink`, in order.
+    /// Passes the pieces of the file to `sink`, in order.
     func write(_ db: Database, to sink: ([UInt8]) throws -> Void) throws -> ExportContents {
         var json = JSONText()
         try appendHead(db, to: &json)
@@ -51,7 +51,7 @@ struct ExportWriter {
 
     private func appendHead(_ db: Database, to json: inout JSONText) throws {
         let zone = try records.current(db, zone)
-        // Not the zone's own, which has the records too that are hidden with deleted ones.
+        // The zone's own digest also covers hidden records, which an export leaves out.
         var digest = ZoneDigest()
         try records.forEachLiveState(db, zone: self.zone) { digest.insert(RecordID($0)) }
         json.append(raw: "{\n  ")
@@ -59,7 +59,7 @@ struct ExportWriter {
         json.append(quoted: ExportFormat.name)
         json.append(raw: ",\n  \"version\": \(ExportFormat.version),\n  ")
         json.append(key: "zone")
-        // Every store has a default zone, whatever it is called there.
+        // The file has the standard name, because the default zone may have another name in each store.
         json.append(quoted: zone.isDefault ? ZoneName.scorebookData.description : zone.name)
         json.append(raw: ",\n  ")
         json.append(key: "exportedAt")

@@ -2,19 +2,19 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// Counts what merging states into a store did, record by record.
+/// A counter of the changes that a merge of states makes in a store, record by record.
 ///
-/// It looks at the store before and after, so that what goes with a deletion, or comes back with a child, is
-/// counted as well.
+/// It compares the store before and after. So it also counts records that go with a deletion, or come back with a
+/// child.
 struct ImportCounting {
     private let states: [RecordState]
     private let lastChange: Int64
-    /// The records that are there: in their table, or held.
+    /// The live records: in their table, or held.
     private var live: Set<String> = []
-    /// Those that are deleted, or hidden with a deleted one.
+    /// The records that are deleted, or hidden with a deleted one.
     private var gone: Set<String> = []
 
-    /// Looks at the store before the states are merged. What is pending must have been folded.
+    /// Notes the state of the store before the merge. The caller must have folded pending changes.
     init(_ db: Database, before states: [RecordState]) throws {
         self.states = states
         lastChange = try Int64.fetchOne(db, sql: "SELECT MAX(changeSequence) FROM remoteRecord") ?? 0
@@ -25,15 +25,15 @@ struct ImportCounting {
         }
     }
 
-    /// SQL for whether a record is deleted or hidden.
+    /// SQL that is true for deleted and hidden records.
     private static let isGone = "status IN (1, 3)"
 
-    /// Looks at the store after the states were merged.
+    /// Compares the store after the merge, and reports the counts.
     func report(_ db: Database, _ format: ImportReport.Format) throws -> ImportReport {
         var counts: [String: ImportReport.Counts] = [:]
         var (restored, stillDeleted) = (0, 0)
         var touched: Set<String> = []
-        // A record that is hidden, or comes back, with another one has not changed itself.
+        // A record that goes or comes back with another one has no new change number, so this looks at all records.
         let rows = try Row.fetchCursor(
             db, sql: "SELECT remoteRecordID, \(Self.isGone), changeSequence > ? FROM remoteRecord",
             arguments: [lastChange])

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Errors of files that are imported, each with the place in the file.
+/// Errors in imported files, each with its place in the file.
 enum ImportFileError {
-    /// The error that something at a place is wrong.
+    /// Makes the error that something at a place is wrong.
     ///
     /// - Parameters:
     ///   - place: a path such as `plays[12].playerScores[0].playerRefId`.
-    ///   - what: goes on from the place: “is missing”.
+    ///   - what: the rest of the sentence, as in “is missing”.
     static func at(_ place: String, _ what: String) -> ScorebookError {
         ScorebookError(.invalidFile, "\(place) \(what)", place: place)
     }
 
-    /// What an error that came up while a file was read says, for people.
+    /// Translates an error from reading a file into a sentence for people.
     static func understood(_ error: any Error, in data: Data) -> ScorebookError {
-        // Foundation's decoder reads no text and no number before it is asked for it, and takes what it cannot read for
-        // something of another type. So the file itself says first whether it can be read.
+        // Foundation's decoder parses texts and numbers only on demand, and reports an unreadable one as a wrong type.
+        // So this checks the syntax of the file first.
         if let failure = syntaxError(data) { return failure }
         switch error {
         case let error as ScorebookError: return error
@@ -41,7 +41,7 @@ enum ImportFileError {
         }
     }
 
-    /// A coding path as JavaScript writes it: `plays[12].playerRefId`.
+    /// Returns a coding path as JavaScript writes it: `plays[12].playerRefId`.
     static func path(_ codingPath: [any CodingKey]) -> String {
         var path = ""
         for key in codingPath {
@@ -68,13 +68,13 @@ enum ImportFileError {
     // MARK: Syntax
 
     private static func syntaxError(_ data: Data) -> ScorebookError? {
-        // Foundation's decoder reads UTF-16 and UTF-32 as well, which have zeros among the first bytes.
+        // Foundation's decoder also reads UTF-16 and UTF-32, which have zeros among the first bytes.
         guard !data.prefix(4).contains(0), let failure = JSONSyntax.firstFailure(in: data) else { return nil }
         let place = lineAndColumn(failure.offset, data)
         return ScorebookError(.invalidFile, "\(failure.problem) at \(place)", place: place)
     }
 
-    /// The place of a byte: lines and columns count from 1, a column is a byte.
+    /// Returns the place of a byte. Lines and columns count from 1; a column is a byte.
     private static func lineAndColumn(_ offset: Int, _ data: Data) -> String {
         let before = data.prefix(offset)
         let lineBreak = UInt8(ascii: "\n")

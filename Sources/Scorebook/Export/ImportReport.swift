@@ -1,17 +1,17 @@
 import RecordStore
 import SyncModel
 
-/// What an import did.
+/// The result of an import.
 public struct ImportReport: Sendable, Equatable, Encodable {
-    /// Records of one type.
+    /// The counts of records of one type.
     public struct Counts: Sendable, Equatable, Encodable {
-        /// Live records that were not there before, or were deleted.
+        /// Live records that were missing or deleted before.
         public var new = 0
-        /// Records that were there and have changed.
+        /// Records that were live and have changed.
         public var changed = 0
-        /// Records of the file for which there was nothing to do: the scorebook has them so, or newer.
+        /// Records of the file that changed nothing: the scorebook has the same or newer values.
         public var unchanged = 0
-        /// Records that were there and are deleted now.
+        /// Records that were live and are deleted now.
         public var deleted = 0
 
         public init(new: Int = 0, changed: Int = 0, unchanged: Int = 0, deleted: Int = 0) {
@@ -36,14 +36,14 @@ public struct ImportReport: Sendable, Equatable, Encodable {
     }
 
     public let format: Format
-    /// By record type; types of which the file has nothing are missing.
+    /// The counts by record type, without types that have none.
     public let types: [String: Counts]
-    /// How many records were deleted before, or hidden with a deleted one, and are back.
+    /// The number of records that were deleted, or hidden with a deleted one, and are back.
     public let restored: Int
-    /// How many records of the file are deleted here, or hidden with a deleted one, and stay so.
+    /// The number of records of the file that are deleted here, or hidden with a deleted one, and stay so.
     public let stillDeleted: Int
 
-    /// All types together.
+    /// The sum over all types.
     public var total: Counts {
         types.values.reduce(into: Counts()) { $0 += $1 }
     }

@@ -1,23 +1,23 @@
-/// Finds where a text stops being JSON (RFC 8259) that can be read.
+/// A search for the first error in a JSON text (RFC 8259).
 ///
-/// Foundation's decoder says on some platforms no more than that the text is not JSON. This walk is made only
-/// after it has failed, to tell people where to look.
+/// On some platforms Foundation's decoder says only that the text is not JSON. This search runs only after the decoder
+/// has failed, and tells people where to look.
 struct JSONSyntax {
     /// The first error of a text.
     struct Failure: Error, Equatable {
-        /// Bytes before it.
+        /// The number of bytes before it.
         let offset: Int
-        /// What is wrong; goes on with the place.
+        /// The problem. In the message, the place follows it.
         let problem: String
     }
 
-    /// Foundation's decoder refuses deeper nesting as well.
+    /// The maximum nesting, the same as that of Foundation's decoder.
     private static let maximumDepth = 512
 
     private let bytes: [UInt8]
     private var position = 0
 
-    /// The first error, or nil when there is none.
+    /// Returns the first error; nil if there is none.
     static func firstFailure(in bytes: some Sequence<UInt8>) -> Failure? {
         var walk = JSONSyntax(bytes: Array(bytes))
         do throws(Failure) {
@@ -116,7 +116,7 @@ struct JSONSyntax {
             default: position += 1
             }
         }
-        // The beginning helps more than the end of the file, where every such string ends.
+        // The start of the string helps people more than the end of the file, where every unclosed string ends.
         position = start
         throw missing("the closing quote of the string")
     }
@@ -140,7 +140,7 @@ struct JSONSyntax {
         position += 1
     }
 
-    /// The number that four hexadecimal digits are.
+    /// Reads four hexadecimal digits as a number.
     private mutating func codeUnit() throws(Failure) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {

@@ -1,4 +1,4 @@
-/// Builds JSON as bytes. Only what an export needs: Foundation's encoder would hold the whole file in memory.
+/// JSON as bytes, with only what an export needs. Foundation's encoder would hold the whole file in memory.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
 

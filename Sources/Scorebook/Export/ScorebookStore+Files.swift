@@ -4,20 +4,22 @@ import RecordStore
 import SyncModel
 
 extension ScorebookStore {
-    /// In bytes. A million records have less; reading them takes several times as much memory.
+    /// The maximum size of a file, in bytes. A million records have less. Reading a file takes several times its size
+    /// in memory.
     private static let importLimit = 1 << 30
 
-    /// Imports a file: an export of the BG Stats app, or one of a scorebook. Which of the two it is shows in
-    /// the file.
+    /// Imports an export of the BG Stats app or of a scorebook. The content of the file shows which of the two it is.
     ///
-    /// The file is merged: what the scorebook has newer stays, importing it again changes nothing. Its records go to the
-    /// zone that the scorebook is limited to; if it is not, to the zone that the file names, or the default zone.
+    /// Merges the file: newer values of the scorebook stay, and a second import changes nothing. The records go to the
+    /// zone that the scorebook is limited to; if it is not limited, to the zone that the file names, or to the default
+    /// zone.
     ///
-    /// - Parameter restores: whether records of the file that are deleted here, or hidden with a deleted one, are written as
-    ///   new, so that they come back. So is what was deleted for ever of a record that somebody has written to since.
+    /// - Parameter restores: whether the import brings back records that are deleted here, or hidden with a deleted
+    ///   one, by writing them as new. It also restores fields that were deleted for ever from a record to which
+    ///   somebody has written since.
     /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` with the place of the first error.
-    ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`.
-    ///   Nothing was imported then.
+    ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`. It imports
+    ///   nothing then.
     public func importFile(at path: String, restores: Bool = false) async throws -> ImportReport {
         let data = try await blocking { try InputFile.read(path, upTo: Self.importLimit) }
         do {
@@ -45,7 +47,7 @@ extension ScorebookStore {
     ) async throws -> ImportReport {
         try await write { [self] db in
             let counting = try ImportCounting(db, before: states)
-            // Whatever the default zone is called here, it is that of an export that was never told anything else.
+            // The standard name in a file stands for the default zone, whatever its name is here.
             let named = zone == .scorebookData ? nil : zone
             let target = try self.zone ?? named.map { try records.zone(db, named: $0.description) }
             _ = try records.merge(db, states, zone: target)
@@ -57,17 +59,16 @@ extension ScorebookStore {
         }
     }
 
-    /// Writes those records of a file anew that are deleted or hidden here, or of which only what was written after a deletion
-    /// for ever is left.
+    /// Writes records of a file as new if they are deleted or hidden here, or lost fields in a deletion for ever.
     ///
-    /// Those stay as they are for which the file does not have what they need: they would bring back what was deleted before
-    /// the backup.
+    /// Leaves out a record if one that it needs is neither shown here nor among these records. Otherwise it would
+    /// bring back a record that somebody deleted before the backup.
     private func restoreMissing(_ db: Database, _ states: [RecordState], _ zone: Zone?) throws {
         var missing: [RecordName: RecordState] = [:]
         for state in states where state.isLive {
             guard let known = try records.state(db, of: state.name), !PlayVersions.isOutdatedPart(known)
             else { continue }
-            // What somebody wrote here since the backup was made is not taken back.
+            // Values that somebody has written here since the backup stay.
             let names = Set(known.fields.map(\.name))
             let lost =
                 known.erasure == nil && !known.fields.isEmpty
@@ -97,13 +98,13 @@ extension ScorebookStore {
 
     // MARK: Export
 
-    /// The zone that the scorebook is limited to, otherwise the default zone, as JSON; the doc comment of `ExportFormat`
-    /// describes it.
+    /// Exports the zone that the scorebook is limited to, otherwise the default zone, as JSON. The doc comment of
+    /// `ExportFormat` describes it.
     public func exportData() async throws -> Data {
         try await exportDataAndContents().data
     }
 
-    /// What ``exportData()`` gives, and what is in it.
+    /// Returns the result of ``exportData()``, and its contents.
     public func exportDataAndContents() async throws -> (data: Data, contents: ExportContents) {
         try await exporting { writer, db in
             var data = Data()
@@ -112,13 +113,13 @@ extension ScorebookStore {
         }
     }
 
-    /// Writes what ``exportData()`` gives to a file, whole or not at all. A link is followed, and what is no regular file,
-    /// a pipe say, is written to as it is.
+    /// Writes the result of ``exportData()`` to a file, whole or not at all. Follows a link. Writes straight into a
+    /// file that is not regular, such as a pipe.
     ///
     /// - Parameters:
-    ///   - replaces: whether a file that is there may be replaced.
-    ///   - store: what must not be written over.
-    /// - Throws: ``ScorebookError`` `notWritable`; what was there is as it was then.
+    ///   - replaces: whether to replace an existing file.
+    ///   - store: the files that the export must not overwrite.
+    /// - Throws: ``ScorebookError`` `notWritable`; an existing file is unchanged then.
     @discardableResult
     public func exportFile(
         at path: String, replaces: Bool = false, sparing store: StoreFiles = .none
@@ -129,12 +130,12 @@ extension ScorebookStore {
         return contents
     }
 
-    /// Reads one snapshot in which everything that was written is folded.
+    /// Reads one snapshot in which all writes are folded.
     private func exporting<Value: Sendable>(
         _ body: @escaping @Sendable (ExportWriter, Database) throws -> Value
     ) async throws -> Value {
         let writer = ExportWriter(records: records, zone: zone, now: now())
-        // Another program may write between folding and reading. After a few tries others have to wait
+        // Another program may write between folding and reading. After a few tries this makes other programs wait
         // instead.
         for _ in 0..<3 {
             try await records.foldPendingChanges()
@@ -152,7 +153,7 @@ extension ScorebookStore {
     }
 }
 
-/// What a file turned out to be.
+/// The content of a file, in the format that it turned out to have.
 private enum ImportFile: Decodable {
     case bgStats(BGStatsExport)
     case scorebook(ScorebookExport)
@@ -184,7 +185,7 @@ private enum ImportFile: Decodable {
 }
 
 extension RecordState {
-    /// The records that this one refers to; in a scorebook it needs all of them.
+    /// The records to which this one refers. In a scorebook it needs all of them.
     fileprivate var references: [RecordName] {
         fields.compactMap { field in
             guard case .reference(let name) = field.value else { return nil }

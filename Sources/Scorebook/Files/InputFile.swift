@@ -1,10 +1,10 @@
 import Foundation
 
-/// Files that a user named, to be read: regular ones. All calls block.
+/// Input from regular files that a user named. All calls block.
 enum InputFile {
     private static let partSize = 1 << 20
 
-    /// Opens a file. Nobody waits for what may never come, as from a pipe.
+    /// Opens a file. Refuses a pipe: the program could wait for its input for ever.
     ///
     /// - Throws: ``ScorebookError`` `unreadableFile`.
     static func open(_ name: String) throws -> (handle: FileHandle, size: Int64) {
@@ -18,13 +18,13 @@ enum InputFile {
         throw refused(name, refusal)
     }
 
-    /// Reads a file whole.
+    /// Reads a whole file.
     ///
     /// - Throws: ``ScorebookError`` `unreadableFile`, also when it has more than `limit` bytes.
     static func read(_ name: String, upTo limit: Int) throws -> Data {
         let (handle, size) = try open(name)
         var data = Data()
-        // The size of some files, as those of /proc, is not known before they are read.
+        // The size of some files, such as those of /proc, is unknown before they are read.
         while data.count <= limit, size <= limit {
             let part: Data?
             do { part = try handle.read(upToCount: partSize) } catch { throw failed(name) }
@@ -47,7 +47,7 @@ enum InputFile {
         ScorebookError(.unreadableFile, "\(Display.printable(name)) cannot be read: \(why)")
     }
 
-    /// Says what the system has just said.
+    /// Makes the error for the current `errno`.
     private static func failed(_ name: String) -> ScorebookError {
         switch errno {
         case ENOENT, ENOTDIR: refused(name, "there is no such file")

@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// A file that a user named, while it is written: in the end it has all of what it is to have, or is as it was.
+/// The output to a file that a user named. In the end the file is complete, or as it was before.
 ///
-/// What is written goes into a file beside it, which takes its name once it is complete and durable. A link is followed,
-/// and what is no regular file, a pipe say, is written to as it is. All calls block.
+/// The bytes go into a partial file beside it, which takes its name once it is complete and durable. This follows a
+/// link. It writes straight into a file that is not regular, such as a pipe. All calls block.
 final class OutputFile: Sendable {
     private enum Kind {
-        /// Written as `partial`, becomes `path`.
+        /// A file that is written as `partial` and becomes `path`.
         case regular(path: String, partial: String)
         case special
     }
 
-    /// As the user wrote it.
+    /// The path as the user wrote it.
     private let name: String
     private let kind: Kind
     private let replaces: Bool
@@ -20,8 +20,8 @@ final class OutputFile: Sendable {
     private let isFinished = Mutex(false)
 
     /// - Parameters:
-    ///   - replaces: whether a file that is there may be replaced.
-    ///   - store: what must not be written over.
+    ///   - replaces: whether to replace an existing file.
+    ///   - store: the files that the output must not overwrite.
     /// - Throws: ``ScorebookError`` `notWritable`. Nothing has changed then.
     init(_ name: String, replaces: Bool, sparing store: StoreFiles) throws {
         self.name = name
@@ -33,7 +33,7 @@ final class OutputFile: Sendable {
         let isThere = stat(name, &status) == 0
         switch isThere ? status.st_mode & S_IFMT : S_IFREG {
         case S_IFREG:
-            // A link that leads nowhere is there, too.
+            // A link without a target is an existing file too.
             var link = stat()
             guard replaces || lstat(name, &link) != 0 else { throw Self.isThere(name) }
             let path = FilePlace.followingLinks(name)
@@ -45,7 +45,7 @@ final class OutputFile: Sendable {
             kind = .regular(path: path, partial: partial)
             descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
             guard descriptor >= 0 else { throw Self.failed(name) }
-            // Whoever could not read the old file cannot read the new one.
+            // The new file gets the mode of the old one, so that nobody else can read it.
             if isThere { fchmod(descriptor, status.st_mode & 0o777) }
         case S_IFDIR:
             throw Self.refused(name, "it is a directory")
@@ -56,7 +56,8 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Whether a file is what a store consists of, as that of another store: nobody means to replace it by an export.
+    /// Returns whether a file is the database or the identity key of any store. Nobody wants to replace one by an
+    /// export.
     private static func isPrecious(_ path: String) -> Bool {
         guard let file = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? file.close() }
@@ -84,19 +85,19 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Makes what was written durable, and gives it the file's name. To be called once, at the end.
+    /// Makes the bytes durable, and gives them the file's name. Call this once, at the end.
     ///
-    /// - Throws: ``ScorebookError`` `notWritable`; the file is as it was then.
+    /// - Throws: ``ScorebookError`` `notWritable`; the file is unchanged then.
     func finish() throws {
         if case .regular = kind {
             guard fsync(descriptor) == 0 else { throw Self.failed(name) }
         }
         isFinished.withLock { $0 = true }
-        // Some file systems say only now that there is no room.
+        // Some file systems report only now that there is no room.
         guard close(descriptor) == 0 else { throw Self.failed(name) }
         guard case .regular(let path, let partial) = kind else { return }
         try replaces ? rename(partial, to: path) : link(partial, to: path)
-        // The new name is durable when the directory is.
+        // The new name becomes durable with the directory.
         let directory = open(
             URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard directory >= 0 else { return }
@@ -108,10 +109,11 @@ final class OutputFile: Sendable {
         guard Foundation.rename(partial, path) == 0 else { throw Self.failed(name) }
     }
 
-    /// As `rename`, but never in place of a file that somebody has put there meanwhile.
+    /// Gives the file its name as `rename` does, but never replaces a file that another program has put there
+    /// meanwhile.
     private func link(_ partial: String, to path: String) throws {
         if Foundation.link(partial, path) == 0 { return }
-        // File systems of memory sticks have no links.
+        // The file systems of memory sticks have no links.
         guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) else {
             throw errno == EEXIST ? Self.isThere(name) : Self.failed(name)
         }
@@ -130,7 +132,7 @@ final class OutputFile: Sendable {
         ScorebookError(.notWritable, "\(Display.printable(name)) cannot be written: \(why)")
     }
 
-    /// Says what the system has just said.
+    /// Makes the error for the current `errno`.
     private static func failed(_ name: String) -> ScorebookError {
         switch errno {
         case ENOENT, ENOTDIR: refused(name, "its directory is not there")

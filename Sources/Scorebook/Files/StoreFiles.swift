@@ -1,17 +1,17 @@
 import Foundation
 
-/// The files and directories that a store consists of. Nothing that a user names is written over them, or into them.
+/// The files and directories of a store. No output that a user names may overwrite them, or go into them.
 public struct StoreFiles: Sendable {
     public static let none = StoreFiles([])
 
     private let own: [String]
 
-    /// - Parameter own: also those that are not there yet.
+    /// - Parameter own: the files and directories, including those that do not exist yet.
     public init(_ own: [URL]) {
         self.own = own.map(\.path)
     }
 
-    /// Whether a path leads to one of them or into one, whatever links it goes through and however it is written.
+    /// Returns whether a path leads to or into one of them, through any links and in any spelling.
     public func contain(_ path: String) -> Bool {
         let own = Set(own.flatMap(FilePlace.all))
         var path = FilePlace.real(path)
@@ -23,14 +23,15 @@ public struct StoreFiles: Sendable {
     }
 }
 
-/// How a file or directory is known again, whatever path leads to it.
+/// The identity of a file or directory, whatever path leads to it.
 enum FilePlace: Hashable {
-    /// What is there.
+    /// A file or directory that exists.
     case there(device: UInt64, number: UInt64)
-    /// What is there now, or will be, under a name in a directory. Some file systems do not tell upper from lower case.
+    /// An entry of a directory, even one that does not exist yet. The name is in lower case, because some file systems
+    /// do not tell upper from lower case.
     indirect case named(String, in: FilePlace)
 
-    /// All that is known of what a path leads to.
+    /// Returns all identities of the file or directory at a path.
     static func all(_ path: String) -> [FilePlace] {
         let real = URL(fileURLWithPath: real(path))
         let named = there(real.deletingLastPathComponent().path)
@@ -44,12 +45,12 @@ enum FilePlace: Hashable {
         return .there(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
     }
 
-    /// The path without links, from the root on; what is not there yet stays as it is written.
+    /// Returns the path without links, from the root on. A part that does not exist yet stays as written.
     static func real(_ path: String) -> String {
         var path = followingLinks(path)
         if !path.hasPrefix("/") { path = FileManager.default.currentDirectoryPath + "/" + path }
         var missing = ""
-        // The root is always there.
+        // This ends, because the root always exists.
         while true {
             if let real = realpath(path.isEmpty ? "/" : path, nil) {
                 defer { free(real) }
@@ -62,10 +63,10 @@ enum FilePlace: Hashable {
         }
     }
 
-    /// Where a path leads when it is a link, also one to something that is not there yet.
+    /// Follows the links at a path, including one whose target does not exist yet.
     static func followingLinks(_ path: String) -> String {
         var path = path
-        // As many links as systems follow themselves.
+        // Operating systems follow as many links.
         for _ in 0..<40 {
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
             path =

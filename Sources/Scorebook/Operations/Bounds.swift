@@ -1,11 +1,11 @@
 import SyncModel
 
-/// What values may be typed in. Records from elsewhere may hold others; these rules catch slips of the hand.
+/// The bounds of values that people type. They catch typing errors; records from elsewhere may hold other values.
 enum Bounds {
-    /// The greatest length of a name, in characters.
+    /// The maximum length of a name, in characters.
     static let nameLength = 500
 
-    /// Takes a name without the blanks around it.
+    /// Checks a name, and returns it without the blanks around it.
     static func name(_ text: String, _ noun: String) throws -> String {
         let trimmed = text.trimmed
         guard !trimmed.isEmpty else {
@@ -38,7 +38,7 @@ enum Bounds {
     static let rank = 1...1000
     static let bggID = 1...Int(Int32.max)
 
-    /// The canonical text of a moment, given as a day, a day and a time, or whole ISO 8601 in UTC.
+    /// Returns the canonical text of a moment, given as a day, a day and a time, or full ISO 8601 in UTC.
     ///
     /// `2024-03-05`, `2024-03-05 19:30`, `2024-03-05T19:30:00Z`.
     static func date(_ text: String) throws -> String {
@@ -60,13 +60,13 @@ enum Bounds {
 }
 
 extension StringProtocol {
-    /// Without the blanks at both ends; nil when nothing is left.
+    /// The text without the blanks at both ends; nil if nothing is left.
     var filled: String? {
         let text = trimmed
         return text.isEmpty ? nil : text
     }
 
-    /// Without the blanks at both ends.
+    /// The text without the blanks at both ends.
     var trimmed: String {
         var rest = self[...]
         while rest.first?.isWhitespace == true { rest.removeFirst() }

@@ -1,12 +1,12 @@
-/// What an edit does to one value.
+/// The effect of an edit on one value.
 public enum Change<Value: Sendable>: Sendable {
-    /// It stays as it is.
+    /// Keeps the value.
     case keep
     case set(Value)
-    /// It becomes unknown.
+    /// Makes the value unknown.
     case clear
 
-    /// Sets a value that is given, keeps what is there when none is.
+    /// Sets the given value, or keeps the old one if none is given.
     public init(_ value: Value?) {
         self = value.map(Change.set) ?? .keep
     }

@@ -2,27 +2,28 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// A deleted record that can be restored, with what people want to know of it.
+/// A deleted record that can be restored, as a list shows it.
 public struct DeletedListing: RecordListing, Equatable {
-    /// Who deleted a record.
+    /// The machine that deleted a record.
     public enum Machine: Sendable, Hashable {
         case here
-        /// A machine that is paired with this one, or the program that a file comes from.
+        /// A machine that is paired with this one, or the program that wrote an imported file.
         case named(String)
         case unknown
     }
 
     public let recordName: RecordName
-    /// What people call it: a person's name, or the game and the day of a match.
+    /// The title for people, such as a person's name, or the game and the day of a match.
     public let title: String?
-    /// ISO 8601.
+    /// The time of the deletion, ISO 8601.
     public let deletedAt: String
     public let machine: Machine
-    /// The id of the machine, which stands in its stamps.
+    /// The id of the machine in its stamps.
     public let replica: ReplicaID
     /// How many records come back with it: those that went with it, and those that it needs.
     public let companions: Int
-    /// Until when it can be restored at least, ISO 8601. Machines forget a deletion later, when all of them know it.
+    /// The time until which the record can be restored for certain, ISO 8601. Machines forget a deletion later, when
+    /// all of them know it.
     public let restorableUntil: String
     public let zone: String
 
@@ -30,7 +31,8 @@ public struct DeletedListing: RecordListing, Equatable {
         case recordName, title, deletedAt, here, machine, replica, companions, restorableUntil, zone
     }
 
-    /// `here` says whether this machine deleted it, `machine` is the name of another one, null if that is not known.
+    /// Writes the keys `here`, whether this machine deleted it, and `machine`, the name of another machine, null if
+    /// unknown.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)
@@ -47,7 +49,7 @@ public struct DeletedListing: RecordListing, Equatable {
 }
 
 extension ScorebookStore {
-    /// The deleted records that can be restored, the last one first.
+    /// Lists the deleted records that can be restored, the latest deletion first.
     ///
     /// - Parameter type: a record type; nil for all.
     public func deletedRecords(type: String? = nil) async throws -> [DeletedListing] {
@@ -76,7 +78,7 @@ extension ScorebookStore {
     }
 }
 
-/// Says what people call a record, also one that has no row.
+/// The titles of records for people, also of records without a row.
 struct RecordTitles {
     private let db: Database
     private let records: RecordStore
@@ -86,7 +88,7 @@ struct RecordTitles {
         self.records = records
     }
 
-    /// nil for a record that has no name, and for one of which nothing is known.
+    /// Returns the title of a record; nil for a record that has no name or that the store does not know.
     func title(of name: RecordName) throws -> String? {
         guard let kind = RecordKind(rawValue: name.recordType), let state = try records.state(db, of: name)
         else { return nil }
@@ -106,9 +108,10 @@ struct RecordTitles {
         }
     }
 
-    /// What people call the record that a field refers to.
+    /// Returns the title of the record to which a field refers.
     private func target(_ field: String, of state: RecordState) throws -> String? {
-        // Of the type that the schema gives, which has no circle: a peer may have put any name there.
+        // Follows only references of the type in the schema, which has no cycle. A peer may have put any name there,
+        // and a cycle would never end.
         let type = records.schema.type(state.name.recordType)?.references.first { $0.field == field }?.target
         guard case .reference(let name)? = state.field(field)?.value, name.recordType == type else {
             return nil
@@ -118,7 +121,7 @@ struct RecordTitles {
 }
 
 extension RecordState {
-    /// A value as people read it; nil when there is none, or an empty one.
+    /// Returns a value as people read it; nil for a missing or empty one.
     fileprivate func text(_ field: String) -> String? {
         switch self.field(field)?.value {
         case .text(let text): text.filled
@@ -136,7 +139,7 @@ extension RecordState {
 }
 
 extension [String?] {
-    /// Those that there are, in one text; nil when there are none.
+    /// Joins the texts that are not nil; returns nil if nothing is left.
     fileprivate func joined(_ separator: String) -> String? {
         compactMap(\.self).joined(separator: separator).filled
     }

@@ -3,7 +3,7 @@ import RecordStore
 import SyncModel
 
 extension ScorebookStore {
-    /// The record of a name that was just found.
+    /// Fetches the record of a name that a lookup just found.
     static func fetch<Record: ScorebookRecord>(_ db: Database, _ name: RecordName) throws -> Record {
         let record = try Record.filter(Column("recordName") == name.description).fetchOne(db)
         guard let record else { throw ScorebookError(.notFound, "there is no record \(name)") }
@@ -18,26 +18,26 @@ extension ScorebookStore {
         return counts
     }
 
-    /// Deletes a record, and what goes with it.
+    /// Deletes a record, and the records that go with it.
     ///
-    /// - Returns: what was done, in order; the record itself comes last.
+    /// - Returns: the steps, in order; the record itself comes last.
     @discardableResult
     public func delete(_ kind: RecordKind, _ text: String) async throws -> [DeletionStep] {
         try await write { [self] db in try records.delete(db, lookup(kind).find(db, text)) }
     }
 
-    /// What ``delete(_:_:)`` would do, in order, without doing it.
+    /// Returns the steps that ``delete(_:_:)`` would take, in order, without taking them.
     public func deletionSteps(_ kind: RecordKind, _ text: String) async throws -> [DeletionStep] {
         try await read { [self] db in try records.deletionSteps(db, lookup(kind).find(db, text)) }
     }
 
-    /// The record that a text means.
+    /// Finds the record that a text names.
     public func find(_ kind: RecordKind, _ text: String) async throws -> RecordName {
         try await read { [self] db in try lookup(kind).find(db, text) }
     }
 }
 
-/// The order in which people look for names: without regard to case, then by the record name.
+/// The order of lists: by name without regard to case, then by record name.
 struct SortKey: Comparable {
     private let name: String
     private let recordName: RecordName

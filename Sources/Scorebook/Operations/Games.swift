@@ -3,7 +3,7 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// A game to be added.
+/// A game to add.
 public struct NewGame: Sendable {
     public var name: String
     public var bggID: Int?
@@ -35,7 +35,7 @@ public struct NewGame: Sendable {
     }
 }
 
-/// What may be changed of a game.
+/// The changes of an edit to a game.
 public struct GameEdit: Sendable {
     public var name: Change<String> = .keep
     public var bggID: Change<Int> = .keep
@@ -52,16 +52,16 @@ public struct GameEdit: Sendable {
     public init() {}
 }
 
-/// A game, with how often it was played.
+/// A game, with the number of its matches.
 public struct GameListing: RecordListing, Equatable {
     public let game: Game
-    /// How many matches of it there are.
+    /// The number of its matches.
     public let matches: Int
     public let zone: String
 
     private enum CodingKeys: String, CodingKey { case matches, zone }
 
-    /// The keys of the game's record, and `matches` and `zone` beside them.
+    /// Writes the keys of the game's record, and `matches` and `zone` beside them.
     public func encode(to encoder: any Encoder) throws {
         try game.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -126,7 +126,7 @@ extension ScorebookStore {
         }
     }
 
-    /// All games, by name.
+    /// Lists all games, by name.
     public func games() async throws -> [GameListing] {
         try await read { [self] db in
             let matches = try Self.counts(db, "SELECT game, COUNT(*) FROM SBMatch GROUP BY game")
@@ -144,7 +144,7 @@ extension ScorebookStore {
         }
     }
 
-    /// One game.
+    /// Finds one game.
     public func game(_ text: String) async throws -> GameListing {
         try await read { [self] db in
             let name = try lookup(.game).find(db, text)

@@ -5,9 +5,9 @@ import SyncModel
 extension ScorebookStore {
     /// Adds a match with its players, scores and location, to the zone of its game.
     ///
-    /// - Throws: ``ScorebookError``: `notFound` when the game is not there, or a player is not in the game's zone and
-    ///   ``NewMatch/createsPersons`` is false; `otherZone` for the record name of somebody in another zone;
-    ///   `invalidValue`. Nothing was added then.
+    /// - Throws: ``ScorebookError``: `notFound` when there is no such game, or when a player is not in the game's zone
+    ///   and ``NewMatch/createsPersons`` is false; `otherZone` for the record name of a person in another zone;
+    ///   `invalidValue`. It adds nothing then.
     @discardableResult
     public func addMatch(_ new: NewMatch) async throws -> Match {
         try await write { [self] db in
@@ -108,12 +108,13 @@ extension ScorebookStore {
     }
 }
 
-/// The people who take part in a match that is added.
+/// The persons of a match that is being added.
 private struct MatchPersons {
-    /// That of the match's game; new persons will be there.
+    /// The zone of the match's game, where new persons go.
     let zone: Zone?
     let createsPersons: Bool
-    /// Those who were added for this match, by their names in lower case: no zone has them before they are taken in.
+    /// The persons added for this match, by name in lower case. The lookup does not find them: they have no zone
+    /// before the fold.
     private var added: [String: RecordName] = [:]
 
     init(zone: Zone?, createsPersons: Bool) {
@@ -121,7 +122,7 @@ private struct MatchPersons {
         self.createsPersons = createsPersons
     }
 
-    /// The person that a text means, added if nobody knows them.
+    /// Finds the person that a text names, or adds a new one.
     mutating func person(_ db: Database, _ text: String) throws -> RecordName {
         let lookup = NameLookup(kind: .person, zone: zone)
         guard createsPersons else { return try lookup.find(db, text) }
@@ -140,12 +141,12 @@ public struct MatchListing: RecordListing, Equatable {
     public let recordName: RecordName
     /// ISO 8601 in UTC.
     public let date: String?
-    /// What the game is called.
+    /// The name of the game.
     public let game: String
     public let location: String?
-    /// The names of those who took part, in the order of their seats.
+    /// The names of the players, in the order of their seats.
     public let players: [String]
-    /// The names of those who won, as far as that is known.
+    /// The names of the winners, as far as known.
     public let winners: [String]
     public let zone: String
 
@@ -153,7 +154,7 @@ public struct MatchListing: RecordListing, Equatable {
         case recordName, date, game, location, players, winners, zone
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)
@@ -166,13 +167,13 @@ public struct MatchListing: RecordListing, Equatable {
     }
 }
 
-/// Which matches a list is to show.
+/// The choice of matches for a list.
 public struct MatchFilter: Sendable {
-    /// Only those of this game: its name, record name or beginning of its UUID.
+    /// Only matches of this game: its name, record name or beginning of its UUID.
     public var game: String?
-    /// Only those in which this person took part.
+    /// Only matches in which this person took part.
     public var person: String?
-    /// At most this many, the latest ones.
+    /// Only the latest matches, at most this many.
     public var limit: Int?
 
     public init(game: String? = nil, person: String? = nil, limit: Int? = nil) {
@@ -183,7 +184,7 @@ public struct MatchFilter: Sendable {
 }
 
 extension ScorebookStore {
-    /// Matches, the latest first.
+    /// Lists matches, the latest first.
     public func matches(_ filter: MatchFilter = MatchFilter()) async throws -> [MatchListing] {
         try await read { [self] db in
             let names = try matchNames(db, filter)
@@ -218,7 +219,7 @@ extension ScorebookStore {
         return try request.fetchAll(db)
     }
 
-    /// One match with all that belongs to it.
+    /// Reads one match with its players, scores and location.
     public func matchSheet(_ text: String) async throws -> MatchSheet {
         try await read { [self] db in try MatchSheet(db, lookup(.match).find(db, text)) }
     }

@@ -2,21 +2,21 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// Finds the record that somebody means.
+/// A lookup of the record that a text names.
 struct NameLookup {
-    /// The fewest characters of a UUID that are taken for its beginning.
+    /// The minimum length of a text that counts as the beginning of a UUID.
     static let shortestPrefix = 4
-    /// How many records an error lists.
+    /// The maximum number of records that an error lists.
     private static let listed = 5
 
     let kind: RecordKind
-    /// The only zone in which records are found; nil for all.
+    /// The only zone to search; nil for all.
     let zone: Zone?
 
-    /// The record of that name, of the UUID that begins so, or that is called so.
+    /// Finds a record by its record name, by its name, or by the beginning of its UUID.
     ///
-    /// In this order, the first that fits wins: the whole record name; the name as it is written; the name
-    /// whatever its upper and lower case; the beginning of the UUID, again whatever its case.
+    /// The first that fits wins, in this order: the whole record name; the name as written; the name without regard to
+    /// case; the beginning of the UUID, again without regard to case.
     ///
     /// - Throws: ``ScorebookError``: `notFound`; `ambiguous` with the records that fit; `otherZone` for the whole name of
     ///   a record that is not in the zone.
@@ -27,12 +27,12 @@ struct NameLookup {
         throw try notFound(db, text)
     }
 
-    /// The one that a text means, by its name or by the beginning of its UUID; nil where none fits.
+    /// Chooses a record by its name or by the beginning of its UUID; returns nil if none fits.
     ///
     /// - Parameters:
-    ///   - named: those that have names.
-    ///   - beginning: those whose UUID begins with a text.
-    /// - Throws: `ambiguous` with those that fit.
+    ///   - named: the candidates with names.
+    ///   - beginning: finds the candidates whose UUID begins with a text.
+    /// - Throws: `ambiguous` with the candidates that fit.
     func choose(
         _ db: Database, _ text: String, named: [Candidate],
         beginning: (Database, String) throws -> [Candidate]
@@ -44,7 +44,7 @@ struct NameLookup {
         return try only(db, beginning(db, text), text)
     }
 
-    /// As ``find(_:_:)``, but nil where nothing fits.
+    /// Finds a record as ``find(_:_:)`` does, but returns nil if nothing fits.
     func findIfThere(_ db: Database, _ text: String) throws -> RecordName? {
         do {
             return try find(db, text)
@@ -68,7 +68,7 @@ struct NameLookup {
         return name
     }
 
-    /// A whole record name, of this kind.
+    /// Parses a whole record name of this kind.
     func parsed(_ text: String) throws -> RecordName {
         let name: RecordName
         do {
@@ -84,7 +84,7 @@ struct NameLookup {
         return name
     }
 
-    /// - Throws: `otherZone` when a record is not in the zone in which records are to be found.
+    /// - Throws: `otherZone` when a record is not in ``zone``.
     func checkZone(_ db: Database, of name: RecordName) throws {
         let text = name.description
         guard let zone, try Bool.fetchOne(db, sql: "SELECT \(zone.contains("?"))", arguments: [text]) != true
@@ -97,12 +97,12 @@ struct NameLookup {
 
     private static let rule = "a match, its game and its players are in one zone"
 
-    /// SQL that is true for the records of the zone.
+    /// Returns SQL that is true for the records of the zone.
     ///
     /// - Parameter column: SQL for a record's name.
     func limits(_ column: String = "recordName") -> String { zone?.contains(column) ?? "TRUE" }
 
-    /// What the records of this kind are called; nothing for kinds that have no names.
+    /// Returns the records of this kind with their names; nothing for kinds without names.
     private func names(_ db: Database) throws -> [Candidate] {
         let expression: String
         switch kind {
@@ -185,12 +185,12 @@ struct NameLookup {
     }
 }
 
-/// The names of persons, in two columns and in one.
+/// The names of persons, as two columns and as one text.
 enum PersonName {
     /// The whole name of a row of SBPerson, in SQL.
     static let sql = "trim(COALESCE(firstName, '') || ' ' || COALESCE(lastName, ''))"
 
-    /// Everything up to the first blank is the first name, the rest the last name.
+    /// Splits a name: everything up to the first blank is the first name, the rest the last name.
     static func split(_ name: String) -> (first: String, last: String?) {
         let trimmed = name.trimmed
         guard let blank = trimmed.firstIndex(where: \.isWhitespace) else { return (trimmed, nil) }

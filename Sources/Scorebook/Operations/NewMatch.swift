@@ -1,17 +1,17 @@
-/// A match to be added.
+/// A match to add.
 public struct NewMatch: Sendable {
     /// The game's name, record name or beginning of its UUID.
     public var game: String
     /// A day, a day and a time, or ISO 8601, in UTC; nil for now.
     public var date: String?
-    /// In the order of their seats.
+    /// The players, in the order of their seats.
     public var players: [NewPlayer]
     public var location: String?
     public var durationMinutes: Int?
     public var rounds: Int?
     public var notes: String?
     public var board: String?
-    /// Whether players whom nobody knows are added as persons; otherwise they are refused.
+    /// Whether the operation adds unknown players as persons. If not, it refuses them.
     public var createsPersons: Bool
 
     public init(
@@ -31,7 +31,7 @@ public struct NewMatch: Sendable {
     }
 }
 
-/// Somebody who takes part in a match to be added.
+/// A player of a match to add.
 public struct NewPlayer: Sendable {
     /// The person's name, record name or beginning of their UUID.
     public var person: String
@@ -53,7 +53,7 @@ public struct NewPlayer: Sendable {
     }
 }
 
-/// What may be changed of a match.
+/// The changes of an edit to a match.
 public struct MatchEdit: Sendable {
     /// The game's name, record name or beginning of its UUID.
     public var game: String?
@@ -65,7 +65,7 @@ public struct MatchEdit: Sendable {
     public var board: Change<String> = .keep
     public var rating: Change<Double> = .keep
     public var ignored: Change<Bool> = .keep
-    /// Where it was played; clearing it deletes the match's location records.
+    /// The place of the match. Clearing it deletes the match's location records.
     public var location: Change<String> = .keep
 
     public init() {}

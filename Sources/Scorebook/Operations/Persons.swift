@@ -3,7 +3,7 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// What may be changed of a person.
+/// The changes of an edit to a person.
 public struct PersonEdit: Sendable {
     /// First and last name in one, split at the first blank.
     public var name: Change<String> = .keep
@@ -23,16 +23,16 @@ public struct PersonEdit: Sendable {
     }
 }
 
-/// A person, with how often they played.
+/// A person, with the number of their matches.
 public struct PersonListing: RecordListing, Equatable {
     public let person: Person
-    /// In how many matches they took part.
+    /// The number of matches in which they took part.
     public let matches: Int
     public let zone: String
 
     private enum CodingKeys: String, CodingKey { case name, matches, zone }
 
-    /// The keys of the person's record, and `name`, `matches` and `zone` beside them.
+    /// Writes the keys of the person's record, and `name`, `matches` and `zone` beside them.
     public func encode(to encoder: any Encoder) throws {
         try person.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -101,7 +101,7 @@ extension ScorebookStore {
         }
     }
 
-    /// All persons, by name.
+    /// Lists all persons, by name.
     public func persons() async throws -> [PersonListing] {
         try await read { [self] db in
             let matches = try Self.counts(
@@ -120,7 +120,7 @@ extension ScorebookStore {
         }
     }
 
-    /// One person.
+    /// Finds one person.
     public func person(_ text: String) async throws -> PersonListing {
         try await read { [self] db in
             let name = try lookup(.person).find(db, text)

@@ -1,5 +1,5 @@
-/// A record in a list, with what else is to be said of it.
+/// A record in a list, with further data about it.
 public protocol RecordListing: Encodable, Sendable {
-    /// What the record's zone is called here.
+    /// The name of the record's zone on this machine.
     var zone: String { get }
 }

@@ -2,19 +2,19 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// What a restoring brought back.
+/// The records that a restore brought back.
 public struct RestoredRecords: Sendable, Hashable {
-    /// The record that was to be restored.
+    /// The record that the caller asked for.
     public let name: RecordName
-    /// All records that are shown again, this one included, by name.
+    /// All records that the store shows again, ``name`` included, sorted by name.
     public let names: [RecordName]
 }
 
 extension ScorebookStore {
-    /// Brings a deleted record back, with everything that had gone only because of it, and with the deleted records that it
-    /// needs.
+    /// Brings back a deleted record, all records that went only because of its deletion, and the deleted records that
+    /// it needs.
     ///
-    /// - Parameter text: the whole record name; what a person or game is called; the beginning of the UUID.
+    /// - Parameter text: the whole record name, the name of a person or game, or the beginning of the UUID.
     /// - Throws: ``ScorebookError``: `notFound`; `ambiguous` with the deleted records that fit; `notDeleted`; `otherZone`.
     @discardableResult
     public func restore(_ kind: RecordKind, _ text: String) async throws -> RestoredRecords {
@@ -42,7 +42,7 @@ extension ScorebookStore {
         }
         do {
             let names = try records.restore(db, name)
-            // Whatever was written is taken back by the error.
+            // The error rolls back what `restore` wrote.
             guard names.contains(name) else {
                 throw ScorebookError(
                     .notFound, "\(name) cannot be restored: a record that it needs was deleted for ever")
@@ -53,7 +53,7 @@ extension ScorebookStore {
         }
     }
 
-    /// What ``RecordStore/deleteForever(_:_:)`` would delete, without doing it.
+    /// Returns the records that ``RecordStore/deleteForever(_:_:)`` would delete, without deleting them.
     public func planForever(_ name: RecordName) async throws -> [RecordName] {
         try await write { [self] db in
             var names: [RecordName] = []
@@ -65,9 +65,9 @@ extension ScorebookStore {
         }
     }
 
-    /// Deletes a record for ever, and what goes with it. It may be deleted already.
+    /// Deletes a record for ever, and the records that go with it. The record may be deleted already.
     ///
-    /// - Returns: the names of the records, this one among them.
+    /// - Returns: the names of all these records, this one included.
     /// - Throws: ``ScorebookError`` `notFound`; ``RecordStoreError`` `deletionDenied`.
     public func deleteForever(_ name: RecordName) async throws -> [RecordName] {
         try await write { [self] db in try deleteForever(db, name) }
@@ -83,13 +83,14 @@ extension ScorebookStore {
     }
 }
 
-/// Finds the deleted record that somebody means. It has no row, so what it is called stands in what sync knows of it.
+/// A lookup of the deleted record that a text names. Such a record has no row, so its title comes from the sync
+/// metadata.
 private struct DeletedLookup {
     let records: RecordStore
-    /// Finds records that are there.
+    /// The lookup of live records.
     let live: NameLookup
 
-    /// Looks at names and UUIDs in the same order as ``NameLookup/find(_:_:)``.
+    /// Tries names and UUIDs in the same order as ``NameLookup/find(_:_:)``.
     func find(_ db: Database, _ text: String) throws -> RecordName {
         let text = text.trimmed
         if text.contains(RecordName.separator) {
@@ -109,7 +110,7 @@ private struct DeletedLookup {
                 + "`record list --deleted` shows what can be restored")
     }
 
-    /// The deleted records of a kind that has names.
+    /// Returns the deleted records with their names; nothing for kinds without names.
     private func named(_ db: Database) throws -> [NameLookup.Candidate] {
         guard [.person, .game].contains(live.kind) else { return [] }
         let titles = RecordTitles(db, records)
@@ -119,7 +120,7 @@ private struct DeletedLookup {
         }
     }
 
-    /// Those that went with another one can be restored as well.
+    /// Finds deleted and hidden records by UUID: hidden ones, which went with another record, can be restored too.
     private func beginning(_ db: Database, with text: String) throws -> [NameLookup.Candidate] {
         let names = try String.fetchAll(
             db,

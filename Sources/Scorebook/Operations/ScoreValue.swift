@@ -1,16 +1,16 @@
 import Foundation
 
-/// A score as people write it: a plain number, or something else, such as `DNF` or `13,5`.
+/// A score as people write it: a plain number, or another text such as `DNF` or `13,5`.
 struct ScoreValue: Equatable, Sendable {
     var points: Double?
-    /// The score as written, when it is not a plain number.
+    /// The score as written, if it is not a plain number.
     var text: String?
 
-    /// Digits of a plain number, so that a floating-point number holds each of them exactly.
+    /// The maximum number of digits in a plain number, so that a `Double` holds all of them exactly.
     private static let digits = 15
 
-    /// A plain number is an optional minus sign, digits, and maybe a point followed by digits; at most 15
-    /// digits.
+    /// Reads a score. A plain number is an optional minus sign, digits, and maybe a point followed by digits; at most
+    /// 15 digits.
     init(_ text: String) {
         if let points = Self.plainNumber(text) {
             self.points = points
@@ -26,7 +26,7 @@ struct ScoreValue: Equatable, Sendable {
         guard
             parts.allSatisfy({ part in !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) } })
         else { return nil }
-        // Minus nought is nought.
+        // Minus zero becomes zero.
         return Double(text).map { $0 == 0 ? 0 : $0 }
     }
 }

@@ -2,7 +2,7 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// A score to be added.
+/// A score to add.
 public struct NewScore: Sendable {
     /// The match's record name or the beginning of its UUID; nil when ``player`` is a player's record name.
     public var match: String?
@@ -21,7 +21,7 @@ public struct NewScore: Sendable {
     }
 }
 
-/// What may be changed of a score.
+/// The changes of an edit to a score.
 public struct ScoreEdit: Sendable {
     /// A plain number, or any other text.
     public var value: String?
@@ -33,18 +33,18 @@ public struct ScoreEdit: Sendable {
     }
 }
 
-/// A score, and whose it is.
+/// A score, with its match and its person.
 public struct ScoreListing: RecordListing, Equatable {
     public let score: Score
     /// The record name of the match.
     public let match: RecordName
-    /// The name of who scored.
+    /// The name of the person who scored.
     public let person: String
     public let zone: String
 
     private enum CodingKeys: String, CodingKey { case match, person, zone }
 
-    /// The keys of the score's record, and `match`, `person` and `zone` beside them.
+    /// Writes the keys of the score's record, and `match`, `person` and `zone` beside them.
     public func encode(to encoder: any Encoder) throws {
         try score.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -89,7 +89,7 @@ extension ScorebookStore {
         }
     }
 
-    /// The scores of a match, or all there are, by match, seat and round.
+    /// Lists the scores of a match, or all scores, by match, seat and round.
     public func scores(match text: String? = nil) async throws -> [ScoreListing] {
         try await read { [self] db in
             let match = try text.map { try lookup(.match).find(db, $0) }
@@ -98,7 +98,7 @@ extension ScorebookStore {
         }
     }
 
-    /// One score.
+    /// Finds one score.
     public func score(_ text: String) async throws -> ScoreListing {
         try await read { [self] db in
             let name = try lookup(.score).find(db, text)

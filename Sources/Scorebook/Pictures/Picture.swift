@@ -2,26 +2,26 @@ import GRDB
 import RecordStore
 import SyncModel
 
-/// A picture of a scorebook: one of a match, somebody's avatar, or the thumbnail of a game.
+/// A picture in a scorebook: one of a match, the avatar of a person, or the thumbnail of a game.
 public struct Picture: RecordListing, Equatable {
-    /// The record that has it.
+    /// The record that has the picture.
     public let recordName: RecordName
-    /// The column that has it: `image`, `avatar` or `thumbnail`.
+    /// The column that has the picture: `image`, `avatar` or `thumbnail`.
     public let field: String
-    /// The match that it is a picture of; nil for avatars and thumbnails.
+    /// The match of the picture; nil for avatars and thumbnails.
     public let match: RecordName?
-    /// What it belongs to, as people call it: the game and the day of the match, the person, or the game.
+    /// The subject of the picture, for people: the game and the day of the match, the person, or the game.
     public let subject: String
-    /// Which file it is; nil when the column holds nothing, or something that is no picture.
+    /// The file of the picture; nil if the column is empty or holds no picture.
     public let image: Asset?
     public let caption: String?
     /// Whether the file is on this machine.
     public internal(set) var isHere = false
-    /// When the record was last changed, ISO 8601.
+    /// The date of the record's last change, ISO 8601.
     public let modificationDate: String?
     public let zone: String
 
-    /// All pictures, in the order in which people see them: those of the latest match first, then persons, then games.
+    /// SQL for all pictures. `section` gives the order of display: those of matches, then of persons, then of games.
     private static let all = """
         SELECT SBMatchImage.recordName, 'image' AS field, match, COALESCE(SBGame.name, '') AS subject, date, image,
             caption, SBMatchImage.modificationDate, 1 AS section
@@ -37,8 +37,8 @@ public struct Picture: RecordListing, Equatable {
         """
 
     /// - Parameters:
-    ///   - owner: the record that has the picture, or the match that it is a picture of; nil for all.
-    ///   - limits: SQL that is true for the record names to be fetched.
+    ///   - owner: the record that has the picture, or the match of the picture; nil for all.
+    ///   - limits: SQL that is true for the record names to fetch.
     static func fetchAll(_ db: Database, of owner: RecordName?, where limits: String) throws -> [Picture] {
         let rows = try Row.fetchCursor(
             db,
@@ -70,7 +70,7 @@ public struct Picture: RecordListing, Equatable {
         case recordName, field, match, subject, image, caption, here, modificationDate, zone
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)

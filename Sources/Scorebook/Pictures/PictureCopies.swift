@@ -2,24 +2,24 @@ import Foundation
 import RecordStore
 import SyncModel
 
-/// What became of files with pictures that were copied from one directory to another.
+/// The result of copying the files of pictures from one directory to another.
 public struct PictureCopies: Sendable, Equatable, Encodable {
-    /// How many were copied.
+    /// The number of copied files.
     public internal(set) var copied = 0
-    /// How many bytes those have.
+    /// The number of bytes in them.
     public internal(set) var bytes: Int64 = 0
-    /// How many were there already.
+    /// The number of files that were there already.
     public internal(set) var unchanged = 0
-    /// Those of which there is no file to copy.
+    /// The pictures without a file to copy.
     public internal(set) var missing: [PictureUse] = []
-    /// Those of which the file has other bytes than it should; it was not copied.
+    /// The pictures whose file has the wrong bytes and was not copied.
     public internal(set) var damaged: [PictureUse] = []
 }
 
 extension ScorebookStore {
     /// Copies the files of all pictures in an export to a directory, each under its hash and the extension of its type.
     ///
-    /// - Parameter store: what must not be written over.
+    /// - Parameter store: the files that the copies must not overwrite.
     /// - Throws: ``ScorebookError``: `notWritable`, `noAssetDirectory`.
     public func exportPictures(
         _ contents: ExportContents, to directory: URL, sparing store: StoreFiles = .none
@@ -48,8 +48,8 @@ extension ScorebookStore {
         }
     }
 
-    /// Takes in, from a directory that ``exportPictures(_:to:sparing:)`` wrote, the files of all pictures of which the scorebook
-    /// has the records, but not the files.
+    /// Copies files from a directory that ``exportPictures(_:to:sparing:)`` wrote, for all pictures of which the
+    /// scorebook has the records but not the files.
     ///
     /// - Throws: ``ScorebookError``: `unreadableFile` when the directory cannot be read, `noAssetDirectory`.
     ///   ``RecordStoreError``: `noSpace`, `assetUnwritable`.
@@ -79,7 +79,7 @@ extension ScorebookStore {
         }
     }
 
-    /// Makes the directory for ``exportPictures(_:to:sparing:)`` when it is not there, before anything is exported.
+    /// Makes the directory for ``exportPictures(_:to:sparing:)`` if it does not exist. Call this before the export.
     public func makePictureDirectory(_ directory: URL, sparing store: StoreFiles = .none) throws {
         guard !store.contain(directory.path) else {
             throw OutputFile.refused(
@@ -95,13 +95,13 @@ extension ScorebookStore {
         }
     }
 
-    /// Refuses a directory that cannot be read, before anything is imported.
+    /// Refuses a directory that cannot be read. Call this before the import.
     public func checkPictureDirectory(_ directory: URL) throws {
         _ = try assetDirectory()
         _ = try Self.filesByHash(directory)
     }
 
-    /// Files that are named after a hash, with or without an extension.
+    /// Finds the files that are named after a hash, with or without an extension.
     private static func filesByHash(_ directory: URL) throws -> [AssetHash: URL] {
         let names: [String]
         do {
@@ -120,7 +120,7 @@ extension ScorebookStore {
         return files
     }
 
-    /// In bytes; nil for what is no regular file.
+    /// Returns the size in bytes; nil if the file is not regular.
     private static func size(of file: URL) -> Int64? {
         var status = stat()
         guard stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -2,11 +2,11 @@ import Foundation
 import RecordStore
 import SyncModel
 
-/// Files with pictures, on their way into a scorebook and out of it. All calls block.
+/// Functions for the files of pictures on their way into and out of a scorebook. All calls block.
 public enum PictureFile {
     private static let bufferSize = 1 << 20
 
-    /// Refuses what is no picture, before it is copied.
+    /// Refuses a file that is no picture, before it is copied.
     ///
     /// - Throws: ``ScorebookError``: `unreadableFile`, `invalidFile`.
     static func check(_ file: URL) throws {
@@ -27,13 +27,13 @@ public enum PictureFile {
             "\(path) is not a picture that can be added: JPEG, PNG, GIF, WebP, TIFF, HEIC, HEIF and AVIF can")
     }
 
-    /// Copies a picture to a place of the user's, whole or not at all.
+    /// Copies a picture to a path that the user chose, whole or not at all.
     ///
-    /// A link is followed, and what is no regular file, a pipe say, is written to as it is.
+    /// Follows a link. Writes straight into a file that is not regular, such as a pipe.
     ///
     /// - Parameters:
-    ///   - replaces: whether a file that is there may be replaced.
-    ///   - store: what must not be written over.
+    ///   - replaces: whether to replace an existing file.
+    ///   - store: the files that the copy must not overwrite.
     /// - Throws: ``ScorebookError`` `notWritable`. Nothing has changed then.
     public static func save(
         _ source: URL, to target: URL, replaces: Bool, sparing store: StoreFiles
@@ -43,7 +43,7 @@ public enum PictureFile {
         try file.finish()
     }
 
-    /// Hands over the bytes of a file, in order.
+    /// Passes the bytes of a file to `body`, in order.
     public static func forEachPart(of file: URL, _ body: (Data) throws -> Void) throws {
         guard let handle = FileHandle(forReadingAtPath: file.path) else {
             throw ScorebookError(.unreadableFile, "\(file.path) cannot be read: \(systemReason)")
@@ -52,7 +52,7 @@ public enum PictureFile {
         while let part = try handle.read(upToCount: bufferSize), !part.isEmpty { try body(part) }
     }
 
-    /// A file as the user named it.
+    /// Returns the path as the user wrote it.
     private static func name(_ file: URL) -> String { Display.printable(file.relativePath) }
 
     private static var systemReason: String { String(cString: strerror(errno)).lowercased() }

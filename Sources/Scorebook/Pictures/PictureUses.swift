@@ -2,20 +2,20 @@ import SyncModel
 
 /// A file with a picture, and the records that have it.
 public struct PictureUse: Sendable, Equatable, Encodable {
-    /// As the first of the records describes it.
+    /// The picture as the first of the records describes it.
     public let image: Asset
-    /// In order, zone by zone.
+    /// The records in order of name, zone by zone.
     public internal(set) var records: [RecordName]
 }
 
-/// The files that records refer to, each once.
+/// The files to which records refer, each once.
 struct PictureUses: Sendable {
     private var uses: [AssetHash: PictureUse] = [:]
 
-    /// In the order of their hashes.
+    /// The files with their records, in the order of their hashes.
     var list: [PictureUse] { uses.values.sorted { $0.image.hash < $1.image.hash } }
 
-    /// Takes in what a record has; records come in order of their names.
+    /// Adds the files of a record. The caller passes records in order of name.
     mutating func note(_ state: RecordState) {
         for field in state.fields {
             guard case .asset(let asset) = field.value else { continue }
@@ -27,8 +27,8 @@ struct PictureUses: Sendable {
 }
 
 extension ScorebookStore {
-    /// The files that live records refer to; also those of records that are held, or of types that this version does
-    /// not know.
+    /// Lists the files to which live records refer. These include held records, and records of types that this version
+    /// does not know.
     public func pictureUses() async throws -> [PictureUse] {
         try await foldForReading()
         return try await read { [records, zone] db in

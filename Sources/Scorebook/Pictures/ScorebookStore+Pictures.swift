@@ -4,18 +4,18 @@ import RecordStore
 import SyncModel
 
 extension ScorebookStore {
-    /// Copies a picture into the scorebook's directory of assets. No record has it yet.
+    /// Copies a picture into the scorebook's directory of assets, without a record for it.
     ///
-    /// Copying a large file takes its time, so it is done before the transaction that writes the record.
+    /// Copying a large file takes time, so callers do it before the transaction that writes the record.
     ///
-    /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` for what is empty, larger than 2 GiB or no picture;
-    ///   `noAssetDirectory`. ``RecordStoreError``: `noSpace`, `assetUnwritable`.
+    /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` for a file that is empty, larger than 2 GiB or no
+    ///   picture; `noAssetDirectory`. ``RecordStoreError``: `noSpace`, `assetUnwritable`.
     public func storePicture(_ file: URL) async throws -> Asset {
         let assets = try assetDirectory()
         return try await blocking {
             try PictureFile.check(file)
             let asset = try assets.add(file)
-            // It may have been written to since it was looked at.
+            // Another program may have written to the file since the check.
             guard asset.size > 0, asset.mediaType != MediaType.unknown else {
                 throw PictureFile.notAPicture(Display.printable(file.relativePath))
             }
@@ -32,7 +32,7 @@ extension ScorebookStore {
         return assets
     }
 
-    /// The column's new value: the file of a picture that is to be set is stored.
+    /// Stores the file of a new picture, and returns the change of its column.
     func storePicture(_ change: Change<URL>) async throws -> Change<Asset> {
         switch change {
         case .keep: .keep
@@ -43,15 +43,15 @@ extension ScorebookStore {
 
     /// Adds pictures to a match, all of them or none.
     ///
-    /// - Parameter caption: of each of them.
-    /// - Throws: what ``storePicture(_:)-(URL)`` throws; ``ScorebookError`` `notFound` when the match is not there.
+    /// - Parameter caption: the caption of each of them.
+    /// - Throws: what ``storePicture(_:)-(URL)`` throws; ``ScorebookError`` `notFound` when there is no such match.
     @discardableResult
     public func addImages(
         match text: String, files: [URL], caption: String? = nil
     ) async throws -> [MatchImage] {
         let caption = try caption?.filled.map { try Bounds.name($0, "caption") }
         let match = try await find(.match, text)
-        // Nothing is copied when one of them cannot be taken.
+        // Checks all files first: it copies none if one of them cannot be added.
         try await blocking { for file in files { try PictureFile.check(file) } }
         var images: [Asset] = []
         for file in files { images.append(try await storePicture(file)) }
@@ -77,12 +77,12 @@ extension ScorebookStore {
         }
     }
 
-    /// All pictures, or those of a match.
+    /// Lists all pictures, or those of a match.
     public func pictures(match text: String? = nil) async throws -> [Picture] {
         try await pictures { [self] db in try text.map { try lookup(.match).find(db, $0) } }
     }
 
-    /// The pictures that a text means: that of a picture's, a person's or a game's record, or all of a match.
+    /// Finds the pictures that a text names: the one of a picture, person or game, or all of a match.
     ///
     /// - Throws: ``ScorebookError`` `notFound` also when there is no picture.
     public func findPictures(_ text: String) async throws -> [Picture] {
@@ -91,7 +91,7 @@ extension ScorebookStore {
         return pictures
     }
 
-    /// The one picture that a text means.
+    /// Finds the one picture that a text names.
     ///
     /// - Throws: ``ScorebookError``: `notFound`; `ambiguous` for a match with several pictures.
     public func picture(_ text: String) async throws -> Picture {
@@ -105,11 +105,11 @@ extension ScorebookStore {
         return pictures[0]
     }
 
-    /// - Parameter owner: whose pictures; nil for all.
+    /// - Parameter owner: finds the owner of the pictures; nil for all.
     private func pictures(
         _ owner: @escaping @Sendable (Database) throws -> RecordName?
     ) async throws -> [Picture] {
-        // What other programs wrote into a column is no picture before it is taken in.
+        // Bytes that another program wrote into a column become a picture only in the fold.
         try await foldForReading()
         let pictures = try await read { [self] db in
             try Picture.fetchAll(db, of: owner(db), where: limits())
@@ -121,7 +121,7 @@ extension ScorebookStore {
         }
     }
 
-    /// The record with pictures that a text means. Persons and games are found by their names as well.
+    /// Finds the record with pictures that a text names. The text may be the name of a person or a game.
     private func findOwner(_ db: Database, _ text: String) throws -> RecordName {
         let kinds: [RecordKind] = [.matchImage, .match, .person, .game]
         if text.contains(RecordName.separator) {
@@ -145,7 +145,7 @@ extension ScorebookStore {
         return name
     }
 
-    /// Empties a column that holds something else than a picture, too.
+    /// Empties a picture's column, even if it holds something else.
     static func clear(_ db: Database, _ name: RecordName, _ column: String) throws {
         try db.execute(
             sql:

@@ -13,7 +13,7 @@ extension Asset: DatabaseValueConvertible {
 extension Asset: Encodable {
     private enum CodingKeys: String, CodingKey { case hash, name, size, type }
 
-    /// An object with the keys of ``json``.
+    /// Writes an object with the keys of ``json``.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(hash.description, forKey: .hash)

@@ -13,16 +13,16 @@ public struct Game: ScorebookRecord, Equatable {
     public var year: Int?
     public var minPlayers: Int?
     public var maxPlayers: Int?
-    /// Whether the greatest score wins; where it is not known, it does.
+    /// Whether the highest score wins. If this is unknown, it does.
     public var highestWins: Bool?
     /// Whether the game is played without points.
     public var noPoints: Bool?
-    /// Whether all win or lose together.
+    /// Whether all players win or lose together.
     public var cooperative: Bool?
     public var usesTeams: Bool?
     /// A picture; its file is in the scorebook's directory of assets.
     public var thumbnail: Asset?
-    /// When it was last changed, ISO 8601; kept by the engine.
+    /// The date of the last change, ISO 8601. The engine keeps it.
     public private(set) var modificationDate: String?
 
     /// Makes a game that is not in the scorebook yet.
@@ -65,7 +65,7 @@ public struct Game: ScorebookRecord, Equatable {
             cooperative, usesTeams, thumbnail, modificationDate
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)

@@ -2,24 +2,24 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// One game that was played.
+/// One play of a game.
 public struct Match: ScorebookRecord, Equatable {
     public static let kind = RecordKind.match
 
     public var recordName: RecordName
     /// The name of the game's record.
     public var game: RecordName
-    /// When it was played, ISO 8601 in UTC as `2024-03-05T19:30:00Z`.
+    /// The time of play, ISO 8601 in UTC as `2024-03-05T19:30:00Z`.
     public var date: String?
     public var durationMinutes: Int?
     public var rounds: Int?
     public var notes: String?
-    /// Which board, map or variant was used.
+    /// The board, map or variant.
     public var board: String?
     public var rating: Double?
-    /// Whether the match is to be left out of statistics.
+    /// Whether statistics leave the match out.
     public var ignored: Bool?
-    /// When it was last changed, ISO 8601; kept by the engine.
+    /// The date of the last change, ISO 8601. The engine keeps it.
     public private(set) var modificationDate: String?
 
     /// Makes a match that is not in the scorebook yet.
@@ -57,7 +57,7 @@ public struct Match: ScorebookRecord, Equatable {
             modificationDate
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)

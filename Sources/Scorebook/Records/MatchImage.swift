@@ -11,7 +11,7 @@ public struct MatchImage: ScorebookRecord, Equatable {
     /// The picture; its file is in the scorebook's directory of assets.
     public var image: Asset?
     public var caption: String?
-    /// When it was last changed, ISO 8601; kept by the engine.
+    /// The date of the last change, ISO 8601. The engine keeps it.
     public private(set) var modificationDate: String?
 
     /// Makes a picture that is not in the scorebook yet.
@@ -37,7 +37,7 @@ public struct MatchImage: ScorebookRecord, Equatable {
         case recordName, match, image, caption, modificationDate
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// Where a match was played.
+/// The place of a match.
 public struct MatchLocation: ScorebookRecord, Equatable {
     public static let kind = RecordKind.matchLocation
 
@@ -14,7 +14,7 @@ public struct MatchLocation: ScorebookRecord, Equatable {
     public var latitude: Double?
     /// Degrees, east positive.
     public var longitude: Double?
-    /// When it was last changed, ISO 8601; kept by the engine.
+    /// The date of the last change, ISO 8601. The engine keeps it.
     public private(set) var modificationDate: String?
 
     /// Makes a location that is not in the scorebook yet.
@@ -42,7 +42,7 @@ public struct MatchLocation: ScorebookRecord, Equatable {
         case recordName, match, name, latitude, longitude, modificationDate
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)

@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// Somebody who plays.
+/// A person who plays.
 public struct Person: ScorebookRecord, Equatable {
     public static let kind = RecordKind.person
 
@@ -13,7 +13,7 @@ public struct Person: ScorebookRecord, Equatable {
     public var bggUsername: String?
     /// A picture; its file is in the scorebook's directory of assets.
     public var avatar: Asset?
-    /// When it was last changed, ISO 8601; kept by the engine.
+    /// The date of the last change, ISO 8601. The engine keeps it.
     public private(set) var modificationDate: String?
 
     /// Makes a person that is not in the scorebook yet.
@@ -43,7 +43,7 @@ public struct Person: ScorebookRecord, Equatable {
         case recordName, firstName, lastName, emailAddress, bggUsername, avatar, modificationDate
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)

@@ -21,7 +21,7 @@ public struct Player: ScorebookRecord, Equatable {
     /// Whether it was the person's first match of this game.
     public var newPlayer: Bool?
     public var winner: Bool?
-    /// When it was last changed, ISO 8601; kept by the engine.
+    /// The date of the last change, ISO 8601. The engine keeps it.
     public private(set) var modificationDate: String?
 
     /// Makes a player that is not in the scorebook yet.
@@ -61,7 +61,7 @@ public struct Player: ScorebookRecord, Equatable {
             modificationDate
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)

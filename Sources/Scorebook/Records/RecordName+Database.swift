@@ -11,7 +11,7 @@ extension RecordName: DatabaseValueConvertible {
 }
 
 extension RecordName: Encodable {
-    /// The whole name as one text.
+    /// Writes the whole name as one text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -19,7 +19,7 @@ extension RecordName: Encodable {
 }
 
 extension Row {
-    /// The value of a column, or nil when it holds something else.
+    /// Returns the value of a column; nil if it holds something else.
     ///
     /// SQLite lets any program write any value into any column; one odd value must not hide the whole
     /// scorebook.
@@ -27,7 +27,7 @@ extension Row {
         Value.fromDatabaseValue(self[column] as DatabaseValue)
     }
 
-    /// The record name in a column that must have one.
+    /// Returns the record name in a column that must have one.
     func recordName(_ column: String) throws -> RecordName {
         guard let name: RecordName = lenient(column) else {
             throw RecordStoreError(
@@ -39,8 +39,8 @@ extension Row {
 
 /// A row of one of the seven tables.
 ///
-/// Records are read and written by GRDB's own means, `insert`, `update`, `fetchAll` and so on; what they
-/// write is captured for sync. The date of the last change is kept by the engine.
+/// Programs read and write records with GRDB's own functions: `insert`, `update`, `fetchAll` and so on. Triggers
+/// capture the writes for sync. The engine keeps the date of the last change.
 public protocol ScorebookRecord: FetchableRecord, PersistableRecord, Encodable, Sendable {
     static var kind: RecordKind { get }
     var recordName: RecordName { get }

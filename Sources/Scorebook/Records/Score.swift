@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// What a player scored, in one round or in the whole match.
+/// A player's score, in one round or in the whole match.
 public struct Score: ScorebookRecord, Equatable {
     public static let kind = RecordKind.score
 
@@ -12,9 +12,9 @@ public struct Score: ScorebookRecord, Equatable {
     /// 1 for the first round; nil for a score of the whole match.
     public var round: Int?
     public var points: Double?
-    /// The score as written, when it is not a plain number.
+    /// The score as written, if it is not a plain number.
     public var text: String?
-    /// When it was last changed, ISO 8601; kept by the engine.
+    /// The date of the last change, ISO 8601. The engine keeps it.
     public private(set) var modificationDate: String?
 
     /// Makes a score that is not in the scorebook yet.
@@ -42,7 +42,7 @@ public struct Score: ScorebookRecord, Equatable {
         case recordName, player, round, points, text, modificationDate
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)

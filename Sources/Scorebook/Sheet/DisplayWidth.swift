@@ -1,9 +1,9 @@
-/// How texts look on a terminal.
+/// The look of texts on a terminal.
 ///
-/// Names come from other machines: whatever could move the cursor, change colours or turn the direction of
-/// writing is made visible instead of being sent to the terminal.
+/// Names come from other machines. So `printable` replaces every character that could move the cursor, change colours
+/// or turn the direction of writing.
 package enum Display {
-    /// The text without control characters, each replaced by `�`.
+    /// Replaces each control character by `�`.
     package static func printable(_ text: some StringProtocol) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -12,13 +12,13 @@ package enum Display {
         return String(result)
     }
 
-    /// How many columns the text takes: two for wide East Asian characters and emoji, none for combining
+    /// Returns the number of columns of a text: two for wide East Asian characters and emoji, none for combining
     /// marks.
     package static func width(_ text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + width($1) }
     }
 
-    /// The text, filled up with blanks to a number of columns.
+    /// Pads a text with blanks to a number of columns.
     static func padded(_ text: String, to columns: Int, isRight: Bool) -> String {
         let blanks = String(repeating: " ", count: max(0, columns - width(text)))
         return isRight ? blanks + text : text + blanks
@@ -38,7 +38,7 @@ package enum Display {
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// The blocks that Unicode's East Asian Width (UAX 11) has as wide or fullwidth.
+    /// The blocks that are wide or fullwidth in Unicode's East Asian Width (UAX 11).
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
         0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,

@@ -1,7 +1,7 @@
 import Foundation
 
 extension MatchSheet {
-    /// The sheet as a person likes to read it, several lines.
+    /// The sheet for people, in several lines.
     ///
     /// ```
     /// Catan · 2024-03-05 19:30 · Ada's kitchen · 75 min
@@ -11,7 +11,7 @@ extension MatchSheet {
     ///   2  Grace Hopper  5   3      8
     /// ```
     ///
-    /// Winners have a star. Rounds have columns when there is more than one.
+    /// Winners have a star. Rounds have columns if there is more than one.
     public var text: String {
         var text = title + "\n"
         if !players.isEmpty { text += "\n" + table.text }
@@ -33,7 +33,7 @@ extension MatchSheet {
         return parts.map { Display.printable($0) }.joined(separator: " · ")
     }
 
-    /// `2024-03-05 19:30` of ISO 8601 in UTC; other texts as they are.
+    /// Shortens ISO 8601 in UTC to `2024-03-05 19:30`; leaves other texts as they are.
     package static func shortDate(_ date: String) -> String {
         guard date.utf8.count >= 20, date.hasSuffix("Z"), date.dropFirst(10).first == "T" else { return date }
         return date.prefix(10) + " " + date.dropFirst(11).prefix(5)
@@ -74,7 +74,7 @@ extension MatchSheet {
         return table
     }
 
-    /// The rounds that have scores, when there is more than one.
+    /// The rounds that have scores, if there is more than one.
     private var roundColumns: [Int] {
         let rounds = Set(players.flatMap { $0.scores.compactMap(\.round) }).sorted()
         return rounds.count > 1 ? rounds : []
@@ -85,7 +85,7 @@ extension MatchSheet {
         return player.rank.map { "\(star) \($0)" } ?? "\(star)  "
     }
 
-    /// The total; where it cannot be told, the scores as they were written that no column shows.
+    /// Returns the total. If there is none, returns the scores that no column shows, as written.
     private static func result(_ player: Line, hasRounds: Bool) -> String {
         if let total = player.total { return Entry.written(total) }
         return player.scores.filter { !hasRounds || $0.round == nil }.map(\.written).joined(separator: " + ")
@@ -97,7 +97,7 @@ extension MatchSheet.Entry {
         text ?? points.map(Self.written) ?? ""
     }
 
-    /// A number without a fraction where it has none.
+    /// Writes a number; a whole one without a fraction.
     fileprivate static func written(_ points: Double) -> String {
         guard let whole = Int64(exactly: points) else { return "\(points)" }
         return "\(whole)"
@@ -111,7 +111,7 @@ extension MatchSheet: Encodable {
         case recordName, game, date, location, durationMinutes, rounds, board, notes, players
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)
@@ -131,7 +131,7 @@ extension MatchSheet.Line: Encodable {
         case recordName, person, seatOrder, team, role, startPlayer, newPlayer, winner, rank, scores, total
     }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)
@@ -151,7 +151,7 @@ extension MatchSheet.Line: Encodable {
 extension MatchSheet.Entry: Encodable {
     private enum CodingKeys: String, CodingKey { case recordName, round, points, text }
 
-    /// Every key is there; what is not known is null.
+    /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)

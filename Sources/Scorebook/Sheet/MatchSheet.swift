@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// One match with all that belongs to it: what `match show` prints.
+/// One match with its players, scores and location, as `match show` prints it.
 public struct MatchSheet: Sendable, Equatable {
     /// One player's line.
     public struct Line: Sendable, Equatable {
@@ -14,12 +14,12 @@ public struct MatchSheet: Sendable, Equatable {
         public let role: String?
         public let startPlayer: Bool?
         public let newPlayer: Bool?
-        /// Whether the player won: as recorded, otherwise as the scores say; nil when neither tells.
+        /// Whether the player won: as recorded, otherwise as the scores say; nil if neither tells.
         public internal(set) var winner: Bool?
-        /// The place, 1 for the first: as recorded, otherwise as the scores say; nil when neither tells.
+        /// The place, 1 for the first: as recorded, otherwise as the scores say; nil if neither tells.
         public internal(set) var rank: Int?
         public let scores: [Entry]
-        /// The sum of the points; nil when there are none, or one of the scores is not a plain number.
+        /// The sum of the points; nil if there are none, or if a score is not a plain number.
         public let total: Double?
     }
 
@@ -33,7 +33,7 @@ public struct MatchSheet: Sendable, Equatable {
     }
 
     public let recordName: RecordName
-    /// What the game is called.
+    /// The name of the game.
     public let game: String
     /// ISO 8601 in UTC.
     public let date: String?
@@ -42,12 +42,12 @@ public struct MatchSheet: Sendable, Equatable {
     public let rounds: Int?
     public let board: String?
     public let notes: String?
-    /// By place, as far as it is known, then by seat.
+    /// The players by place, as far as it is known, then by seat.
     public let players: [Line]
 
-    /// Puts the parts together; players and their scores may be in any order.
+    /// Puts the parts together. Players and scores may be in any order.
     ///
-    /// - Parameter game: nil where the store has none, as a program without foreign keys may leave it.
+    /// - Parameter game: nil if the store has none. A program without foreign keys may have deleted it.
     init(
         match: Match, game: Game?, location: String?,
         players: [(player: Player, person: String, scores: [Score])]
@@ -69,7 +69,8 @@ public struct MatchSheet: Sendable, Equatable {
         }
     }
 
-    /// One total for each team, where all play in teams whose members have equal totals: a team takes one place.
+    /// Returns one total for each team, because such a team takes one place. Returns nil unless all play in teams
+    /// whose members have equal totals.
     private static func parties(_ lines: [Line]) -> [Double]? {
         var totals: [String: Double] = [:]
         for line in lines {
@@ -79,7 +80,7 @@ public struct MatchSheet: Sendable, Equatable {
         return Array(totals.values)
     }
 
-    /// Fills in places and winners from the scores, where none was recorded for any player.
+    /// Computes places and winners from the scores, each only if none is recorded for any player.
     private static func rank(_ lines: inout [Line], highestWins: Bool, isWithoutPoints: Bool) {
         let totals = lines.compactMap(\.total)
         guard !isWithoutPoints, totals.count == lines.count, !lines.isEmpty else { return }
@@ -124,17 +125,17 @@ extension MatchSheet.Line {
 }
 
 extension MatchSheet {
-    /// How many matches are read with one statement of each kind; SQLite takes 32,766 arguments.
+    /// The number of matches that one statement of each kind reads. SQLite takes 32,766 arguments.
     private static let chunk = 1000
 
-    /// Reads a match that is there.
+    /// Reads one match.
     init(_ db: Database, _ name: RecordName) throws {
         let sheet = try Self.fetchAll(db, [name]).first
         guard let sheet else { throw ScorebookError(.notFound, "there is no record \(name)") }
         self = sheet
     }
 
-    /// Reads matches, in the order of their names given; those that are not there are left out.
+    /// Reads matches, in the order of `names`. Leaves out those that do not exist.
     static func fetchAll(_ db: Database, _ names: [RecordName]) throws -> [MatchSheet] {
         var sheets: [MatchSheet] = []
         sheets.reserveCapacity(names.count)

@@ -1,13 +1,12 @@
 /// A table for a terminal: aligned columns, two blanks between them, no lines.
 package struct TextTable {
-    /// A column.
     package struct Column {
         let title: String
         let isRight: Bool
 
-        /// Texts, aligned at the left.
+        /// Makes a column of texts, aligned at the left.
         package static func left(_ title: String) -> Column { Column(title: title, isRight: false) }
-        /// Numbers, aligned at the right.
+        /// Makes a column of numbers, aligned at the right.
         package static func right(_ title: String) -> Column { Column(title: title, isRight: true) }
     }
 
@@ -18,15 +17,15 @@ package struct TextTable {
         self.columns = columns
     }
 
-    /// Adds a row of as many cells as there are columns. Control characters in them are made visible.
+    /// Adds a row with one cell for each column. Replaces control characters in them.
     package mutating func append(_ cells: [String]) {
         precondition(cells.count == columns.count, "a row has one cell for each column")
         rows.append(cells.map { Display.printable($0) })
     }
 
-    /// The titles and the rows, each on a line that ends with a line break, without blanks at its end.
+    /// The titles and the rows. Each line ends with a line break, without blanks before it.
     ///
-    /// The line of titles is left out when all of them are empty.
+    /// There is no line of titles if all of them are empty.
     package var text: String {
         let titles = columns.map(\.title)
         let lines = (titles.allSatisfy(\.isEmpty) ? [] : [titles]) + rows

@@ -46,7 +46,7 @@ struct Connect: SyncingCommand {
         let isOnce = once
         let isJSON = output.json
         let engine = session.engine(store, decide: ZoneChooser(isJSON: isJSON).decide) { event in
-            // Once: the summary is the output; what leads to it is shown for people only.
+            // With `--once`, the summary is the output. Only people see the events before it.
             if isOnce, case .inSync = event { return }
             if isOnce, case .disconnected = event { return }
             if isOnce, isJSON { return }
@@ -66,7 +66,7 @@ struct Connect: SyncingCommand {
     }
 }
 
-/// What is to become of two scorebooks that meet for the first time.
+/// The options for two scorebooks that meet for the first time.
 struct MeetingOptions: ParsableArguments {
     @Flag(help: "When two scorebooks meet for the first time: make them one that has the records of both.")
     var merge = false
@@ -116,7 +116,7 @@ final class OneSync: Service {
             let result = try await sync()
             report.withLock { $0 = result }
         } catch let error as PeerSyncError where error.code == .interrupted && Task.isShuttingDownGracefully {
-            // A signal came first; the command says so.
+            // A signal came first. The command reports it.
         }
     }
 }

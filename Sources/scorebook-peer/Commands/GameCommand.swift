@@ -9,7 +9,7 @@ struct GameCommand: AsyncParsableCommand {
         subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self, Restore.self],
         defaultSubcommand: List.self)
 
-    /// What can be said of a game besides its name.
+    /// The details of a game besides its name.
     struct Details: ParsableArguments {
         @Option(help: "The number at BoardGameGeek.")
         var bggID: Int?

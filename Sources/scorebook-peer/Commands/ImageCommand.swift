@@ -103,7 +103,7 @@ struct ImageCommand: AsyncParsableCommand {
                 ])
         }
 
-        /// The keys of the picture, and `file` beside them, null when it is not on this machine.
+        /// The keys of the picture, and `file` beside them, null if the file is not on this machine.
         private struct Figures: RecordListing {
             let picture: Picture
             let file: String?

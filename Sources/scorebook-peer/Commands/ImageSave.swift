@@ -47,7 +47,8 @@ extension ImageCommand {
             try await save(Array(zip(pictures, targets)), store)
         }
 
-        /// Saves those whose files are here, and says which are not.
+        /// Saves the pictures, and fetches missing files. One failure does not stop the others; the first one is
+        /// thrown at the end.
         private func save(_ pictures: [(Picture, URL)], _ store: OpenStore) async throws {
             var saved: [Figures] = []
             var failures: [Failure] = []
@@ -94,7 +95,7 @@ extension ImageCommand {
                 "“\(image)” has \(count) pictures; give a directory with --to, or the record name of one")
         }
 
-        /// Where each picture goes.
+        /// Returns the target of each picture.
         private func targets(_ pictures: [Picture]) throws -> [URL] {
             let path = to ?? "."
             let target = URL(fileURLWithPath: path)
@@ -114,7 +115,7 @@ extension ImageCommand {
             return [target]
         }
 
-        /// A name that no other picture of this run has, whatever the upper and lower case.
+        /// Returns a name that no other picture of this run has, without regard to case.
         private static func free(_ name: String, _ taken: inout Set<String>) -> String {
             let url = URL(fileURLWithPath: "/\(name)")
             var candidate = name

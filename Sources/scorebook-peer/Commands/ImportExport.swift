@@ -64,7 +64,7 @@ struct Import: ZonedCommand {
 
         enum CodingKeys: String, CodingKey { case format, types, restored, stillDeleted, pictures }
 
-        /// What is missing is null, so that every object has the same keys.
+        /// Writes null for missing values, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(format, forKey: .format)
@@ -139,7 +139,7 @@ struct Export: ZonedCommand {
 
         enum CodingKeys: String, CodingKey { case records, pictures }
 
-        /// What is missing is null, so that every object has the same keys.
+        /// Writes null for missing values, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(records, forKey: .records)
@@ -149,7 +149,7 @@ struct Export: ZonedCommand {
 }
 
 extension ImportReport {
-    /// What the import did, for people.
+    /// Describes the import for people.
     fileprivate func text(restores: Bool) -> String {
         var rows = [["", "NEW", "CHANGED", "UNCHANGED", "DELETED"]]
         for kind in RecordKind.allCases {

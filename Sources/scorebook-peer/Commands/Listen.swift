@@ -59,7 +59,7 @@ struct Listen: SyncingCommand {
 
     func run(_ store: OpenStore) async throws {
         let printer = EventPrinter(json: output.json)
-        // The code is worth nothing before the address it can be used at is there.
+        // The pairing code is useless before the listener has an address.
         let (listening, isListening) = AsyncStream<Int>.makeStream()
         var allowed: Set<ZoneUnion> = []
         if merge { allowed.insert(.merge) }
@@ -89,7 +89,7 @@ struct Listen: SyncingCommand {
     }
 }
 
-/// What `listen` and `connect` have in common.
+/// The common options of `listen` and `connect`.
 struct SessionOptions: ParsableArguments {
     @Option(
         name: .customLong("name"),

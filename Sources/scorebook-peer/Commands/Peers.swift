@@ -94,7 +94,7 @@ struct Peers: AsyncParsableCommand {
 }
 
 extension OpenStore {
-    /// The paired machines, by name.
+    /// Returns the paired machines, sorted by name.
     func peerFigures() async throws -> [PeerFigures] {
         let records = scorebook.records
         return try await records.database.read { db in
@@ -116,7 +116,7 @@ struct PeerFigures: Encodable {
     let lastSync: String?
     let lastError: String?
     let behind: Int
-    /// What the peer may do here, zone by zone.
+    /// The rights of the peer here, zone by zone.
     let zones: [ZoneGrantFigures]
 
     private static let header = ["NAME", "KEY", "LAST SEEN", "LAST IN SYNC", "BEHIND", "ADDRESS"]
@@ -134,7 +134,7 @@ struct PeerFigures: Encodable {
         zones = grants.map(ZoneGrantFigures.init)
     }
 
-    /// Writes a table, which tells the rights where there is more than one zone.
+    /// Writes a table. It has the rights if a peer has more than one zone.
     static func writeTable(_ peers: [PeerFigures]) {
         let hasZones = peers.contains { $0.zones.count > 1 }
         let rows = peers.map { peer in
@@ -156,7 +156,7 @@ struct PeerFigures: Encodable {
         case name, key, address, connected, pairedAt, lastSeen, lastSync, lastError, behind, zones
     }
 
-    /// Values that are missing are written as null, so that every object has the same keys.
+    /// Writes null for missing values, so that every object has the same keys.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(name, forKey: .name)

@@ -67,7 +67,7 @@ extension Peers {
     }
 }
 
-/// What a machine may do in a zone from now on.
+/// The new rights of a machine in a zone.
 private struct GrantFigures: Encodable {
     let peer: String
     let zone: String
@@ -86,7 +86,7 @@ private struct GrantFigures: Encodable {
     }
 }
 
-/// What a peer may do in a zone, for programs.
+/// The rights of a peer in a zone, for programs.
 struct ZoneGrantFigures: Encodable {
     let zone: String
     let rights: String

@@ -95,7 +95,7 @@ struct RecordCommand: AsyncParsableCommand {
 
             enum CodingKeys: String, CodingKey { case recordName, waitsFor, zone }
 
-            /// What is missing is null, so that every object has the same keys.
+            /// Writes null for missing values, so that every object has the same keys.
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.container(keyedBy: CodingKeys.self)
                 try container.encode(recordName, forKey: .recordName)
@@ -189,7 +189,7 @@ struct RecordCommand: AsyncParsableCommand {
 }
 
 extension DeletedListing {
-    /// Who deleted the record, for people.
+    /// The machine that deleted the record, for people.
     fileprivate var machineName: String {
         switch machine {
         case .here: "this machine"
@@ -204,7 +204,7 @@ private func unknown(_ type: String) -> Failure {
     return Failure(.dataError, "“\(type)” is no record type of the scorebook; there are \(known)")
 }
 
-/// A record name that is well formed and of a type that the scorebook has.
+/// Parses a record name. Refuses one that is malformed or of an unknown type.
 private func checked(_ text: String, _ schema: RecordSchema) throws -> RecordName {
     let name = try RecordName(text)
     guard schema.type(name.recordType) != nil else { throw unknown(name.recordType) }
@@ -239,7 +239,7 @@ private struct StateFigures: Encodable {
 
     enum CodingKeys: String, CodingKey { case recordName, zone, deleted, hidden, deletion, fields }
 
-    /// What is missing is null, so that every object has the same keys.
+    /// Writes null for missing values, so that every object has the same keys.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)
@@ -250,7 +250,7 @@ private struct StateFigures: Encodable {
         try container.encode(fields, forKey: .fields)
     }
 
-    /// A value as people read it.
+    /// Returns a value as people read it.
     static func text(_ value: FieldValue) -> String {
         switch value {
         case .null: "-"
@@ -264,7 +264,7 @@ private struct StateFigures: Encodable {
         }
     }
 
-    /// A value as JSON has it.
+    /// A value in JSON.
     struct Value: Encodable {
         let value: FieldValue
 

@@ -71,7 +71,7 @@ struct Reset: SyncingCommand {
 
         enum CodingKeys: String, CodingKey { case backup, sync }
 
-        /// What is missing is null, so that every object has the same keys.
+        /// Writes null for missing values, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(backup, forKey: .backup)
@@ -79,7 +79,7 @@ struct Reset: SyncingCommand {
         }
     }
 
-    /// Where the machine is: a paired one is known by its name.
+    /// Returns the address of the machine. The user may name a paired machine instead of its address.
     private func address(_ records: RecordStore) async throws -> PeerAddress {
         let text = from ?? to ?? ""
         if let peer = try await records.peers().first(where: { $0.name == text }) {

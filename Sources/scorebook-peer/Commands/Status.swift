@@ -32,7 +32,7 @@ struct Status: StoreCommand {
     func run(_ store: OpenStore) async throws {
         let records = store.scorebook.records
         if check { return try await check(store) }
-        // What other programs wrote counts, so it is taken in first.
+        // The status includes writes of other programs, so this folds them first.
         try await store.scorebook.foldForReading()
         let status = try await records.database.read { try records.status($0) }
         let assets = AssetFigures(try await records.assetStatus())
@@ -54,7 +54,7 @@ struct Status: StoreCommand {
 
     private func check(_ store: OpenStore) async throws {
         let records = store.scorebook.records
-        // Rows that are not taken in yet would look as if sync had missed them.
+        // The check would report unfolded rows as rows that sync missed.
         try await records.foldPendingChanges()
         let repairs = repair
         let found = try await ProgressLine.shared.during("checking every record") {
@@ -132,7 +132,7 @@ struct Status: StoreCommand {
             case sound, repaired, keptDigest, digest, findings, zones, assets
         }
 
-        /// What is missing is null, so that every object has the same keys.
+        /// Writes null for missing values, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(sound, forKey: .sound)
@@ -163,7 +163,7 @@ struct Status: StoreCommand {
         let sync: Bool
     }
 
-    /// A row of this scorebook that stays here.
+    /// A row that cannot sync and stays on this machine.
     private struct UnsyncedFigures: Encodable {
         let table: String
         let name: String
@@ -176,7 +176,7 @@ struct Status: StoreCommand {
         }
     }
 
-    /// A record of which a peer has not taken what was written here.
+    /// A record whose local writes a peer has refused.
     private struct RefusedFigures: Encodable {
         let name: String
         let peer: String
@@ -243,7 +243,7 @@ extension Status {
         "\(digest.hex) over \(Int(digest.count).counted("record"))"
     }
 
-    /// One line for each machine and zone in which something was refused for a reason.
+    /// Returns one line for each machine, zone and reason of a refusal.
     private static func refused(_ records: [RefusedRecord]) -> [[String]] {
         let groups = Dictionary(grouping: records) { [$0.peer, $0.zone, $0.reason.description] }
         return groups.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { _, records in
@@ -259,7 +259,7 @@ extension Status {
         }
     }
 
-    /// One line for each reason for which rows stay on this machine.
+    /// Returns one line for each reason why rows stay on this machine.
     private static func unsynced(_ status: StoreStatus) -> [[String]] {
         let groups = Dictionary(grouping: status.unsynced, by: \.reason.description)
         let isCut = status.unsyncedCount > status.unsynced.count

@@ -132,7 +132,7 @@ struct ZoneCommand: AsyncParsableCommand {
 /// A zone, for programs.
 struct ZoneFigures: Encodable {
     let name: String
-    /// Which zone it is on every machine.
+    /// The id of the zone, the same on every machine.
     let id: String
     let owner: String
     let records: Int
@@ -149,7 +149,7 @@ struct ZoneFigures: Encodable {
     }
 }
 
-/// A zone, and who may do what in it.
+/// A zone, and the rights of peers in it.
 private struct ZoneListing: Encodable {
     struct Grant: Encodable {
         let peer: String
@@ -171,7 +171,7 @@ private struct ZoneListing: Encodable {
 
     private enum CodingKeys: String, CodingKey { case peers }
 
-    /// The keys of the zone, and `peers` beside them.
+    /// Writes the keys of the zone, and `peers` beside them.
     func encode(to encoder: any Encoder) throws {
         try figures.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -180,7 +180,7 @@ private struct ZoneListing: Encodable {
 }
 
 extension [RecordName] {
-    /// The first few of them.
+    /// The first five of them, and the number of the others.
     fileprivate var listed: String {
         let shown = 5
         let names = prefix(shown).map(\.description).joined(separator: ", ")
@@ -189,7 +189,7 @@ extension [RecordName] {
 }
 
 extension ZoneRights {
-    /// As people type it.
+    /// The name that people type.
     var name: String {
         switch self {
         case .none: "none"

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The signals that Swift's runtime takes for a crash, whoever sends them: it prints where every thread is, and the
-/// process goes on.
+/// The signals that Swift's runtime takes for a crash, even if another process sends them. The runtime then prints
+/// where every thread is, and the process goes on.
 enum CrashSignals {
     /// Lets SIGQUIT (Ctrl-\) and a SIGABRT of another process end this one, as their senders expect. Crashes keep their
     /// backtrace.
@@ -9,7 +9,7 @@ enum CrashSignals {
         #if os(Linux)
             var quit = sigaction()
             sigaction(SIGQUIT, nil, &quit)
-            // Whoever ignores it goes on doing so. Nothing in a process that crashes raises it.
+            // A process that ignores SIGQUIT goes on ignoring it. No crash raises SIGQUIT.
             if quit.sa_flags & SA_SIGINFO != 0 { signal(SIGQUIT, SIG_DFL) }
 
             sigaction(SIGABRT, nil, &runtimeAbort)
@@ -19,7 +19,7 @@ enum CrashSignals {
                 if let info, info.pointee._sifields._kill.si_pid == getpid() {
                     runtimeAbort.__sigaction_handler.sa_sigaction(number, info, context)
                 } else {
-                    // Takes effect when this returns, until when the signal is blocked.
+                    // The signal is blocked until this handler returns. Then it ends the process.
                     signal(number, SIG_DFL)
                     raise(number)
                 }
@@ -30,6 +30,6 @@ enum CrashSignals {
 }
 
 #if os(Linux)
-    /// What the runtime does with a SIGABRT. Written once, before anything can read it.
+    /// The runtime's handler for SIGABRT. Written once, before anything can read it.
     nonisolated(unsafe) private var runtimeAbort = sigaction()
 #endif

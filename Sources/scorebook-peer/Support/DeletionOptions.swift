@@ -3,7 +3,7 @@ import RecordStore
 import Scorebook
 import SyncModel
 
-/// How a deletion is asked for.
+/// The options of a deletion.
 struct DeletionOptions: ParsableArguments {
     @Flag(help: "Delete without asking.")
     var yes = false
@@ -13,14 +13,14 @@ struct DeletionOptions: ParsableArguments {
 
     @OptionGroup var output: OutputOptions
 
-    /// What the help of a command says that deletes records.
+    /// Returns the help text of a command that deletes records.
     ///
     /// - Parameter restore: the command that brings them back.
     static func discussion(_ restore: String) -> String {
         "\(restoring(restore)) `record delete --forever` deletes what must not be kept."
     }
 
-    /// The part of it that says how records come back.
+    /// Returns the part of the help text that tells how to bring records back.
     static func restoring(_ restore: String) -> String {
         """
         What is deleted, and what goes with it, can be restored for 180 days, on every machine: with `\(restore)`. \
@@ -28,12 +28,12 @@ struct DeletionOptions: ParsableArguments {
         """
     }
 
-    /// Deletes a record of a kind.
+    /// Finds a record of a kind, and deletes it.
     func run(_ store: OpenStore, _ kind: RecordKind, _ text: String) async throws {
         try await run(store, try await store.scorebook.find(kind, text))
     }
 
-    /// Says what goes with a record, asks on a terminal, and deletes it.
+    /// Tells which records go with a record, asks on a terminal, and deletes them.
     func run(_ store: OpenStore, _ name: RecordName) async throws {
         let records = store.scorebook.records
         let steps = try await records.database.read { try records.deletionSteps($0, name) }
@@ -43,7 +43,7 @@ struct DeletionOptions: ParsableArguments {
         try report(try await records.write { try records.delete($0, name) }, "deleted")
     }
 
-    /// Says what goes with a record, asks on a terminal, and deletes it for ever.
+    /// Tells which records go with a record, asks on a terminal, and deletes them for ever.
     func runForever(_ store: OpenStore, _ name: RecordName) async throws {
         let plan = try await store.scorebook.planForever(name)
         if plan.isEmpty, !output.json { return Terminal.write("\(name) was deleted for ever already") }
@@ -55,7 +55,7 @@ struct DeletionOptions: ParsableArguments {
         try report(forever: try await store.scorebook.deleteForever(name), name, "deleted")
     }
 
-    /// - Parameter deed: what needs a confirmation, as the error says it.
+    /// - Parameter deed: the action to confirm, in the words of the error.
     private func confirm(_ question: String, _ deed: String) async throws {
         guard !yes else { return }
         guard let answer = await Terminal.confirm(question) else {
@@ -81,7 +81,7 @@ struct DeletionOptions: ParsableArguments {
         for name in names { Terminal.write("\(verb) \(name) for ever") }
     }
 
-    /// The record, and what goes with it.
+    /// Describes the record, and the records that go with it.
     private static func text(_ steps: [DeletionStep]) -> String {
         text(steps.filter { $0.action == .delete }.map(\.name), steps.last!.name)
     }
@@ -90,7 +90,7 @@ struct DeletionOptions: ParsableArguments {
         "\(name)\(companions(names.filter { $0 != name }, .goWithIt))"
     }
 
-    /// What other records do when one is deleted or restored.
+    /// The behaviour of other records when one is deleted or restored.
     enum Company {
         case goWithIt, comeBackWithIt
 
@@ -103,7 +103,7 @@ struct DeletionOptions: ParsableArguments {
         }
     }
 
-    /// “ and 12 records that go with it (3 SBMatch, 9 SBPlayer)”, or nothing.
+    /// Returns “ and 12 records that go with it (3 SBMatch, 9 SBPlayer)”; empty if there are no such records.
     static func companions(_ names: [RecordName], _ company: Company) -> String {
         guard !names.isEmpty else { return "" }
         let counts = Dictionary(grouping: names, by: \.recordType).mapValues(\.count)
@@ -130,7 +130,7 @@ struct StepFigures: Encodable {
 
     enum CodingKeys: String, CodingKey { case recordName, action, field }
 
-    /// What is missing is null, so that every object has the same keys.
+    /// Writes null for missing values, so that every object has the same keys.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)

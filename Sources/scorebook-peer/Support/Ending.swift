@@ -2,12 +2,12 @@ import ArgumentParser
 import Foundation
 import Scorebook
 
-/// How the program ends: with what was asked for, or with one sentence that says why not.
+/// The end of the program: with the result, or with one sentence that says why there is none.
 ///
-/// All ways out lead through here, so that errors of every kind look the same, and no output is lost silently.
+/// Every exit goes through this type, so that all errors look the same, and no output is lost silently.
 enum Ending {
     case done
-    /// What the argument parser prints itself: help, the version, a completion script.
+    /// The output of the argument parser itself: help, the version, a completion script.
     case answer(String)
     case failure(Failure)
 
@@ -36,7 +36,7 @@ enum Ending {
 }
 
 extension Failure {
-    /// What the argument parser says of a command line that it does not understand, in the style of all other errors.
+    /// Puts the argument parser's message about a wrong command line into the style of all other errors.
     fileprivate init(usage message: String, _ arguments: [String]) {
         let sentence = message.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
             .joined(separator: " ")
@@ -51,7 +51,7 @@ extension Failure {
 }
 
 extension ScorebookPeer {
-    /// The words that lead to the command that arguments mean, as far as there is one.
+    /// Returns the name of the command in the arguments, with the commands above it, as far as there is one.
     fileprivate static func path(of arguments: [String]) -> String {
         var command: any ParsableCommand.Type = self
         var path = _commandName

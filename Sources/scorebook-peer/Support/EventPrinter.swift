@@ -4,7 +4,7 @@ import PeerSync
 import RecordStore
 import SyncModel
 
-/// Writes what happens in the engine as lines for people, or as one JSON object a line for programs.
+/// A printer of the engine's events: as lines for people, or as one JSON object per line for programs.
 struct EventPrinter: Sendable {
     let json: Bool
 
@@ -79,7 +79,7 @@ struct EventPrinter: Sendable {
         }
     }
 
-    /// Why a peer did not take records of this machine.
+    /// Tells why a peer did not take records of this machine.
     private static func whyRefused(there reason: RefusedRecord.Reason) -> String {
         switch reason {
         case .readOnly: "it lets this machine read only; `scorebook-peer zone restore` puts back what it has"
@@ -89,7 +89,7 @@ struct EventPrinter: Sendable {
         }
     }
 
-    /// Why this machine did not take records of a peer.
+    /// Tells why this machine did not take records of a peer.
     private static func whyRefused(here reason: RefusedRecord.Reason) -> String {
         switch reason {
         case .readOnly: "it may only read here"
@@ -99,7 +99,7 @@ struct EventPrinter: Sendable {
         }
     }
 
-    /// The most records that one line names.
+    /// The maximum number of records that one line names.
     private static let namedRecords = 5
 
     private static func summary(_ check: StoreCheck) -> String {
@@ -113,7 +113,7 @@ struct EventPrinter: Sendable {
         return rest > 0 ? "\(named) and \(rest.counted("more record"))" : named
     }
 
-    /// The line that says that two machines hold the same, and what it took.
+    /// Returns the line that says that two machines hold the same, and what the sync cost.
     static func summary(
         _ name: String, zone: String? = nil, _ digest: ZoneDigest, _ statistics: SessionStatistics
     ) -> String {
@@ -123,7 +123,7 @@ struct EventPrinter: Sendable {
             + String(format: "%.2f s", statistics.seconds) + pictures(statistics)
     }
 
-    /// What a sync moved of pictures, if anything.
+    /// Tells which pictures a sync moved; empty if none.
     private static func pictures(_ statistics: SessionStatistics) -> String {
         var parts: [String] = []
         if statistics.assetsReceived > 0 {
@@ -137,7 +137,7 @@ struct EventPrinter: Sendable {
         return parts.map { ", \($0)" }.joined()
     }
 
-    /// Where other machines find one that listens on every address.
+    /// Returns the addresses at which other machines reach a machine that listens on every address.
     private static func reachable(_ host: String, _ port: Int) -> String {
         guard ["0.0.0.0", "::"].contains(host), let devices = try? System.enumerateDevices() else {
             return ""

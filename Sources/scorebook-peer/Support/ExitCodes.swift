@@ -11,7 +11,7 @@ import SyncModel
 extension ExitCode {
     /// A value or a file has wrong content.
     static let dataError = ExitCode(65)
-    /// A file that was named is not there.
+    /// A named file does not exist.
     static let noInput = ExitCode(66)
     /// An address cannot be reached or listened on.
     static let unavailable = ExitCode(69)
@@ -29,7 +29,7 @@ extension ExitCode {
     static let configuration = ExitCode(78)
 }
 
-/// What a failed command says, and the code it exits with.
+/// The message of a failed command, and its exit code.
 struct Failure: Error {
     let code: ExitCode
     let message: String
@@ -39,7 +39,7 @@ struct Failure: Error {
         self.message = message
     }
 
-    /// Understands an error of any part of the program.
+    /// Translates an error of any part of the program.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure:
@@ -81,7 +81,8 @@ struct Failure: Error {
         }
     }
 
-    /// Understands what the system says, through whichever library, by its number: the texts are for programmers.
+    /// Translates a system error by its number, whichever library reports it. The texts of libraries are for
+    /// programmers.
     private init(system error: any Error) {
         let number =
             (error as? IOError)?.errnoCode

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The last value that an event has brought, for when the work is over.
+/// The last value from an event, kept until the work is over.
 final class Latest<Value: Sendable>: Sendable {
     private let state = Mutex<Value?>(nil)
 

@@ -1,10 +1,12 @@
-/// Lets people write `score add … -7`: to the argument parser whatever begins with a hyphen is an option.
+/// The mask that lets people write `score add … -7`. The argument parser takes every word that begins with a hyphen
+/// for an option.
 ///
-/// So the hyphen of a negative number goes past the parser as a minus sign, U+2212, which people may write as well.
+/// So a negative number passes the parser with a minus sign, U+2212, in place of the hyphen. People may also type the
+/// minus sign.
 enum NegativeNumber {
     private static let minus = "\u{2212}"
 
-    /// An argument as the parser is to see it.
+    /// Masks an argument for the parser.
     static func masked(_ argument: String) -> String {
         let rest = argument.dropFirst()
         guard argument.hasPrefix("-"), let first = rest.first, first.isASCII, first.isNumber else {
@@ -13,7 +15,7 @@ enum NegativeNumber {
         return minus + rest
     }
 
-    /// What was meant.
+    /// Undoes ``masked(_:)``.
     static func unmasked(_ argument: String) -> String {
         argument.hasPrefix(minus) ? "-" + argument.dropFirst() : argument
     }

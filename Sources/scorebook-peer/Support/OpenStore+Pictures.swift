@@ -5,10 +5,11 @@ import Scorebook
 import SyncModel
 
 extension OpenStore {
-    /// The file of a picture. One that is not here, as the policy may be, or is damaged, is fetched from a machine that
-    /// can be reached.
+    /// Returns the file of a picture. Fetches a damaged or missing file from a machine that can be reached. Files are
+    /// often missing because of the policy.
     ///
-    /// - Throws: ``Failure`` `unavailable` when no machine that can be reached has it.
+    /// - Throws: ``Failure``: `unavailable` when no machine that can be reached has it; `dataError` when it is damaged
+    ///   and no machine is paired.
     func fileOrFetch(_ image: Asset) async throws -> URL {
         let records = scorebook.records
         let peers = try await records.peers()
@@ -35,7 +36,7 @@ extension OpenStore {
                 .unavailable,
                 "the file of the picture \(name) is not here, and no machine is paired with this one")
         }
-        // Whoever syncs this store fetches it: a session of this process, or one that is running already.
+        // Any session of this store fetches the file: one of this process, or one that another process already runs.
         try await records.setWished([image.hash], true)
         let found = await Result {
             try await ProgressLine.shared.during("fetching \(name)") {
@@ -64,7 +65,7 @@ extension OpenStore {
         return nil
     }
 
-    /// Syncs until a file is here, and not until all the others are that may be missing too.
+    /// Syncs until a file is here. Does not wait for other missing files.
     private func file(_ image: Asset, during connector: SyncConnector) async -> URL? {
         let records = scorebook.records
         await withTaskGroup(of: Void.self) { group in
@@ -80,7 +81,7 @@ extension OpenStore {
         return records.file(image)
     }
 
-    /// Waits for another process to fetch a file, as long as something of it comes.
+    /// Waits for another process to fetch a file, as long as bytes of it arrive.
     private func awaitFile(_ image: Asset) async throws -> URL? {
         let patience: Duration = .seconds(3)
         var last: Int64 = -1

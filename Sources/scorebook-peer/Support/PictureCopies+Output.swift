@@ -10,7 +10,7 @@ extension PictureUse {
 }
 
 extension [PictureUse] {
-    /// The first few of them.
+    /// The first five of them, and the number of the others.
     var listed: String {
         let shown = 5
         let more = count > shown ? " and \((count - shown).grouped) more" : ""
@@ -19,7 +19,7 @@ extension [PictureUse] {
 }
 
 extension PictureCopies {
-    /// What was done, for people.
+    /// Describes the copying for people.
     ///
     /// - Parameter verb: as in “imported”.
     func text(_ verb: String) -> String {
@@ -30,8 +30,8 @@ extension PictureCopies {
     /// Names the files that were not copied.
     ///
     /// - Parameters:
-    ///   - missing: where there is no file; goes on from “3 pictures are”.
-    ///   - damaged: what is wrong with a file; goes on from “the file”.
+    ///   - missing: tells where there is no file; continues “3 pictures are”.
+    ///   - damaged: tells what is wrong with a file; continues “the file”.
     /// - Throws: ``Failure`` `dataError` when a file is damaged.
     func tellWhatIsWrong(_ missing: String, _ damaged: String) throws {
         if !self.missing.isEmpty {

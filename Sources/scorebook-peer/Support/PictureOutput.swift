@@ -3,16 +3,16 @@ import RecordStore
 import Scorebook
 import SyncModel
 
-/// How many pictures a scorebook has, for programs and people.
+/// The number of pictures in a scorebook, for programs and people.
 struct AssetFigures: Encodable {
     let policy: String
-    /// What records refer to, each file once.
+    /// The files to which records refer, each counted once.
     let files: Int
     let bytes: Int64
-    /// What should be here by the policy, but is not.
+    /// The files that should be here by the policy, but are missing.
     let missing: Int
     let missingBytes: Int64
-    /// What is not here because of the policy.
+    /// The files that the policy leaves on other machines.
     let left: Int
     let leftBytes: Int64
 
@@ -32,18 +32,18 @@ struct AssetFigures: Encodable {
     }
 }
 
-/// What a look at the file of every picture has found.
+/// The result of a check of every picture's file.
 struct PictureCheck: Encodable {
     struct Damage: Encodable {
         let hash: String
-        /// The records that have the picture; none when nobody needs the file any more.
+        /// The records that have the picture; none if no record needs the file any more.
         let records: [RecordName]
-        /// What the picture is called; nil when no record has it.
+        /// The name of the picture; nil if no record has it.
         let name: String?
 
         enum CodingKeys: String, CodingKey { case hash, records, name }
 
-        /// What is missing is null, so that every object has the same keys.
+        /// Writes null for missing values, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(hash, forKey: .hash)
@@ -56,7 +56,7 @@ struct PictureCheck: Encodable {
     let bytes: Int64
     let damaged: [Damage]
 
-    /// Reads every file, and puts aside those that are damaged.
+    /// Reads every file, and puts damaged files aside.
     init(_ scorebook: ScorebookStore) async throws {
         let check = try await scorebook.records.checkAssets { count in
             ProgressLine.shared.show("checking pictures, \(count.files.grouped), \(count.bytes.byteCount)")
@@ -71,7 +71,7 @@ struct PictureCheck: Encodable {
         }
     }
 
-    /// Says what was found, for people.
+    /// Prints the result for people.
     func write() {
         for damage in damaged {
             let owners =

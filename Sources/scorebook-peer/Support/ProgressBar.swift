@@ -1,11 +1,11 @@
 import PeerSync
 
-/// How far pictures have come, in one line.
+/// The progress of pictures, in one line.
 enum ProgressBar {
     private static let width = 20
 
-    /// As in “study: [#######-------------]  35 %  receiving 12 pictures, 34 MB left, 4.5 MB/s, 8 s left”. Of the two
-    /// directions, the one that has more to go.
+    /// Describes the direction with more bytes left, as in “study: [#######-------------]  35 %  receiving 12
+    /// pictures, 34 MB left, 4.5 MB/s, 8 s left”.
     static func text(_ name: String, receiving: AssetProgress, sending: AssetProgress) -> String {
         let isReceiving = receiving.bytesLeft >= sending.bytesLeft
         let progress = isReceiving ? receiving : sending

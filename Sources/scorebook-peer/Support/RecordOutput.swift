@@ -12,8 +12,8 @@ extension OutputOptions {
         }
     }
 
-    /// Writes a list of records as JSON, or as a table whose last column is the record name. The zone stands before it,
-    /// where there are several.
+    /// Writes a list of records as JSON, or as a table whose last column is the record name. If there are several
+    /// zones, the zone is the column before it.
     func write<Element: RecordListing>(
         _ list: [Element], of store: OpenStore, header: [String], none: String, row: (Element) -> [String]
     ) async throws {
@@ -26,31 +26,31 @@ extension OutputOptions {
         Terminal.write(aligned([with("ZONE", header)] + list.map { with($0.zone, row($0)) }))
     }
 
-    /// Writes one record as JSON, or its fields one a line, with its zone where there are several.
+    /// Writes one record as JSON, or its fields one per line, with its zone if there are several.
     func write(_ value: some RecordListing, of store: OpenStore, fields: [(String, String?)]) async throws {
         let zone = try await store.hasSeveralZones() ? value.zone : nil
         try write(value, fields: fields + [("zone", zone)])
     }
 
-    /// Writes one record as JSON, or its fields one a line.
+    /// Writes one record as JSON, or its fields one per line.
     func write(_ value: some Encodable, fields: [(String, String?)]) throws {
         if json { return try Terminal.write(json: value) }
         Terminal.write(aligned(fields.compactMap { name, text in text.map { [name, $0] } }))
     }
 }
 
-/// What an option's text does to a value: nothing when it is not given, away with it when it is empty.
+/// Returns the change of a value by an option: a missing option keeps it, an empty text clears it.
 func change(_ text: String?) -> Change<String> {
     guard let text else { return .keep }
     return text.isEmpty ? .clear : .set(text)
 }
 
-/// The file that an option names; none when its text is empty.
+/// Returns the file that an option names; nil if its text is empty.
 func file(_ path: String?) -> URL? {
     path.flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0) }
 }
 
-/// As ``change(_:)``, for options that name a file.
+/// Returns the change as ``change(_:)`` does, for options that name a file.
 func fileChange(_ path: String?) -> Change<URL> {
     guard let path else { return .keep }
     return file(path).map(Change.set) ?? .clear

@@ -1,7 +1,7 @@
 import Scorebook
 
 extension OutputOptions {
-    /// Says what came back.
+    /// Prints the records that came back.
     func write(_ restored: RestoredRecords) throws {
         let others = restored.names.filter { $0 != restored.name }
         try write(

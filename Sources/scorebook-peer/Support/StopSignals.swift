@@ -2,18 +2,18 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// SIGINT and SIGTERM, for commands that talk to other machines: they end such a command in good order, whenever they come.
+/// SIGINT and SIGTERM for commands that talk to other machines. They end such a command in good order at any time.
 ///
-/// While a service runs, the other machines are told goodbye. Before, nobody is to be told anything, and nothing is half
-/// done that a kill would harm: the process ends at once, in the same way.
+/// While a service runs, it says goodbye to the other machines. Before that, no machine expects a goodbye, and a kill
+/// harms nothing half done. So the process ends at once, in the same way.
 actor StopSignals {
     static let shared = StopSignals()
 
     private var group: ServiceGroup?
 
-    /// Takes the signals from now on.
+    /// Handles the signals from now on.
     ///
-    /// - Parameter ending: how the command ends when it is stopped before its work is done.
+    /// - Parameter ending: the end of the command if a signal stops it before its work is done.
     func trap(_ ending: Ending) async {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         Task {

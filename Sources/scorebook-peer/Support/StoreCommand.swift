@@ -5,7 +5,7 @@ import PeerSync
 import RecordStore
 import Scorebook
 
-/// Which store a command works on.
+/// The store on which a command works.
 struct StoreOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -14,7 +14,7 @@ struct StoreOptions: ParsableArguments {
             valueName: "dir"))
     var store: String?
 
-    /// The directory that was asked for, or the default one.
+    /// The directory that the user asked for, or the default one.
     var directory: URL {
         let environment = ProcessInfo.processInfo.environment
         if let path = store ?? environment["SCOREBOOK_STORE"], !path.isEmpty {
@@ -29,7 +29,7 @@ struct StoreOptions: ParsableArguments {
     }
 }
 
-/// Which zone of the store a command works on.
+/// The zone of the store on which a command works.
 struct ZoneOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -39,22 +39,22 @@ struct ZoneOptions: ParsableArguments {
     var zone: String?
 }
 
-/// Whether a command prints for people or for programs.
+/// The choice between output for people and for programs.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "Print JSON, for other programs.")
     var json = false
 }
 
-/// A store that is open.
+/// An open store.
 struct OpenStore: Sendable {
     let directory: URL
     let identity: Identity
-    /// What nobody may write over.
+    /// The files that no output may overwrite.
     let files: StoreFiles
-    /// Limited to a zone where a command was asked to be.
+    /// The scorebook, limited to a zone if the user asked for one.
     private(set) var scorebook: ScorebookStore
 
-    /// The same store, with a scorebook that is limited to a zone.
+    /// Returns the same store, with a scorebook that is limited to a zone.
     ///
     /// - Throws: `noSuchZone`.
     func limited(to zone: String?) async throws -> OpenStore {
@@ -64,12 +64,12 @@ struct OpenStore: Sendable {
         return store
     }
 
-    /// Whether there is more than one zone, so that people are told which a record is in.
+    /// Returns whether there is more than one zone. Then output for people names the zone of a record.
     func hasSeveralZones() async throws -> Bool { try await scorebook.records.zones().count > 1 }
 
-    /// Opens the store in a directory, and makes it if there is none.
+    /// Opens the store in a directory. Makes it if there is none.
     ///
-    /// - Parameter staysOpen: whether it is kept open for long.
+    /// - Parameter staysOpen: whether the command keeps it open for long.
     init(_ directory: URL, staysOpen: Bool = false) throws {
         self.directory = directory
         do {
@@ -91,7 +91,7 @@ struct OpenStore: Sendable {
         let backups = directory.appendingPathComponent("backups", isDirectory: true)
         files = StoreFiles([key, pictures, backups] + ScorebookDatabase.files(at: database))
         identity = try Identity.loadOrCreate(at: key)
-        // One program at a time makes the tables, or brings them up to date.
+        // The lock lets only one program at a time make or migrate the tables.
         let lock = open(key.path, O_RDONLY | O_CLOEXEC)
         flock(lock, LOCK_EX)
         defer { close(lock) }
@@ -113,10 +113,10 @@ struct OpenStore: Sendable {
 protocol StoreCommand: AsyncParsableCommand {
     var storeOptions: StoreOptions { get }
 
-    /// Whether the command makes a store where there is none.
+    /// Whether the command makes a store if there is none.
     static var makesStore: Bool { get }
 
-    /// The name of the only zone that the command works on; nil for all.
+    /// The name of the only zone on which the command works; nil for all.
     var zone: String? { get }
 
     func run(_ store: OpenStore) async throws
@@ -145,14 +145,14 @@ extension StoreCommand {
         guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
             throw Failure(.noInput, "there is no scorebook in \(directory.path)")
         }
-        // Another program may keep this waiting.
+        // This may wait for another program.
         return try await blocking { try OpenStore(directory, staysOpen: staysOpen) }.limited(to: zone)
     }
 }
 
 /// A command that talks to other machines. SIGINT and SIGTERM end it in good order.
 protocol SyncingCommand: StoreCommand {
-    /// What it fails with when it is stopped before its work is done; nil when it goes on until it is stopped.
+    /// The failure if a signal stops the command before its work is done; nil if the command runs until it is stopped.
     var stopped: Failure? { get }
 }
 
@@ -163,7 +163,7 @@ extension SyncingCommand {
     }
 }
 
-/// A command that works on the records of one zone, if it is asked to.
+/// A command that works on the records of one zone if the user names one.
 protocol ZonedCommand: StoreCommand {
     var zoneOptions: ZoneOptions { get }
 }

@@ -4,24 +4,23 @@ import RecordStore
 import Scorebook
 import Synchronization
 
-/// What goes to the terminal, or wherever the output was sent.
+/// The terminal, or the files and pipes to which the user redirected it.
 enum Terminal {
     static let isErrorATerminal = isatty(STDERR_FILENO) == 1
     static let isInputATerminal = isatty(STDIN_FILENO) == 1
 
-    /// Whether what a user named as a file is standard output, which gets nothing but what the file is to have.
+    /// Returns whether a path names standard output. Then standard output gets only the content of the file.
     static func isStandardOutput(_ file: String?) -> Bool {
         ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(file)
     }
 
-    /// Writes a line to standard output at once, so that a program that reads it sees it when it happens.
+    /// Writes a line to standard output at once, so that a reading program sees it without delay.
     static func write(_ line: String) {
         ProgressLine.shared.clear()
         write(bytes: Data((line + "\n").utf8))
     }
 
-    /// Writes to standard output. A program that cannot say what it found ends, as a pipe whose reader has gone makes
-    /// it.
+    /// Writes to standard output. If that fails, ends the program, as a broken pipe would.
     static func write(bytes: Data) {
         do {
             try FileHandle.standardOutput.write(contentsOf: bytes)
@@ -30,9 +29,9 @@ enum Terminal {
         }
     }
 
-    /// Closes standard output: some file systems say only then that what was written before is lost.
+    /// Closes standard output. Some file systems report only then that earlier output is lost.
     static func close() {
-        // Whoever started the program may have closed it already.
+        // The parent process may have closed it already.
         guard Foundation.close(STDOUT_FILENO) == 0 || errno == EBADF else { fail() }
     }
 
@@ -48,7 +47,7 @@ enum Terminal {
         try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
     }
 
-    /// Writes a value as JSON: readable when it stands alone, one line when it is one of many.
+    /// Writes a value as JSON: indented if it stands alone, on one line if it is one of many.
     static func write(json value: some Encodable, compact: Bool = false) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting =
@@ -57,9 +56,9 @@ enum Terminal {
         write(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
-    /// Asks a question that is answered with y or n.
+    /// Asks a question to answer with y or n.
     ///
-    /// - Returns: nil when nobody is there to answer.
+    /// - Returns: nil if standard input is no terminal, so that nobody can answer.
     static func confirm(_ question: String) async -> Bool? {
         guard isInputATerminal else { return nil }
         try? FileHandle.standardError.write(contentsOf: Data((question + " [y/N] ").utf8))
@@ -67,12 +66,12 @@ enum Terminal {
         return ["y", "yes"].contains(answer?.lowercased())
     }
 
-    /// Asks a question that is answered with a line, and takes it back when the task is cancelled.
+    /// Asks a question to answer with a line. Takes the question back when the task is cancelled.
     ///
-    /// - Returns: nil at the end of the input, and when it was taken back.
+    /// - Returns: nil at the end of the input, and for a question that was taken back.
     static func answer(to question: String) async -> String? {
         ProgressLine.shared.clear()
-        // What was typed before is no answer.
+        // Discards what the user typed before the question.
         tcflush(STDIN_FILENO, TCIFLUSH)
         try? FileHandle.standardError.write(contentsOf: Data((question + " ").utf8))
         while !Task.isCancelled {
@@ -87,14 +86,14 @@ enum Terminal {
         return nil
     }
 
-    /// Asks a question that is answered with y or n; see ``answer(to:)``.
+    /// Asks a question to answer with y or n; see ``answer(to:)``.
     static func isConfirmed(_ question: String) async -> Bool {
         ["y", "yes"].contains((await answer(to: question + " [y/N]") ?? "").lowercased())
     }
 }
 
-/// One line on a terminal that is written over as work goes on; silent anywhere else, and for work that takes less
-/// than a second.
+/// One line on a terminal that changes as work goes on. It is silent anywhere else, and for work of less than a
+/// second.
 final class ProgressLine: Sendable {
     static let shared = ProgressLine()
 
@@ -122,7 +121,7 @@ final class ProgressLine: Sendable {
         if isDue { try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[K\(text())".utf8)) }
     }
 
-    /// Shows what is being done, and for how many seconds, while `work` goes on.
+    /// Shows a text and the seconds so far while `work` goes on.
     func during<Value: Sendable>(_ text: String, _ work: @escaping @Sendable () async throws -> Value)
         async throws
         -> Value
@@ -144,7 +143,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Takes the line away; the work is done, or something else is to be written.
+    /// Removes the line, after the work or before other output.
     func clear() {
         let wasShown = state.withLock { state in
             defer {
@@ -157,9 +156,9 @@ final class ProgressLine: Sendable {
     }
 }
 
-/// Columns of text, aligned for a terminal.
+/// Aligns columns of text for a terminal.
 ///
-/// Names come from files and other machines; what could steer the terminal is made visible.
+/// Names come from files and other machines, so this replaces characters that could steer the terminal.
 func aligned(_ texts: [[String]]) -> String {
     let rows = texts.map { $0.map { Display.printable($0) } }
     var widths: [Int] = []
@@ -181,7 +180,7 @@ extension Int {
     /// As in “1 record” and “1,200 records”.
     func counted(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 
-    /// With a separator between thousands, as people read numbers.
+    /// The number for people, with separators between thousands.
     var grouped: String {
         var digits = String(magnitude)
         var groups: [String] = []

@@ -4,16 +4,17 @@ import RecordStore
 import Scorebook
 import SyncProtocol
 
-/// Asks the person at the terminal what becomes of two scorebooks that meet.
+/// The questions to the person at the terminal about two scorebooks that meet.
 struct ZoneChooser: Sendable {
     let isJSON: Bool
-    /// What is allowed without asking.
+    /// The unions that are allowed without a question.
     var allowed: Set<ZoneUnion> = []
 
     func decide(_ question: ZoneQuestion) async -> ZoneAnswer {
         if let proposal = question.proposal, allowed.contains(proposal) { return .union(proposal) }
         guard Terminal.isInputATerminal, !isJSON else { return .nobody }
-        // An answer is to one question: the next one waits, and one whose machine has gone is taken back.
+        // Only one question is open at a time, so that an answer belongs to it. It is taken back when its machine has
+        // gone.
         return await Self.turns.run { await ask(question) }
     }
 
@@ -56,7 +57,7 @@ struct ZoneChooser: Sendable {
             ])
     }
 
-    /// Asks until the answer is one of the letters, or a word that begins with it and stands in the question.
+    /// Asks until the answer is one of the letters or words in the question.
     private func choose(_ text: String, _ answers: [String: ZoneAnswer]) async -> ZoneAnswer {
         while let line = await Terminal.answer(to: text) {
             let word = line.trimmingCharacters(in: .whitespaces).lowercased()
@@ -73,7 +74,7 @@ struct ZoneChooser: Sendable {
     }
 }
 
-/// Lets one piece of work after the other have its turn.
+/// A queue that runs one piece of work at a time.
 private actor Turns {
     private var last: Task<Void, Never>?
 
