@@ -1,9 +1,9 @@
-/// Reads the canonical encodings from bytes; every length is checked against what is left before it is believed.
+/// Reads the canonical encodings from bytes. It checks every length against the remaining bytes before it uses it.
 package struct ByteReader {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// What was expected and not there.
+    /// An error that names the item that the bytes do not hold.
     package struct Malformed: Error {
         package let what: String
 
@@ -46,7 +46,7 @@ package struct ByteReader {
         return try read(rest).reduce(UInt64(first & 0x3F)) { $0 << 8 | UInt64($1) }
     }
 
-    /// A variable-length integer that counts or points at something in memory.
+    /// A variable-length integer that is a count or an index.
     package mutating func count() throws -> Int {
         Int(try variableLengthInteger())
     }

@@ -1,6 +1,6 @@
-/// The items of one side, sorted, without duplicates, and unchanging while a reconciliation runs.
+/// The items of one side, sorted and without duplicates. They do not change while a reconciliation runs.
 ///
-/// Indices are 0..<``count``. Ranges and indices that are asked for always lie within.
+/// Indices are 0..<``count``. Callers pass only ranges and indices within.
 package protocol NegentropyStorage: Sendable {
     /// How many items there are.
     var count: Int { get }
@@ -11,12 +11,12 @@ package protocol NegentropyStorage: Sendable {
     /// The items of a range, in order.
     func items(in range: Range<Int>) -> ArraySlice<NegentropyItem>
 
-    /// The index of the first item in `range` that is not less than `position`; the end of the range if all are.
+    /// The index of the first item in `range` that is not less than `position`; the end of the range if all are less.
     func lowerBound(of position: NegentropyItem, in range: Range<Int>) -> Int
 
     /// The 16 bytes that stand for all items of a range; see ``ZoneDigest/fingerprint``.
     ///
-    /// Asked for about 16 times for every range that differs, so it should not cost time in proportion to the
+    /// A reconciliation calls this about 16 times for every range that differs, so the time must not grow with the
     /// range.
     func fingerprint(of range: Range<Int>) -> [UInt8]
 }
