@@ -15,7 +15,7 @@ package enum VariableLengthInteger {
         }
     }
 
-    /// The length of the encoding in bytes: 1, 2, 4 or 8.
+    /// Returns the length of the encoding in bytes: 1, 2, 4 or 8.
     package static func byteCount(_ value: UInt64) -> Int {
         switch value {
         case 0..<(1 << 6): 1

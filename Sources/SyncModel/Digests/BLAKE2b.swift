@@ -2,7 +2,7 @@ import CSodium
 
 /// BLAKE2b (RFC 7693) without key, from libsodium.
 package enum BLAKE2b {
-    /// The hash of `bytes`.
+    /// Returns the hash of `bytes`.
     ///
     /// - Parameter length: bytes of the hash, 16...64.
     package static func hash(_ bytes: [UInt8], length: Int) -> [UInt8] {

@@ -24,7 +24,7 @@ package struct RecordID: Hashable, Sendable {
         self = hasher.hashes(of: state).id
     }
 
-    /// BLAKE2b-128 over the canonical encodings of the values, in the order of the fields' names.
+    /// Returns BLAKE2b-128 over the canonical encodings of the values, in the order of the fields' names.
     package static func valueHash(of fields: [RecordField]) -> [UInt8] {
         var hasher = RecordHasher()
         return hasher.valueHash(of: fields).bytes
@@ -61,7 +61,7 @@ package struct RecordHasher {
 
     package init() {}
 
-    /// The hashes of a state's fields.
+    /// Returns the hashes of a state's fields.
     package mutating func hashes(of state: RecordState) -> RecordHashes {
         let valueHash = valueHash(of: state.fields)
         begin(state.name, fieldCount: state.fields.count)
@@ -109,7 +109,7 @@ package struct RecordHasher {
 /// A store can update a sum record by record, in any order; that is why Negentropy V1 chose it. Two zones with equal
 /// digests hold the same live records.
 public struct ZoneDigest: Hashable, Sendable {
-    /// How many live records there are.
+    /// The number of live records.
     public private(set) var count: UInt64
     /// The sum of the ids as little-endian integers modulo 2^256.
     private var sum = NegentropySum()

@@ -54,7 +54,7 @@ package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
         self.maximumNeed = maximumNeed
     }
 
-    /// The first message: at most about 1,000 bytes, and the same at each call.
+    /// Returns the first message: at most about 1,000 bytes, and the same at each call.
     package func initiate() -> [UInt8] {
         reconciler.opening()
     }

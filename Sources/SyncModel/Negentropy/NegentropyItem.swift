@@ -1,6 +1,6 @@
 /// The 32 bytes that name an item. Ids compare byte by byte, from the first.
 package struct NegentropyID: Hashable, Sendable {
-    /// How many bytes an id has.
+    /// The length of an id in bytes.
     package static let byteCount = 32
 
     // Little-endian words in the order of the bytes. A sum of ids needs words, and their alignment of 8 bytes gives an
@@ -51,7 +51,7 @@ package struct NegentropyID: Hashable, Sendable {
         return Swift.withUnsafeBytes(of: words) { body($0) }
     }
 
-    /// The number of leading bytes that two ids share: 0...32.
+    /// Returns the number of leading bytes that two ids share: 0...32.
     func sharedPrefixLength(with other: NegentropyID) -> Int {
         var length = 0
         for (ours, theirs) in [

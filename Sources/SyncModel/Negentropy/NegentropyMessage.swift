@@ -81,14 +81,14 @@ struct NegentropyReader {
         reader = ByteReader(message)
     }
 
-    /// The first byte of every message.
+    /// Reads the first byte of every message.
     mutating func version() throws(NegentropyError) -> UInt8 {
         let byte = try byte()
         guard NegentropyV1.versionBytes.contains(byte) else { throw .notNegentropy(byte) }
         return byte
     }
 
-    /// The next range; nil at the end of the message.
+    /// Reads the next range; returns nil at the end of the message.
     mutating func range() throws(NegentropyError) -> NegentropyRange? {
         guard !reader.isAtEnd else { return nil }
         let bound = try bound()
@@ -115,7 +115,7 @@ struct NegentropyReader {
         return bound
     }
 
-    /// A timestamp: zero is infinity, any other number is the distance from the previous timestamp plus one.
+    /// Reads a timestamp: zero is infinity, any other number is the distance from the previous timestamp plus one.
     private mutating func timestamp() throws(NegentropyError) -> UInt64 {
         let encoded = try number()
         guard encoded > 0 else { return .max }

@@ -26,14 +26,14 @@ struct NegentropyReconciler<Storage: NegentropyStorage>: Sendable {
         self.frameSizeLimit = frameSizeLimit
     }
 
-    /// The first message.
+    /// Returns the first message.
     func opening() -> [UInt8] {
         var writer = NegentropyWriter()
         writer.split(0..<storage.count, of: storage, upTo: .infinity)
         return writer.message
     }
 
-    /// The answer to `message`; one byte long if nothing is left to say.
+    /// Returns the answer to `message`; one byte long if nothing is left to say.
     func answer(to message: [UInt8]) throws(NegentropyError) -> Answer {
         var reader = NegentropyReader(message)
         let version = try reader.version()
@@ -151,8 +151,8 @@ extension NegentropyReconciler {
             frameSizeLimit > 0 && length > frameSizeLimit - NegentropyV1.frameReserve
         }
 
-        /// The number of ids that may follow `length` bytes, which fit into the frame. The last of these ids is the
-        /// one that exceeds the frame.
+        /// Returns the number of ids that may follow `length` bytes, which fit into the frame. The last of these ids
+        /// is the one that exceeds the frame.
         private func idsThatFit(behind length: Int) -> Int {
             guard frameSizeLimit > 0 else { return .max }
             return (frameSizeLimit - NegentropyV1.frameReserve - length) / NegentropyID.byteCount + 1

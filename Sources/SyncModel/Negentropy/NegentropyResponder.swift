@@ -12,7 +12,7 @@ package struct NegentropyResponder<Storage: NegentropyStorage>: Sendable {
         reconciler = NegentropyReconciler(storage: storage, role: .responder, frameSizeLimit: frameSizeLimit)
     }
 
-    /// The answer to a message.
+    /// Returns the answer to a message.
     ///
     /// The answer to a message of another version is the byte of version 1 alone. The length of `message` and the
     /// number of own items bound memory and time.

@@ -2,19 +2,19 @@
 ///
 /// Indices are 0..<``count``. Callers pass only ranges and indices within.
 package protocol NegentropyStorage: Sendable {
-    /// How many items there are.
+    /// The number of items.
     var count: Int { get }
 
-    /// The item at an index.
+    /// Returns the item at an index.
     func item(at index: Int) -> NegentropyItem
 
-    /// The items of a range, in order.
+    /// Returns the items of a range, in order.
     func items(in range: Range<Int>) -> ArraySlice<NegentropyItem>
 
-    /// The index of the first item in `range` that is not less than `position`; the end of the range if all are less.
+    /// Returns the index of the first item in `range` that is not less than `position`, or the end of the range.
     func lowerBound(of position: NegentropyItem, in range: Range<Int>) -> Int
 
-    /// The 16 bytes that stand for all items of a range; see ``ZoneDigest/fingerprint``.
+    /// Returns the 16 bytes that stand for all items of a range; see ``ZoneDigest/fingerprint``.
     ///
     /// A reconciliation calls this about 16 times for every range that differs, so the time must not grow with the
     /// range.

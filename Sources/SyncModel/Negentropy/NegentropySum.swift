@@ -40,7 +40,7 @@ package struct NegentropySum: Hashable, Sendable {
         withUnsafeBytes(of: (low.littleEndian, high.littleEndian)) { Array($0) }
     }
 
-    /// The 16 bytes that peers compare for `count` ids with this sum: the first half of SHA-256 over both.
+    /// Returns the 16 bytes that peers compare for `count` ids with this sum: the first half of SHA-256 over both.
     ///
     /// Source: Negentropy Protocol V1, "Fingerprint"; the count is its base-128 varint.
     package func fingerprint(count: UInt64) -> [UInt8] {

@@ -51,7 +51,7 @@ package struct NegentropyVector: NegentropyStorage {
         return sum.fingerprint(count: UInt64(range.count))
     }
 
-    /// The sum of all ids before an index.
+    /// Returns the sum of all ids before an index.
     private func sum(below index: Int) -> NegentropySum {
         let block = index / Self.blockSize
         var sum = sums[block]

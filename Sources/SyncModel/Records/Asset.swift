@@ -17,7 +17,7 @@ public struct Asset: Hashable, Sendable {
     public let hash: AssetHash
     /// In bytes.
     public let size: Int64
-    /// What kind of file it is, as in `image/jpeg` (RFC 6838), in lower case.
+    /// The kind of the file, as in `image/jpeg` (RFC 6838), in lower case.
     public let mediaType: String
     /// The file's original name, for people; empty if nobody knows it. Never a path.
     public let name: String
@@ -67,7 +67,7 @@ public struct Asset: Hashable, Sendable {
         }
     }
 
-    /// The nearest valid name: without invalid characters, and cut to length at a character's end.
+    /// Returns the nearest valid name: without invalid characters, and cut to length at a character's end.
     public static func name(from text: String) -> String {
         var name = ""
         for character in text {

@@ -15,7 +15,7 @@ public struct ChangeToken: Sendable, Hashable {
     package static let start = ChangeToken(
         generation: [UInt8](repeating: 0, count: generationLength), sequence: 0)
 
-    /// The beginning of a whole copy for a peer that need not hear of the forgotten deletions up to `horizon`.
+    /// Returns the beginning of a whole copy for a peer that need not hear of the forgotten deletions up to `horizon`.
     package static func wholeCopy(horizon: Int64) -> ChangeToken {
         ChangeToken(generation: start.generation, sequence: 0, horizon: horizon)
     }

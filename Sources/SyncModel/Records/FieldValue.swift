@@ -100,7 +100,7 @@ extension FieldValue {
         }
     }
 
-    /// How many bytes of two's complement `value` needs: 0 for 0, at most 8.
+    /// Returns the number of bytes of two's complement that `value` needs: 0 for 0, at most 8.
     package static func minimalByteCount(_ value: Int64) -> Int {
         guard value != 0 else { return 0 }
         let magnitudeBits = 64 - (value < 0 ? ~value : value).leadingZeroBitCount

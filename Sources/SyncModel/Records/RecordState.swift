@@ -105,7 +105,7 @@ public struct RecordState: Hashable, Sendable {
     /// Whether the record was neither written nor deleted nor revived.
     package var isEmpty: Bool { fields.isEmpty && deletion == nil && revival == nil }
 
-    /// The field with that name; nil if nobody has written it.
+    /// Returns the field with that name; nil if nobody has written it.
     public func field(_ name: String) -> RecordField? {
         fields.first { $0.name == name }
     }
@@ -206,7 +206,7 @@ public struct RecordState: Hashable, Sendable {
     }
 }
 
-/// The greater of two stamps, each of which may be nil.
+/// Returns the greater of two stamps, each of which may be nil.
 package func latest(_ left: Stamp?, _ right: Stamp?) -> Stamp? {
     guard let left else { return right }
     guard let right else { return left }

@@ -10,7 +10,7 @@ public struct HybridLogicalClock: Sendable, Equatable {
         self.last = last
     }
 
-    /// The time of a local write when the wall clock shows `milliseconds` since 1970.
+    /// Returns the time of a local write when the wall clock shows `milliseconds` since 1970.
     ///
     /// A counter that overflows carries into the milliseconds.
     public mutating func tick(milliseconds: Int64) -> HybridTime {
