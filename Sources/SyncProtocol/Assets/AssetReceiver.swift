@@ -88,7 +88,7 @@ package struct AssetReceiver: Sendable {
         set(hash, file)
     }
 
-    // MARK: What is wanted
+    // MARK: Wanted files
 
     /// Adds a wanted file. A known file stays as it is, except for a changed size.
     ///

@@ -63,7 +63,7 @@ package struct Session: Sendable {
 
     var isCaller: Bool { purpose.call != nil }
 
-    // MARK: What the phase says
+    // MARK: Facts that follow from the phase
 
     package var patience: Patience {
         switch phase {

@@ -103,7 +103,7 @@ struct SessionExchange: Sendable {
         }
     }
 
-    // MARK: What the store says
+    // MARK: Answers of the store
 
     mutating func began(
         zone number: Int, at token: ChangeToken, isHeldTokenVoid: Bool, recordCount: UInt64

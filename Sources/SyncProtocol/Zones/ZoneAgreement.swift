@@ -91,7 +91,7 @@ package struct ZoneAgreement: Sendable {
         }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// Begins the agreement at the caller.
     ///
