@@ -1,27 +1,28 @@
 import SyncModel
 
-/// What is newer than a deletion brings the deleted record back: a write in the record itself, or in any record below it,
+/// The rule that a newer write brings a deleted record back: a write of the record itself, or of any record below it,
 /// however far.
 ///
-/// A record is **below** another if it refers to it with the rule cascade or deny, or to a record below it. A reference
-/// with the rule nullify speaks for its target with the stamp of the reference itself. A record that is deleted itself
-/// speaks for nobody, but what is below it does.
+/// A record is **below** another if it refers with the rule cascade or deny to that record, or to a record below that
+/// one. A record **supports** itself and the records above it with its newest stamp. A reference with the rule nullify
+/// supports its target with the stamp of the reference itself. A deleted record supports nobody, but the records below
+/// it do.
 ///
-/// The result is a function of the states alone: of all stamps that speak for a deleted record the greatest becomes its
-/// revival, if it is greater than the deletion.
+/// The result depends on the states alone: the greatest stamp that supports a deleted record becomes its revival, if
+/// it is greater than the deletion.
 package enum Revival {
     /// A record that has changed.
     package struct Change {
         let before: RuleRecord?
         let after: RuleRecord
 
-        /// - Parameter before: nil for a record of which nothing was known.
+        /// - Parameter before: nil for a record that was unknown before.
         package init(before: RuleRecord?, after: RuleRecord) {
             self.before = before
             self.after = after
         }
 
-        /// Whether what is below the record has to be asked again if it speaks for it, or for what is above it.
+        /// Whether the rule has to ask the records below again: they may support this record, or the records above it.
         fileprivate var isUprooted: Bool {
             guard let before else { return true }
             return before.deletion != after.deletion || before.isErased != after.isErased
@@ -29,14 +30,14 @@ package enum Revival {
         }
     }
 
-    /// The revivals that follow from some changes.
+    /// Returns the revivals that follow from some changes.
     ///
-    /// Looks at the records above the changed ones, up to those that are sound; and at those below the ones that are new, or
-    /// have another deletion or other references than before. Takes time and memory in proportion to the number of these,
-    /// times its logarithm; it does not recurse.
+    /// It visits the records above the changed ones, up to sound ones. Below a changed record it visits records only
+    /// if the record is new, or if its deletion, its erasure or its references have changed. With n visited records,
+    /// it takes time and memory in proportion to `n log n`; it does not recurse.
     ///
-    /// - Parameter neighbourhood: the records as they are after the changes.
-    /// - Returns: the stamps to raise the records' revival to. Once they are raised, the same call gives nothing.
+    /// - Parameter neighbourhood: the records after the changes.
+    /// - Returns: the stamps to raise the records' revivals to. Once they are raised, the same call returns nothing.
     package static func stamps(
         after changes: [Change], in neighbourhood: inout some Neighbourhood
     ) throws -> [RecordName: Stamp] {
@@ -46,7 +47,7 @@ package enum Revival {
         return try spread(from: sources, in: &neighbourhood)
     }
 
-    /// Some records, and those that may speak for them.
+    /// Returns some records, and the records that may support them.
     private static func records(
         below uprooted: [RecordName], in neighbourhood: inout some Neighbourhood
     ) throws -> [RecordName: RuleRecord] {
@@ -63,7 +64,7 @@ package enum Revival {
                 let isBelow = referrer.needed.contains(record.name)
                 guard isBelow || record.isDeleted else { continue }
                 found[name] = referrer
-                // What is below a record that refers to this one by nullify matters only if that record is deleted, too, and
+                // The records below a referrer with the rule nullify matter only if the referrer is deleted, too, and
                 // may come back.
                 guard isBelow || referrer.isDeleted else { continue }
                 if visited.insert(name).inserted { waiting.append(name) }
@@ -72,8 +73,8 @@ package enum Revival {
         return found
     }
 
-    /// Lets each stamp go up from the record that it speaks for, the greatest first. A record that one has reached need
-    /// not be visited again.
+    /// Carries each stamp upwards from the record that has it, the greatest first. The first stamp that reaches a
+    /// record is the greatest, so later ones need not visit it again.
     private static func spread(
         from sources: [RecordName: RuleRecord], in neighbourhood: inout some Neighbourhood
     ) throws -> [RecordName: Stamp] {
@@ -91,7 +92,7 @@ package enum Revival {
                 stamps.insert(above, stamp)
             }
             guard !record.isDeleted || revivals[record.name] != nil else { continue }
-            // These are not greater than the stamp that has come here, because each is that of a field of the record.
+            // These are not greater than the stamp that has come here, because each belongs to a field of the record.
             for reference in record.nullified {
                 guard let target = try unsound(reference.target, from: record, in: &neighbourhood),
                     target.isDeleted, !target.isDeleted(livingAt: reference.stamp)
@@ -102,7 +103,7 @@ package enum Revival {
         return revivals
     }
 
-    /// The record that another one refers to, if the rules may have something to do with it.
+    /// Returns the target of a reference, if the rules may concern it.
     private static func unsound(
         _ name: RecordName, from record: RuleRecord, in neighbourhood: inout some Neighbourhood
     ) throws -> RuleRecord? {

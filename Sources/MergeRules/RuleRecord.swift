@@ -1,13 +1,13 @@
 import SyncModel
 
-/// What the rules between records need to know of one record.
+/// The facts about one record that the rules between records need.
 package struct RuleRecord: Sendable, Equatable {
-    /// What a field of kind reference says.
+    /// The value of a reference field.
     package enum Target: Sendable, Equatable {
         /// Null, or a field that nobody has written.
         case none
         case record(RecordName)
-        /// A value that is no name of a record of the type that the reference leads to.
+        /// A value that does not name a record of the type that the reference leads to.
         case invalid
     }
 
@@ -16,7 +16,7 @@ package struct RuleRecord: Sendable, Equatable {
         package let rule: DeleteRule
         package let isRequired: Bool
         package let target: Target
-        /// The stamp of the write that the reference has; nil for a field that nobody has written.
+        /// The stamp of the reference's last write; nil for a field that nobody has written.
         package let stamp: Stamp?
 
         package init(rule: DeleteRule, isRequired: Bool, target: Target, stamp: Stamp?) {
@@ -30,11 +30,11 @@ package struct RuleRecord: Sendable, Equatable {
     package let name: RecordName
     /// The zone that the record is in. Rules do not lead from one zone into another.
     package let zone: Int64
-    /// The newest stamp that speaks for the record: of a field, or of what brought it back.
+    /// The newest stamp that supports the record itself: of a field, or of its revival.
     package let life: Stamp?
     /// The stamp of the record's own deletion.
     package let deletion: Stamp?
-    /// Whether the record was deleted for ever: nothing brings it back.
+    /// Whether the record was deleted for ever: only a new write brings it back.
     package let isErased: Bool
     /// Whether fields of the record are known.
     package let hasFields: Bool
@@ -54,10 +54,10 @@ package struct RuleRecord: Sendable, Equatable {
         self.references = references
     }
 
-    /// Whether the record's own deletion is not older than everything that speaks for the record.
+    /// Whether the record has a deletion, and no newer ``life``.
     package var isDeleted: Bool { isDeleted(livingAt: life) }
 
-    /// Whether the record would be deleted if this were the newest stamp that speaks for it.
+    /// Returns whether the record would be deleted if this were its ``life``.
     func isDeleted(livingAt life: Stamp?) -> Bool {
         guard let deletion else { return false }
         guard let life, !isErased else { return true }
@@ -72,7 +72,7 @@ package struct RuleRecord: Sendable, Equatable {
         }
     }
 
-    /// The references that are empty while the record that they lead to is out of sight.
+    /// The references that are empty while their target is not shown.
     var nullified: [(target: RecordName, stamp: Stamp)] {
         (references ?? []).compactMap { reference in
             guard reference.rule == .nullify, case .record(let target) = reference.target,
@@ -83,14 +83,15 @@ package struct RuleRecord: Sendable, Equatable {
     }
 }
 
-/// The records that the rules may ask for. Whoever applies the rules loads them, from wherever they are.
+/// The records that the rules may ask for. The code that applies the rules loads them.
 package protocol Neighbourhood {
-    /// The record of a name; nil when nothing is known of it.
+    /// Returns the record with a name; nil if nothing is known of it.
     mutating func record(_ name: RecordName) throws -> RuleRecord?
 
-    /// Whether a record is known to be shown, and nothing above it to be deleted: then nobody has to look further up.
+    /// Returns whether a record is known to be shown, and no record above it to be deleted. Then the rules look no
+    /// further up.
     mutating func isSound(_ name: RecordName) throws -> Bool
 
-    /// The records that refer to one, by whichever reference.
+    /// Returns the records that refer to a record, by any reference.
     mutating func referrers(of name: RecordName) throws -> [RecordName]
 }

@@ -1,25 +1,25 @@
 import SyncModel
 
-/// What becomes of a record on a machine: a function of the states that the machine holds.
+/// The visibility of a record on a machine. It depends only on the states that the machine holds.
 package enum Visibility: Sendable, Equatable {
     /// The record has its row.
     case shown
-    /// The record's own deletion is not older than everything that speaks for it.
+    /// The record is deleted itself, and nothing that supports it is newer.
     case deleted
-    /// The record goes with another one, which is deleted, and comes back with it. Of several the one whose deletion is the
-    /// newest, and the stamp of that deletion.
+    /// The record is below a deleted record, and comes back with it. Of several deleted records, `by` is the one with
+    /// the newest deletion, and `since` is the stamp of that deletion.
     case hidden(by: RecordName, since: Stamp)
-    /// The record is live, and waits for something: its fields, its type, a record that it needs, another row in its table.
+    /// The record waits for something: its fields, its type, a record that it needs, or another row in its table.
     case held
 
-    /// Finds out what becomes of some records.
+    /// Finds the visibility of some records.
     ///
     /// - Parameters:
-    ///   - records: those whose visibility may have changed, with all that are below them.
-    ///   - refused: the records whose row their table does not take.
-    ///   - outside: what becomes of a record that is not among them; nil when nothing is known of it.
-    /// - Returns: the visibility of each record. Takes time in proportion to their number and that of their references,
-    ///   times its logarithm; it does not recurse.
+    ///   - records: the records whose visibility may have changed, with all records below them.
+    ///   - refused: the records whose rows their tables refuse.
+    ///   - outside: gives a record that is not among them, and its visibility; nil if nothing is known of it.
+    /// - Returns: the visibility of each record. With n records and references, it takes time in proportion to
+    ///   `n log n`; it does not recurse.
     package static func of(
         _ records: [RecordName: RuleRecord], refused: Set<RecordName> = [],
         outside: (RecordName) throws -> (RuleRecord, Visibility)?
@@ -31,12 +31,12 @@ package enum Visibility: Sendable, Equatable {
     }
 }
 
-/// Records that are looked at together, and what is known of those around them.
+/// The records that the rules judge together, and the known records around them.
 private struct Region {
     let records: [RecordName: RuleRecord]
-    /// Those outside that records inside refer to.
+    /// The records outside that records inside refer to.
     private var around: [RecordName: (record: RuleRecord, visibility: Visibility)] = [:]
-    /// The records inside that refer to a name, by whichever reference.
+    /// The records inside that refer to a name, by any reference.
     private var referrers: [RecordName: [RuleRecord]] = [:]
     private(set) var visibility: [RecordName: Visibility] = [:]
 
@@ -53,7 +53,7 @@ private struct Region {
         }
     }
 
-    /// Lets each deletion hide what is below it, the newest first.
+    /// Lets each deletion hide the records below it, the newest first.
     mutating func hide() {
         var deletions = MaxHeap<(hidden: RuleRecord, by: RecordName), Stamp>()
         for record in records.values {
@@ -82,8 +82,8 @@ private struct Region {
         }
     }
 
-    /// Takes every other record to be shown, and holds those that cannot be, until none is left: records that refer to each
-    /// other in a circle are shown together or held together.
+    /// Marks every other record as shown, and holds those that cannot be shown, until none is left. So records that
+    /// refer to each other in a circle are shown together or held together.
     mutating func hold(_ refused: Set<RecordName>) {
         var waiting: [RuleRecord] = []
         for record in records.values where visibility[record.name] == nil {
@@ -96,7 +96,7 @@ private struct Region {
                 guard !isComplete(record) else { continue }
                 visibility[record.name] = .held
             }
-            // Those that need it cannot be shown.
+            // The records that need this one cannot be shown, so the loop checks its referrers again.
             waiting += (referrers[record.name] ?? []).filter { visibility[$0.name] == .shown }
         }
     }
@@ -111,7 +111,7 @@ private struct Region {
             case .none: return !reference.isRequired
             case .invalid: return false
             case .record(let target):
-                // A reference with the rule nullify is empty for as long as there is nothing to see at its end.
+                // A reference with the rule nullify is empty while its target is not shown.
                 return reference.rule == .nullify || isShown(target)
             }
         }
@@ -119,7 +119,7 @@ private struct Region {
 }
 
 extension RuleRecord {
-    /// The records that this one refers to, by whichever reference.
+    /// The records that this one refers to, by any reference.
     fileprivate var targets: [RecordName] {
         (references ?? []).compactMap { if case .record(let target) = $0.target { target } else { nil } }
     }

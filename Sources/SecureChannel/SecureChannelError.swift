@@ -1,7 +1,7 @@
-/// What went wrong in a secure channel or a pairing.
+/// An error of a secure channel or a pairing.
 ///
-/// Programs decide by ``code``, people read ``message``. Neither ever holds key material, or tells which
-/// byte was wrong: whoever is at the other end may be an attacker.
+/// Programs decide by ``code``, people read ``message``. Neither ever holds key material, or tells which byte was
+/// wrong, because the other end may be an attacker.
 public struct SecureChannelError: Error, Hashable, Sendable {
     /// The kind of an error, under a name that stays the same in later versions.
     ///
@@ -22,9 +22,9 @@ public struct SecureChannelError: Error, Hashable, Sendable {
         public static let authenticationFailed = Code(rawValue: "authenticationFailed")
         /// A message has a length that no honest peer's message has.
         public static let malformedMessage = Code(rawValue: "malformedMessage")
-        /// Bytes or text given as a key are no key.
+        /// Bytes or text given as a key are not a key.
         public static let malformedKey = Code(rawValue: "malformedKey")
-        /// Text given as a pairing code is none.
+        /// Text given as a pairing code is not a pairing code.
         public static let malformedPairingDigits = Code(rawValue: "malformedPairingDigits")
         /// A public key or share is invalid, or leads to a shared secret that anybody can know.
         public static let lowOrderPoint = Code(rawValue: "lowOrderPoint")

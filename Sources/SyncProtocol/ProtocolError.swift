@@ -1,4 +1,4 @@
-/// Why a session ended other than by a goodbye. The codes are the registry of Protocol/ "Errors".
+/// The reason for the end of a session without a goodbye. Protocol/ "Errors" is the registry of the codes.
 public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A stable number; a peer of another version may send others.
     public struct Code: Sendable, Hashable, RawRepresentable {
@@ -10,7 +10,7 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
 
         /// Bytes that are no message of this protocol, or break a bound.
         public static let malformed = Code(rawValue: 1)
-        /// A message that may not come now.
+        /// A message out of turn.
         public static let unexpectedMessage = Code(rawValue: 2)
         /// The two sides have no major version in common.
         public static let unsupportedVersion = Code(rawValue: 3)
@@ -26,7 +26,7 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let clockSkew = Code(rawValue: 8)
         /// The two sides have no zone in common.
         public static let noCommonZone = Code(rawValue: 9)
-        /// After everything was compared the digests still differ.
+        /// The digests still differ after the two sides have compared everything.
         public static let digestMismatch = Code(rawValue: 10)
         /// The store could not take or give a record.
         public static let storeFailure = Code(rawValue: 11)
@@ -40,19 +40,19 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let changeTokenExpired = Code(rawValue: 15)
         /// The same two programs have another connection, which stays.
         public static let duplicateConnection = Code(rawValue: 16)
-        /// The two scorebooks are different ones, and nobody has said what is to become of them.
+        /// The two scorebooks are different, and nobody has chosen what to do with them.
         public static let differentScorebook = Code(rawValue: 18)
-        /// A zone is not shared any more.
+        /// The two sides do not share a zone any more.
         public static let notPermitted = Code(rawValue: 19)
-        /// Somebody was asked, and said no.
+        /// A user was asked, and declined.
         public static let declined = Code(rawValue: 20)
-        /// What the two machines share has changed; connecting anew helps.
+        /// The machines have changed what they share; a new connection helps.
         public static let zonesChanged = Code(rawValue: 21)
         /// Sync is switched off.
         public static let switchedOff = Code(rawValue: 22)
         /// Another program holds the store; trying again helps.
         public static let storeBusy = Code(rawValue: 17)
-        /// Too many attempts to pair did not succeed; the next one may come later.
+        /// Too many attempts to pair have failed; a later one may succeed.
         public static let tooManyAttempts = Code(rawValue: 23)
     }
 
@@ -67,7 +67,7 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
 
     public var description: String { message }
 
-    /// The other side did or said this when it was not its turn.
+    /// Makes the error for an action of the other side out of turn.
     static func unexpected(_ what: String) -> ProtocolError {
         ProtocolError(.unexpectedMessage, "the other side \(what)")
     }

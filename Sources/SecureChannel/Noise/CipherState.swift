@@ -12,11 +12,11 @@ package enum NoiseLimits {
 
 /// A ChaCha20-Poly1305 key and the number of messages it has been used for (Noise rev 34 §5.1, §12.3).
 ///
-/// Invariant: no nonce is ever used twice with one key. The nonce grows with each success, and only then, so
-/// that a forged message moves nothing. A copy of this struct would start a second count under the same key:
-/// its owners keep exactly one.
+/// Invariant: a cipher never uses a nonce twice with one key. The nonce grows only with a success, so that a forged
+/// message does not move it. A copy of this struct would start a second count under the same key, so its owners keep
+/// exactly one.
 struct CipherState: Sendable {
-    /// The number of the next message; 2^64 - 1 is never used for a message, Noise keeps it for REKEY.
+    /// The number of the next message. No message uses 2^64 - 1, which Noise reserves for REKEY.
     private(set) var nonce: UInt64
 
     private var key: SecretBytes
@@ -32,13 +32,13 @@ struct CipherState: Sendable {
         self.nonce = nonce
     }
 
-    /// Encrypts `plaintext` into `output` and returns the number of bytes written: 16 more than were given.
+    /// Encrypts `plaintext` into `output` and returns the number of bytes written: `plaintext.count + 16`.
     ///
     /// - Parameters:
     ///   - plaintext: May start at the same address as `output`, but not overlap it otherwise.
     ///   - associatedData: Authenticated together with the plaintext, not sent.
     ///   - output: Room for at least `plaintext.count + 16` bytes.
-    /// - Throws: ``SecureChannelError`` with `nonceExhausted`, and then nothing was written.
+    /// - Throws: ``SecureChannelError`` with `nonceExhausted`; then it has written nothing.
     mutating func encrypt(
         _ plaintext: UnsafeRawBufferPointer,
         associatedData: [UInt8] = [],
@@ -55,11 +55,11 @@ struct CipherState: Sendable {
         return plaintext.count + NoiseLimits.tagLength
     }
 
-    /// Decrypts `ciphertext` into `output` and returns the number of bytes written: 16 fewer than were given.
+    /// Decrypts `ciphertext` into `output` and returns the number of bytes written: `ciphertext.count - 16`.
     ///
     /// - Parameters:
     ///   - ciphertext: The ciphertext and its tag; may start at the same address as `output`.
-    ///   - associatedData: What was authenticated together with the plaintext.
+    ///   - associatedData: The bytes authenticated together with the plaintext.
     ///   - output: Room for at least `ciphertext.count - 16` bytes. After an error it holds no plaintext.
     /// - Throws: ``SecureChannelError`` with `malformedMessage` if there is no room for a tag,
     ///   `nonceExhausted` or `authenticationFailed`. The nonce stays as it was.
@@ -88,7 +88,7 @@ struct CipherState: Sendable {
         return plaintextLength
     }
 
-    /// Replaces the key by one that does not lead back to it; the nonce goes on (Noise rev 34 §4.2, §11.3).
+    /// Replaces the key by one that does not reveal the old key. The nonce goes on (Noise rev 34 §4.2, §11.3).
     mutating func rekey() {
         let zeros = [UInt8](repeating: 0, count: key.count)
         key = SecretBytes(count: key.count) { newKey in
@@ -109,7 +109,7 @@ struct CipherState: Sendable {
         associatedData: [UInt8],
         into output: UnsafeMutablePointer<UInt8>
     ) {
-        // It fails only for plaintexts of 2^38 bytes, which callers rule out.
+        // The call fails only for plaintexts of 2^38 bytes, which callers rule out.
         _ = key.withBytePointer { key in
             withNonceBytes(nonce) { nonceBytes in
                 crypto_aead_chacha20poly1305_ietf_encrypt(

@@ -17,8 +17,8 @@ enum SHA256 {
         return result
     }
 
-    /// Noise's HKDF with two outputs, each of 32 bytes: HKDF of RFC 5869 with the chaining key as the salt
-    /// and no info.
+    /// Returns the two outputs of Noise's HKDF, 32 bytes each: HKDF of RFC 5869 with the chaining key as the salt and
+    /// no info.
     static func deriveTwo(
         chainingKey: SecretBytes, inputKeyMaterial: SecretBytes
     ) -> (SecretBytes, SecretBytes) {
@@ -36,7 +36,7 @@ enum SHA256 {
             for part in parts {
                 _ = part.withBytePointer { crypto_auth_hmacsha256_update(&state, $0, UInt64(part.count)) }
             }
-            // This also erases what the state knows of the key.
+            // This also erases the traces of the key in the state.
             crypto_auth_hmacsha256_final(&state, output)
         }
     }
@@ -66,7 +66,7 @@ struct SHA512: ~Copyable {
         _ = secret.withBytePointer { crypto_hash_sha512_update(&state, $0, UInt64(secret.count)) }
     }
 
-    /// Returns the hash of all that was put in, and erases the state.
+    /// Returns the hash of all input, and erases the state.
     consuming func finalize() -> SecretBytes {
         SecretBytes(count: Self.byteCount) { output in
             crypto_hash_sha512_final(&state, output)

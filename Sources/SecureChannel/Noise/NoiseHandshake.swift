@@ -1,18 +1,18 @@
 /// One side of a Noise_XX_25519_ChaChaPoly_SHA256 handshake, without any I/O (Noise rev 34 §5.3, §7.5).
 ///
 /// Three messages: `-> e`, `<- e, ee, s, es`, `-> s, se`. The initiator writes the first and the third, the
-/// responder the second; then both call ``finish()``. At that point each side knows that the other holds the
-/// secret key of ``remoteStatic``. Whether that key is a known one is for the caller to decide.
+/// responder the second; then both call ``finish()``. At that point each side knows that the other holds the secret
+/// key of ``remoteStatic``. The caller decides whether that key is a known one.
 ///
-/// The payload of the first message travels in the clear, that of the second is readable by whoever opened
-/// the connection; only the third is for an authenticated peer alone.
+/// The payload of the first message travels in the clear. The side that opened the connection can read the second,
+/// whoever it is. Only an authenticated peer can read the third.
 ///
-/// Any error ends the handshake: each later call throws `wrongState`, and the keys are erased.
+/// Any error ends the handshake and erases the keys; each later call throws `wrongState`.
 package struct NoiseHandshake: Sendable {
     /// The name that both sides hash first, so that another protocol's messages do not fit (Noise rev 34 §8).
     package static let protocolName = "Noise_XX_25519_ChaChaPoly_SHA256"
 
-    /// Which side of the connection this is.
+    /// A side of the connection.
     package enum Role: Hashable, Sendable {
         /// The side that opened the connection, and writes first.
         case initiator
@@ -20,7 +20,7 @@ package struct NoiseHandshake: Sendable {
         case responder
     }
 
-    /// What is to come next, with exactly what that step needs.
+    /// The next step, with exactly the values that it needs.
     private enum State {
         case writingFirst(SymmetricState)
         case readingFirst(SymmetricState)
@@ -33,7 +33,7 @@ package struct NoiseHandshake: Sendable {
         case ended
     }
 
-    /// The side that this machine plays.
+    /// This machine's role.
     package let role: Role
 
     private let staticKey: KeyPair
@@ -47,7 +47,7 @@ package struct NoiseHandshake: Sendable {
     ///   - staticKey: This machine's identity.
     ///   - prologue: Bytes that both sides must agree on, such as the protocol's version; any difference
     ///     makes the handshake fail.
-    ///   - ephemeral: For test vectors only. Left out, each handshake makes a new random key, as it must.
+    ///   - ephemeral: For test vectors only. Without it, each handshake makes a new random key, as it must.
     package init(role: Role, staticKey: KeyPair, prologue: [UInt8], ephemeral: KeyPair? = nil) {
         self.role = role
         self.staticKey = staticKey
@@ -60,7 +60,7 @@ package struct NoiseHandshake: Sendable {
         }
     }
 
-    /// Whether all three messages have gone through and ``finish()`` is what is left to do.
+    /// Whether all three messages have gone through, so that only ``finish()`` is left.
     package var isComplete: Bool {
         if case .complete = state { true } else { false }
     }
@@ -114,9 +114,9 @@ package struct NoiseHandshake: Sendable {
 
     /// Takes a message from the other side and returns its payload.
     ///
-    /// - Throws: ``SecureChannelError`` with `wrongState` if it is not the other side's turn,
-    ///   `messageTooLong` or `malformedMessage` for an impossible length, `lowOrderPoint` for a bad key,
-    ///   `authenticationFailed` for anything that the other side did not write just so.
+    /// - Throws: ``SecureChannelError`` with `wrongState` if it is not the other side's turn, `messageTooLong` or
+    ///   `malformedMessage` for an impossible length, `lowOrderPoint` for a bad key, `authenticationFailed` for a
+    ///   message that is not exactly what the other side wrote.
     package mutating func readMessage(_ message: [UInt8]) throws -> [UInt8] {
         let current = state
         state = .ended
@@ -139,7 +139,7 @@ package struct NoiseHandshake: Sendable {
 
     /// Returns the ciphers for everything that follows, and ends the handshake.
     ///
-    /// It gives them once: two sets of ciphers would use every nonce twice.
+    /// It returns them only once: two sets of ciphers would use every nonce twice.
     ///
     /// - Throws: ``SecureChannelError`` with `wrongState` unless ``isComplete``.
     package mutating func finish() throws -> TransportCiphers {

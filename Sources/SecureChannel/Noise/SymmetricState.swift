@@ -1,17 +1,16 @@
-/// Noise's SymmetricState with SHA-256: what both sides of a handshake have hashed and derived so far
-/// (Noise rev 34 §5.2).
+/// Noise's SymmetricState with SHA-256: the hash and the keys of a handshake so far (Noise rev 34 §5.2).
 struct SymmetricState: Sendable {
-    /// The hash of all that was sent and received, Noise's `h`; after the last message the handshake hash.
+    /// The hash of everything sent and received, Noise's `h`; after the last message the handshake hash.
     private(set) var handshakeHash: [UInt8]
 
     private var chainingKey: SecretBytes
-    /// Nil until the first Diffie-Hellman result was mixed in: till then payloads travel in the clear.
+    /// Nil until the first Diffie-Hellman result; until then payloads travel in the clear.
     private var cipher: CipherState?
 
     /// Starts with the hash of the protocol name.
     init(protocolName: String) {
         let name = Array(protocolName.utf8)
-        // A name of up to HASHLEN bytes is padded with zeros, a longer one is hashed.
+        // Noise pads a name of up to HASHLEN bytes with zeros, and hashes a longer one.
         handshakeHash =
             name.count <= SHA256.byteCount
             ? name + [UInt8](repeating: 0, count: SHA256.byteCount - name.count)
@@ -19,7 +18,7 @@ struct SymmetricState: Sendable {
         chainingKey = SecretBytes(copying: handshakeHash)
     }
 
-    /// Mixes a Diffie-Hellman result into the chaining key; what follows is encrypted with a new key.
+    /// Mixes a Diffie-Hellman result into the chaining key, and makes a new key for the encryption from now on.
     mutating func mixKey(_ inputKeyMaterial: SecretBytes) {
         let (newChainingKey, key) = SHA256.deriveTwo(
             chainingKey: chainingKey, inputKeyMaterial: inputKeyMaterial)
@@ -32,7 +31,7 @@ struct SymmetricState: Sendable {
         handshakeHash = SHA256.hash(handshakeHash, bytes)
     }
 
-    /// Encrypts bytes for the other side, if there is a key yet, and mixes what is sent into the hash.
+    /// Encrypts bytes for the other side, if there is a key yet, and mixes the sent bytes into the hash.
     mutating func encryptAndHash(_ plaintext: [UInt8]) throws -> [UInt8] {
         guard cipher != nil else {
             mixHash(plaintext)
@@ -48,7 +47,7 @@ struct SymmetricState: Sendable {
         return ciphertext
     }
 
-    /// Decrypts bytes from the other side, if there is a key yet, and mixes what was received into the hash.
+    /// Decrypts bytes from the other side, if there is a key yet, and mixes the received bytes into the hash.
     ///
     /// - Throws: ``SecureChannelError`` with `malformedMessage` or `authenticationFailed`.
     mutating func decryptAndHash(_ ciphertext: [UInt8]) throws -> [UInt8] {
@@ -66,7 +65,7 @@ struct SymmetricState: Sendable {
         return plaintext
     }
 
-    /// Returns the two transport keys: first the one for what the initiator sends, then the responder's.
+    /// Returns the two transport keys: first the initiator's sending key, then the responder's.
     func split() -> (SecretBytes, SecretBytes) {
         SHA256.deriveTwo(chainingKey: chainingKey, inputKeyMaterial: SecretBytes(copying: []))
     }

@@ -1,4 +1,4 @@
-/// What a finished handshake leaves: one cipher for each direction, and who is at the other end.
+/// The result of a finished handshake: one cipher for each direction, and the identity of the other end.
 package struct TransportCiphers: Sendable {
     /// Encrypts what this side sends.
     package var send: SendingCipher
@@ -6,17 +6,17 @@ package struct TransportCiphers: Sendable {
     package var receive: ReceivingCipher
     /// The 32 bytes that name this session, the same on both sides; the session id of a pairing.
     package let handshakeHash: [UInt8]
-    /// The static key whose holder is at the other end.
+    /// The static key of the machine at the other end.
     package let remoteStatic: PublicKey
 }
 
-/// The rule by which both sides change a direction's key without a word about it.
+/// The rule by which both sides replace a direction's key without a message about it.
 package enum RekeyRule {
-    /// The number of messages in one direction after which its key is replaced: 65,536, at most 4 GiB.
+    /// The number of messages in one direction after which both sides replace its key: 65,536, at most 4 GiB.
     ///
-    /// Part of the protocol: after a message that brings the direction's nonce to a multiple of this number,
-    /// the sender when it has encrypted it, the receiver when it has decrypted it, each puts REKEY(k) in the
-    /// place of k (Noise rev 34 §11.3). The nonce is not reset.
+    /// This is part of the protocol. When a message brings the direction's nonce to a multiple of this number, each
+    /// side replaces k by REKEY(k): the sender after encrypting the message, the receiver after decrypting it (Noise
+    /// rev 34 §11.3). Neither resets the nonce.
     package static let interval: UInt64 = 65_536
 }
 
@@ -30,8 +30,8 @@ extension CipherState {
 
 /// The sending half of a channel: turns plaintexts into Noise transport messages (Noise rev 34 §5.1, §11.3).
 ///
-/// Messages must reach the other side in the order in which they were sealed, each once. The struct can be
-/// copied, but must not be: two copies would use the same nonces, which gives the plaintexts away.
+/// Messages must reach the other side in the order of sealing, each once. Callers must not copy the struct: two copies
+/// would use the same nonces, which gives the plaintexts away.
 package struct SendingCipher: Sendable {
     private var cipher: CipherState
 
@@ -54,7 +54,7 @@ package struct SendingCipher: Sendable {
     ///     place, but must not overlap it in any other way.
     ///   - output: At least `plaintext.count + 16` bytes; less is a programming error and stops the process.
     /// - Throws: ``SecureChannelError`` with `messageTooLong`, or `nonceExhausted` before message 2^64 - 1.
-    ///   Neither writes anything, nor uses up a nonce.
+    ///   Both write nothing and use no nonce.
     package mutating func seal(
         _ plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws -> Int {
@@ -80,8 +80,8 @@ package struct SendingCipher: Sendable {
 
 /// The receiving half of a channel: turns Noise transport messages back into plaintexts.
 ///
-/// The first message that does not open ends it: every later ``open(_:into:)`` throws `wrongState`, and the
-/// key is erased. A stream that was changed once has no place at which it could be trusted again.
+/// The first message that does not open ends it: the cipher erases the key, and every later ``open(_:into:)`` throws
+/// `wrongState`. After one change, nothing in the stream can be trusted.
 package struct ReceivingCipher: Sendable {
     /// Nil after the first failure.
     private var cipher: CipherState?
@@ -95,7 +95,7 @@ package struct ReceivingCipher: Sendable {
         cipher = CipherState(key: key, nonce: startNonce)
     }
 
-    /// The number of the message that is expected next, counted from 0; nil after a failure.
+    /// The number of the next message, counted from 0; nil after a failure.
     package var nonce: UInt64? { cipher?.nonce }
 
     /// Decrypts `message` into `output` and returns how many bytes it wrote: `message.count - 16`.

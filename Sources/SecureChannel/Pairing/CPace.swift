@@ -2,9 +2,9 @@ import CSodium
 
 /// The cipher suite CPACE-RISTR255-SHA512 of draft-irtf-cfrg-cpace-21, initiator-responder setting.
 ///
-/// CPace is a password-authenticated key exchange: two sides that know the same few digits get a strong key,
-/// and someone who guesses wrong learns only that, once per run. These are its functions, named as in the
-/// draft; the order of the steps is kept by ``PairingInitiator`` and ``PairingResponder``.
+/// CPace is a password-authenticated key exchange: two sides that know the same few digits get a strong key. A run
+/// tells an attacker only whether one guess is right. These are its functions, named as in the draft;
+/// ``PairingInitiator`` and ``PairingResponder`` keep the order of the steps.
 enum CPace {
     /// The length of a public share in bytes.
     static let shareByteCount = 32
@@ -16,11 +16,11 @@ enum CPace {
         let share: [UInt8]
         let associatedData: [UInt8]
 
-        /// `lv_cat(Y, AD)`, which is what a transcript and a confirmation tag are made of.
+        /// `lv_cat(Y, AD)`, the input of a transcript and of a confirmation tag.
         var encoded: [UInt8] { CPace.lvCat(share, associatedData) }
     }
 
-    /// `prepend_len`'s length: LEB128, seven bits a byte, the lowest first (§6.3).
+    /// Returns `prepend_len`'s length: LEB128, seven bits a byte, the lowest first (§6.3).
     static func encodedLength(_ length: Int) -> [UInt8] {
         var rest = UInt(length)
         var bytes: [UInt8] = []
@@ -32,15 +32,15 @@ enum CPace {
         return bytes
     }
 
-    /// `lv_cat`: the parts one after the other, each behind its length (§6.3).
+    /// Returns `lv_cat`: the parts one after the other, each after its length (§6.3).
     static func lvCat(_ parts: [UInt8]...) -> [UInt8] {
         parts.flatMap { encodedLength($0.count) + $0 }
     }
 
     /// Hashes `generator_string(DSI, PRS, CI, sid, s_in_bytes)` (§8.1).
     ///
-    /// The zeros fill the first block of the hash, so that its time does not tell the password's length, and
-    /// so that the block that holds the password depends on nothing that an attacker chooses.
+    /// The zeros fill the first block of the hash. So its time does not reveal the password's length, and an attacker
+    /// chooses nothing in the block that holds the password.
     static func generatorHash(
         passwordRelatedString: SecretBytes, channelIdentifier: [UInt8], sessionIdentifier: [UInt8]
     ) -> SecretBytes {
@@ -57,7 +57,7 @@ enum CPace {
         return hash.finalize()
     }
 
-    /// `calculate_generator`: the point that password, channel and session lead to (§8.3). It is secret.
+    /// Returns `calculate_generator`: the secret point for password, channel and session (§8.3).
     static func calculateGenerator(
         passwordRelatedString: SecretBytes, channelIdentifier: [UInt8], sessionIdentifier: [UInt8]
     ) -> SecretBytes {
@@ -72,23 +72,23 @@ enum CPace {
         }
     }
 
-    /// `sample_scalar`: a uniform number from 1 to the group's order less 1, little-endian (§8.3).
+    /// Returns `sample_scalar`: a uniform number from 1 to the group's order less 1, little-endian (§8.3).
     static func sampleScalar() -> SecretBytes {
         SecretBytes(count: Int(crypto_core_ristretto255_SCALARBYTES)) { output in
             crypto_core_ristretto255_scalar_random(output)
         }
     }
 
-    /// The public share that belongs to a scalar: `scalar_mult(y, g)`.
+    /// Returns the public share of a scalar: `scalar_mult(y, g)`.
     static func share(scalar: SecretBytes, generator: SecretBytes) throws -> [UInt8] {
         let point = try generator.withBytePointer { try multiply(scalar, $0) }
         return point.withUnsafeBytes { Array($0) }
     }
 
-    /// The secret point K of this side's scalar and the other's share: `scalar_mult_vfy(y, Y)`.
+    /// Returns the secret point K of this side's scalar and the other's share: `scalar_mult_vfy(y, Y)`.
     ///
     /// - Throws: ``SecureChannelError`` with `malformedMessage` for a share of the wrong length,
-    ///   `lowOrderPoint` for one that is no point of the group, or leads to the neutral element.
+    ///   `lowOrderPoint` for a share that is no point of the group, or leads to the neutral element.
     static func sharedPoint(scalar: SecretBytes, remoteShare: [UInt8]) throws -> SecretBytes {
         guard remoteShare.count == shareByteCount else {
             throw SecureChannelError(
@@ -99,7 +99,7 @@ enum CPace {
 
     private static func multiply(_ scalar: SecretBytes, _ point: UnsafePointer<UInt8>) throws -> SecretBytes {
         try SecretBytes(count: Int(crypto_scalarmult_ristretto255_BYTES)) { output in
-            // Its status covers both an invalid encoding and the neutral element. That of libsodium 1.0.18's
+            // The status covers both an invalid encoding and the neutral element. In libsodium 1.0.18,
             // crypto_core_ristretto255_is_valid_point does not: it accepts the neutral element.
             let status = scalar.withBytePointer {
                 crypto_scalarmult_ristretto255(
@@ -112,12 +112,12 @@ enum CPace {
         }
     }
 
-    /// `transcript_ir`: both messages, the initiator's first (§6.3).
+    /// Returns `transcript_ir`: both messages, the initiator's first (§6.3).
     static func transcript(initiator: Message, responder: Message) -> [UInt8] {
         initiator.encoded + responder.encoded
     }
 
-    /// The intermediate session key ISK, 64 bytes (§7.2).
+    /// Returns the intermediate session key ISK, 64 bytes (§7.2).
     static func intermediateSessionKey(
         sessionIdentifier: [UInt8], sharedPoint: SecretBytes, initiator: Message, responder: Message
     ) -> SecretBytes {
@@ -129,7 +129,7 @@ enum CPace {
         return hash.finalize()
     }
 
-    /// The key of the confirmation tags, `H("CPaceMac" || sid || ISK)` (§10.4).
+    /// Returns the key of the confirmation tags, `H("CPaceMac" || sid || ISK)` (§10.4).
     static func confirmationKey(
         sessionIdentifier: [UInt8], intermediateSessionKey: SecretBytes
     ) -> SecretBytes {
@@ -139,7 +139,7 @@ enum CPace {
         return hash.finalize()
     }
 
-    /// The confirmation tag of the side that sent `message`: HMAC-SHA-512 over `lv_cat(Y, AD)` (§10.4).
+    /// Returns the confirmation tag of the side that sent `message`: HMAC-SHA-512 over `lv_cat(Y, AD)` (§10.4).
     static func confirmationTag(key: SecretBytes, for message: Message) -> SecretBytes {
         SHA512.authenticate(key: key, message.encoded)
     }

@@ -1,7 +1,7 @@
-/// What both sides of a pairing must agree on, each from its own knowledge.
+/// The values that both sides of a pairing must agree on, each from its own knowledge.
 ///
-/// Nothing here is taken from the wire. If associated data were, an attacker could send everything back that
-/// he gets, and the tags would match.
+/// None of them comes from the wire. If associated data did, an attacker could send back everything that he gets, and
+/// the tags would match.
 private struct PairingContext: Sendable {
     static let label = Array("scorebook-peer pairing v1".utf8)
 
@@ -17,7 +17,7 @@ private struct PairingContext: Sendable {
         responderData = Array("responder".utf8) + responderStatic.bytes
     }
 
-    /// Returns a new share, with the scalar that it hides.
+    /// Returns the share that hides `scalar`.
     func makeShare(code: PairingCode, scalar: SecretBytes) throws -> [UInt8] {
         let generator = CPace.calculateGenerator(
             passwordRelatedString: code.digits, channelIdentifier: channelIdentifier,
@@ -56,15 +56,15 @@ private struct PairingContext: Sendable {
 
 /// The side of a pairing on which a person types the code; it runs inside a finished Noise channel.
 ///
-/// Steps: ``start()`` gives the share to send, ``receive(share:)`` takes the responder's share and gives the
-/// tag to send, ``verify(tag:)`` takes the responder's tag. When that returns, both sides know that the other
-/// knows the code, and that no one sits in between: the static key at the other end may be stored.
+/// Steps: ``start()`` returns the share to send, ``receive(share:)`` takes the responder's share and returns the tag
+/// to send, ``verify(tag:)`` takes the responder's tag. When that returns, both sides know that the other knows the
+/// code, and that no machine sits in between. Then the caller may store the static key at the other end.
 ///
-/// This side sends its tag first. The other, which shows the code, thereby sees each wrong guess before it
-/// gives away anything that depends on the code, and can count it.
+/// This side sends its tag first. So the other side, which shows the code, sees each wrong guess, and can count it,
+/// before it gives away anything that depends on the code.
 ///
-/// Any error ends the pairing: each later call throws `wrongState`. How many attempts a code allows, and for
-/// how long, is for the caller to say.
+/// Any error ends the pairing: each later call throws `wrongState`. The caller decides how many attempts a code
+/// allows, and for how long.
 package struct PairingInitiator: Sendable {
     private enum State {
         case ready(PairingCode, scalar: SecretBytes)
@@ -84,7 +84,7 @@ package struct PairingInitiator: Sendable {
     ///   - handshakeHash: The Noise channel's handshake hash, which becomes CPace's session identifier.
     ///   - initiatorStatic: The static key of this machine.
     ///   - responderStatic: The static key at the other end of the channel.
-    ///   - scalar: For test vectors only. Left out, each pairing makes a new random one, as it must.
+    ///   - scalar: For test vectors only. Without it, each pairing makes a new random scalar, as it must.
     package init(
         code: PairingCode, handshakeHash: [UInt8], initiatorStatic: PublicKey, responderStatic: PublicKey,
         scalar: SecretBytes? = nil
@@ -116,7 +116,7 @@ package struct PairingInitiator: Sendable {
     /// Takes the responder's share and returns this side's tag, 64 bytes, to send.
     ///
     /// - Throws: ``SecureChannelError`` with `reflectedShare` if the share is this side's own,
-    ///   `malformedMessage` or `lowOrderPoint` if it is none, `wrongState` if this is not the second step.
+    ///   `malformedMessage` or `lowOrderPoint` if it is not valid, `wrongState` if this is not the second step.
     package mutating func receive(share remoteShare: [UInt8]) throws -> [UInt8] {
         let current = state
         state = .failed
@@ -131,8 +131,8 @@ package struct PairingInitiator: Sendable {
 
     /// Takes the responder's tag; when it returns, the pairing is confirmed.
     ///
-    /// - Throws: ``SecureChannelError`` with `confirmationFailed` if the tag is not the one that the code
-    ///   leads to, `wrongState` if this is not the third step.
+    /// - Throws: ``SecureChannelError`` with `confirmationFailed` if the tag does not match the code, `wrongState` if
+    ///   this is not the third step.
     package mutating func verify(tag: [UInt8]) throws {
         let current = state
         state = .failed
@@ -146,9 +146,9 @@ package struct PairingInitiator: Sendable {
 
 /// The side of a pairing that shows the code; the counterpart of ``PairingInitiator``.
 ///
-/// Steps: ``receive(share:)`` takes the initiator's share and gives the share to send, ``verify(tag:)`` takes
-/// the initiator's tag and gives the tag to send. When that returns, the other side has proved that it knows
-/// the code. A share that was received is an attempt used up, even if no tag ever follows.
+/// Steps: ``receive(share:)`` takes the initiator's share and returns the share to send, ``verify(tag:)`` takes the
+/// initiator's tag and returns the tag to send. When that returns, the other side has proved that it knows the code.
+/// Each received share uses up an attempt, even if no tag follows.
 package struct PairingResponder: Sendable {
     private enum State {
         case ready(PairingCode, scalar: SecretBytes)
@@ -167,7 +167,7 @@ package struct PairingResponder: Sendable {
     ///   - handshakeHash: The Noise channel's handshake hash, which becomes CPace's session identifier.
     ///   - initiatorStatic: The static key at the other end of the channel.
     ///   - responderStatic: The static key of this machine.
-    ///   - scalar: For test vectors only. Left out, each pairing makes a new random one, as it must.
+    ///   - scalar: For test vectors only. Without it, each pairing makes a new random scalar, as it must.
     package init(
         code: PairingCode, handshakeHash: [UInt8], initiatorStatic: PublicKey, responderStatic: PublicKey,
         scalar: SecretBytes? = nil
@@ -201,8 +201,8 @@ package struct PairingResponder: Sendable {
 
     /// Takes the initiator's tag and returns this side's tag, 64 bytes, to send.
     ///
-    /// - Throws: ``SecureChannelError`` with `confirmationFailed` if the tag is not the one that the code
-    ///   leads to, `wrongState` if this is not the second step.
+    /// - Throws: ``SecureChannelError`` with `confirmationFailed` if the tag does not match the code, `wrongState` if
+    ///   this is not the second step.
     package mutating func verify(tag: [UInt8]) throws -> [UInt8] {
         let current = state
         state = .failed

@@ -2,10 +2,10 @@ import CSodium
 
 /// The six digits that one machine shows and a person types on the other.
 ///
-/// A code is weak, one of a million, and is safe only because every attempt needs a run with a machine that
-/// counts: show it for minutes, allow a few attempts, pair one machine with it. The digits are kept in memory
-/// that is erased when the last copy of the code goes away. Text that a code was read from, or that
-/// ``formatted`` returned, is a Swift string, which cannot be erased.
+/// A code is weak, one of a million. It is safe only because every attempt needs a run with a machine that counts:
+/// show it for minutes, allow a few attempts, pair one machine with it. The last copy of the code erases the memory of
+/// the digits. The text that a code was read from, and the result of ``formatted``, are Swift strings, which nobody
+/// can erase.
 public struct PairingCode: Sendable, Equatable {
     /// The number of digits.
     public static let digitCount = 6
@@ -39,7 +39,7 @@ public struct PairingCode: Sendable, Equatable {
     public static func random() -> PairingCode {
         let digits = SecretBytes(count: digitCount) { memory in
             for index in 0..<digitCount {
-                // Uniform: randombytes_uniform rejects what would favour some digits.
+                // The digits are uniform: randombytes_uniform rejects values that would favour some of them.
                 memory[index] = UInt8(ascii: "0") + UInt8(randombytes_uniform(10))
             }
         }

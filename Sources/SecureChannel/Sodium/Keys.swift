@@ -1,6 +1,6 @@
 import CSodium
 
-/// The public half of a machine's X25519 key: what the machine is known by.
+/// The public half of a machine's X25519 key, by which other machines know it.
 ///
 /// A peer's static public key is its identity; names and addresses are only hints. Keys are ordered by their
 /// bytes, so that two machines that compare their keys come to one result.
@@ -13,7 +13,7 @@ public struct PublicKey: Hashable, Sendable {
 
     /// Makes a key from its 32 bytes.
     ///
-    /// Whether the bytes are a good key shows in a Diffie-Hellman exchange only, which refuses bad ones.
+    /// Only a Diffie-Hellman exchange finds out whether the bytes are a good key, and refuses bad ones.
     ///
     /// - Throws: ``SecureChannelError`` with `malformedKey` if there are not exactly 32 bytes.
     public init(_ bytes: some Collection<UInt8>) throws {
@@ -46,7 +46,7 @@ public struct PublicKey: Hashable, Sendable {
     }
 }
 
-/// The value of a hexadecimal digit in ASCII; nil for another character.
+/// Returns the value of a hexadecimal digit in ASCII; nil for another character.
 func hexadecimalDigit(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

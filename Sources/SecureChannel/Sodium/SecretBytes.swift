@@ -2,10 +2,9 @@ import CSodium
 
 /// A secret of fixed length in guarded memory: written once, never printed, erased when the last owner lets go.
 ///
-/// The bytes live in an allocation of libsodium's own (`sodium_malloc`): locked into memory where the system
-/// allows it, left out of core dumps, between guard pages, read-only after initialization, and overwritten
-/// with zeros when this object goes away. It is a class because a struct would be copied, and a copy that
-/// nobody erases is what this type is there to prevent.
+/// The bytes live in an allocation of libsodium's own (`sodium_malloc`): locked into memory where the system allows
+/// it, left out of core dumps, between guard pages, read-only after initialization, and overwritten with zeros when
+/// this object goes away. It is a class, because Swift copies structs, and nobody would erase the copies.
 ///
 /// `@unchecked Sendable` holds because the memory is written only inside `init`, before any other thread can
 /// know of the object, is write-protected afterwards, and is freed only in `deinit`, when no thread holds a
@@ -20,8 +19,8 @@ package final class SecretBytes: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - count: The length in bytes.
-    ///   - fill: Writes the secret. It gets a pointer to exactly `count` bytes with arbitrary content and
-    ///     must not keep it. If it throws, the memory is erased and freed, and the error passed on.
+    ///   - fill: Writes the secret. It gets a pointer to exactly `count` bytes with arbitrary content and must not
+    ///     keep it. If it throws, the initializer erases and frees the memory, and passes the error on.
     package init(count: Int, fill: (UnsafeMutablePointer<UInt8>) throws -> Void) rethrows {
         Sodium.start()
         guard let memory = sodium_malloc(count) else {
@@ -43,7 +42,7 @@ package final class SecretBytes: @unchecked Sendable {
         sodium_free(UnsafeMutableRawPointer(mutating: memory))
     }
 
-    /// Makes a secret with a copy of `bytes`; the original is the caller's to erase.
+    /// Makes a secret with a copy of `bytes`. The caller erases the original.
     package convenience init(copying bytes: some Collection<UInt8>) {
         let count = bytes.count
         self.init(count: count) { memory in
@@ -56,8 +55,8 @@ package final class SecretBytes: @unchecked Sendable {
         SecretBytes(count: count) { randombytes_buf($0, count) }
     }
 
-    /// Reads a secret that is written as hexadecimal digits, of any case and without separators; nil for anything else.
-    /// The digits are the caller's to erase.
+    /// Reads a secret from hexadecimal digits, in any case and without separators; returns nil for anything else. The
+    /// caller erases the digits.
     package convenience init?(hexadecimal digits: some RandomAccessCollection<UInt8>) {
         guard digits.count.isMultiple(of: 2), digits.allSatisfy({ hexadecimalDigit($0) != nil }) else {
             return nil
@@ -72,7 +71,7 @@ package final class SecretBytes: @unchecked Sendable {
         }
     }
 
-    /// The secret as lower-case hexadecimal digits between two texts that are none.
+    /// Returns the secret as lower-case hexadecimal digits between two texts that are not secret.
     package func hexadecimal(after prefix: [UInt8], before suffix: [UInt8]) -> SecretBytes {
         let digits = Array("0123456789abcdef".utf8)
         return SecretBytes(count: prefix.count + 2 * count + suffix.count) { memory in

@@ -1,9 +1,9 @@
-/// Reads the canonical encodings from bytes; every length is checked against what is left before it is believed.
+/// Reads the canonical encodings from bytes. It checks every length against the remaining bytes before it uses it.
 package struct ByteReader {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// What was expected and not there.
+    /// An error that names the item that the bytes do not hold.
     package struct Malformed: Error {
         package let what: String
 
@@ -38,7 +38,7 @@ package struct ByteReader {
         }
     }
 
-    /// A QUIC variable-length integer.
+    /// Reads a QUIC variable-length integer.
     package mutating func variableLengthInteger() throws -> UInt64 {
         let first = try byte()
         if first < 0x40 { return UInt64(first) }
@@ -46,7 +46,7 @@ package struct ByteReader {
         return try read(rest).reduce(UInt64(first & 0x3F)) { $0 << 8 | UInt64($1) }
     }
 
-    /// A variable-length integer that counts or points at something in memory.
+    /// Reads a variable-length integer that is a count or an index.
     package mutating func count() throws -> Int {
         Int(try variableLengthInteger())
     }
@@ -56,7 +56,7 @@ package struct ByteReader {
         return Stamp(time: HybridTime(rawValue: time), replica: ReplicaID(rawValue: try bigEndian()))
     }
 
-    /// A value in its canonical encoding.
+    /// Reads a value in its canonical encoding.
     package mutating func value() throws -> FieldValue {
         let tag = try byte()
         switch tag {

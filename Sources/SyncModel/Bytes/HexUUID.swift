@@ -1,13 +1,13 @@
-/// UUIDs in the form 8-4-4-4-12, all digits in one case, as the suffixes of record names usually are.
+/// UUIDs as text of the form 8-4-4-4-12, with all digits in one case: the usual suffixes of record names.
 package enum HexUUID {
     /// Characters of the text.
     package static let length = 36
     /// Bytes of a UUID.
     package static let byteCount = 16
 
-    /// Appends the 16 bytes.
+    /// Appends the 16 bytes of a UUID's text.
     ///
-    /// - Returns: false, and appends nothing, when the text has any other form, or digits of the other case.
+    /// - Returns: false if the text has another form or digits of the other case; then it appends nothing.
     package static func append(
         _ text: some Collection<UInt8>, uppercase: Bool, to output: inout [UInt8]
     ) -> Bool {

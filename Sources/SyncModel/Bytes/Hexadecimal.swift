@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// The bytes of hexadecimal digits in pairs, in upper or lower case; nil for any other text.
+    /// Makes bytes from pairs of hexadecimal digits, in upper or lower case; returns nil for any other text.
     package init?(hexadecimal text: some StringProtocol) {
         let digits = text.map { $0.isASCII ? $0.hexDigitValue : nil }
         guard digits.count.isMultiple(of: 2) else { return nil }

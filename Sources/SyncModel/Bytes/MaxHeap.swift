@@ -1,4 +1,4 @@
-/// A binary heap: gives back what was put in, the greatest first; of equals any.
+/// A binary heap that returns the element with the greatest key first; among equal keys, any element.
 package struct MaxHeap<Element, Key: Comparable> {
     private var nodes: [(element: Element, key: Key)] = []
 

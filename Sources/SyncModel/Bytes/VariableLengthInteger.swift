@@ -1,6 +1,6 @@
 /// QUIC's variable-length integers (RFC 9000 section 16): 1, 2, 4 or 8 bytes, values below 2^62.
 package enum VariableLengthInteger {
-    /// The greatest value that can be written.
+    /// The greatest value that the encoding can hold.
     package static let maximum: UInt64 = (1 << 62) - 1
 
     /// Appends `value` in the fewest bytes.
@@ -15,7 +15,7 @@ package enum VariableLengthInteger {
         }
     }
 
-    /// 1, 2, 4 or 8.
+    /// Returns the length of the encoding in bytes: 1, 2, 4 or 8.
     package static func byteCount(_ value: UInt64) -> Int {
         switch value {
         case 0..<(1 << 6): 1

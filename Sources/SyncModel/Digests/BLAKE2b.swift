@@ -2,7 +2,7 @@ import CSodium
 
 /// BLAKE2b (RFC 7693) without key, from libsodium.
 package enum BLAKE2b {
-    /// The hash of `bytes`.
+    /// Returns the hash of `bytes`.
     ///
     /// - Parameter length: bytes of the hash, 16...64.
     package static func hash(_ bytes: [UInt8], length: Int) -> [UInt8] {
@@ -19,12 +19,12 @@ package enum BLAKE2b {
     }
 }
 
-/// Hashes the bytes of a file as they come.
+/// Hashes the bytes of a file piece by piece.
 package struct AssetHasher: ~Copyable {
-    // Swift does not know the structure's layout, and the library wants it aligned to 64 bytes.
+    // Swift does not know the structure's layout, and libsodium requires an alignment of 64 bytes.
     private let memory = UnsafeMutableRawPointer.allocate(
         byteCount: crypto_generichash_statebytes(), alignment: 64)
-    /// How many bytes have been hashed.
+    /// The number of bytes hashed so far.
     package private(set) var count: Int64 = 0
 
     package init() {
@@ -40,7 +40,7 @@ package struct AssetHasher: ~Copyable {
         count += Int64(bytes.count)
     }
 
-    /// The hash of all bytes so far; the hasher is used up.
+    /// Returns the hash of all bytes so far, and consumes the hasher.
     package consuming func finish() -> AssetHash {
         var output = [UInt8](repeating: 0, count: AssetHash.length)
         crypto_generichash_final(OpaquePointer(memory), &output, output.count)

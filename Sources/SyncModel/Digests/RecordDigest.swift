@@ -1,29 +1,30 @@
 /// The 32-byte id of one state of a live record: equal exactly when name, fields, values and stamps are equal.
 ///
-/// BLAKE2b-256 over the record name, then for each field in order of name its name, its stamp; then the
-/// 16-byte hash of the values. Protocol/ section "Digest" is the normative text. The values are hashed apart,
-/// so that a store that keeps that hash can take a record out of its digest after the values have changed.
+/// The id is BLAKE2b-256 over the record name, the number of fields, the name and stamp of each field in order of
+/// name, and the 16-byte hash of the values. Protocol/ section "Record ids" is normative. The values have a hash of
+/// their own so that a store can keep it: with it, the store can remove a record from its digest after the values have
+/// changed.
 package struct RecordID: Hashable, Sendable {
-    /// The hash, as Negentropy takes it.
+    /// The hash, in the form that Negentropy uses.
     let id: NegentropyID
 
     package var bytes: [UInt8] { id.bytes }
 
     fileprivate init(_ id: NegentropyID) { self.id = id }
 
-    /// The id of the record with that name, those field stamps (sorted by field name) and that hash of values.
+    /// Makes an id from a record name, field stamps (sorted by field name) and the hash of the values.
     package init(name: RecordName, stamps: [(field: String, stamp: Stamp)], valueHash: [UInt8]) {
         var hasher = RecordHasher()
         self = hasher.id(name, stamps, valueHash: valueHash)
     }
 
-    /// The id of a state's fields; whether the state is live is for the caller to know.
+    /// Makes the id of a state's fields. It does not check whether the state is live.
     package init(_ state: RecordState) {
         var hasher = RecordHasher()
         self = hasher.hashes(of: state).id
     }
 
-    /// BLAKE2b-128 over the canonical encodings of the values, in the order of the fields' names.
+    /// Returns BLAKE2b-128 over the canonical encodings of the values, in the order of the fields' names.
     package static func valueHash(of fields: [RecordField]) -> [UInt8] {
         var hasher = RecordHasher()
         return hasher.valueHash(of: fields).bytes
@@ -54,13 +55,13 @@ package struct ValueHash: Sendable, Equatable {
     }
 }
 
-/// Computes the hashes of records one after the other, in a buffer that is used again.
+/// Computes the hashes of records one after the other, and reuses its buffer.
 package struct RecordHasher {
     private var input: [UInt8] = []
 
     package init() {}
 
-    /// The hashes of a state's fields.
+    /// Returns the hashes of a state's fields.
     package mutating func hashes(of state: RecordState) -> RecordHashes {
         let valueHash = valueHash(of: state.fields)
         begin(state.name, fieldCount: state.fields.count)
@@ -103,12 +104,12 @@ package struct RecordHasher {
     }
 }
 
-/// What a zone's live records add up to: their number, and the sum of their ids modulo 2^256.
+/// The number of a zone's live records, and the sum of their ids modulo 2^256.
 ///
-/// A sum can be kept up to date record by record, in any order, which is why Negentropy V1 chose it. Two zones
-/// with equal digests hold the same live records.
+/// A store can update a sum record by record, in any order; that is why Negentropy V1 chose it. Two zones with equal
+/// digests hold the same live records.
 public struct ZoneDigest: Hashable, Sendable {
-    /// How many live records there are.
+    /// The number of live records.
     public private(set) var count: UInt64
     /// The sum of the ids as little-endian integers modulo 2^256.
     private var sum = NegentropySum()
@@ -119,7 +120,7 @@ public struct ZoneDigest: Hashable, Sendable {
 
     /// Restores a digest from its stored parts.
     ///
-    /// - Parameter sumBytes: 32 bytes, little-endian; nil is returned for any other length.
+    /// - Parameter sumBytes: 32 bytes, little-endian. The initializer returns nil for any other length.
     package init?(count: UInt64, sumBytes: [UInt8]) {
         guard let sum = NegentropySum(sumBytes) else { return nil }
         self.count = count
@@ -129,19 +130,19 @@ public struct ZoneDigest: Hashable, Sendable {
     /// The sum as 32 bytes, little-endian.
     package var sumBytes: [UInt8] { sum.bytes }
 
-    /// Takes a live record in.
+    /// Adds a live record.
     package mutating func insert(_ id: RecordID) {
         sum += id.id
         count &+= 1
     }
 
-    /// Takes a record out that was taken in before.
+    /// Removes a record that was added before.
     package mutating func remove(_ id: RecordID) {
         sum -= id.id
         count &-= 1
     }
 
-    /// The 16 bytes that peers compare, as Negentropy makes them of the sum and the count.
+    /// The 16 bytes that peers compare: Negentropy's fingerprint of the sum and the count.
     public var fingerprint: [UInt8] { sum.fingerprint(count: count) }
 
     /// The fingerprint in 32 hexadecimal digits.

@@ -1,14 +1,14 @@
-/// Why a reconciliation, or the sealing of its items, cannot go on. Each case reads as one sentence.
+/// Reasons why a reconciliation, or the sealing of its items, cannot go on. Each description is one sentence.
 package enum NegentropyError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The message ends in the middle of something, or claims more than it holds.
+    /// The message ends early, or announces more than it holds.
     case truncated
     /// A number has leading zeros, or more than 64 bits.
     case malformedNumber
-    /// The bytes begin with a byte that no version of the protocol has.
+    /// The first byte belongs to no version of the protocol.
     case notNegentropy(UInt8)
     /// The other side cannot speak version 1, and asks for the version with this byte.
     case unsupportedVersion(UInt8)
-    /// A bound has more bytes of an id than ids have.
+    /// A bound has more bytes than an id.
     case prefixTooLong(UInt64)
     /// A bound has a timestamp of 2^64 - 1 or more without being infinity.
     case timestampTooGreat
@@ -18,13 +18,13 @@ package enum NegentropyError: Error, Hashable, Sendable, CustomStringConvertible
     case unknownMode(UInt64)
     /// The reconciliation has ended, well or not, and takes no more messages.
     case ended
-    /// The other side does not come to an end within that many rounds.
+    /// The other side does not finish within that many rounds.
     case tooManyRounds(Int)
     /// The other side claims to have more than that many items that this side lacks.
     case tooManyNeeded(Int)
-    /// One of the own items occurs twice.
+    /// An item of this side occurs twice.
     case duplicateItem
-    /// One of the own items has the timestamp 2^64 - 1, which stands for infinity.
+    /// An item of this side has the timestamp 2^64 - 1, which stands for infinity.
     case reservedTimestamp
 
     package var description: String {

@@ -1,4 +1,4 @@
-/// The side that asks: it begins, and learns which items either side lacks.
+/// The asking side of a reconciliation: it begins, and learns which items each side lacks.
 ///
 ///     var initiator = NegentropyInitiator(storage: items, frameSizeLimit: 60_000)
 ///     send(initiator.initiate())
@@ -9,19 +9,19 @@
 ///         send(next)
 ///     }
 ///
-/// Neither the items nor those of the other side may change meanwhile. Without frame limits, a reconciliation of n
-/// items takes at most log16(n) + 3 messages, both ways counted. With them, it takes about as many rounds as frames
-/// are needed for what differs; the limits of the two sides should not be far apart, as a side with small frames
-/// answers only the beginning of what a large frame asks.
+/// The items of both sides must not change while the reconciliation runs. Without frame limits, a reconciliation of n
+/// items takes at most log16(n) + 3 messages, counted in both directions. With frame limits, it takes about one round
+/// for each frame that the differences fill. The limits of the two sides should be close: a side with small frames
+/// answers only the beginning of a large frame.
 package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
-    /// What one message of the other side has led to.
+    /// The result of one message of the other side.
     package struct Step: Sendable {
-        /// Ids that this side has and the other has not, each told once in a reconciliation.
+        /// Ids that this side has and the other side lacks. A reconciliation reports each id once.
         package var have: [NegentropyID] = []
-        /// Ids that the other side says it has and this side has not, each told once. Only a claim: an id may turn
-        /// out not to exist, or to be here under another timestamp.
+        /// Ids that the other side claims to have and this side lacks, each reported once. A claim may be false: the
+        /// id may not exist, or this side may have it under another timestamp.
         package var need: [NegentropyID] = []
-        /// What to send next; nil when both sides are through.
+        /// The message to send next; nil when the reconciliation is complete.
         package var message: [UInt8]?
     }
 
@@ -34,18 +34,18 @@ package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
     private let maximumRounds: Int
     private let maximumNeed: Int
     private var state = State.running(rounds: 0)
-    // With a frame limit a range may be listed again in a later round.
+    // With a frame limit, the other side may list a range again in a later round.
     private var toldHave: [Bool] = []
     private var toldNeed: Set<NegentropyID> = []
 
     /// Prepares a reconciliation.
     ///
     /// - Parameters:
-    ///   - frameSizeLimit: The greatest length in bytes of messages that this side sends: 0 for none, or at least
+    ///   - frameSizeLimit: The greatest length in bytes of messages that this side sends: 0 for no limit, or at least
     ///     4096. The other side has a limit of its own.
-    ///   - maximumRounds: After how many answers of the other side to give up, as it might never come to an end.
-    ///   - maximumNeed: How many ids the other side may claim to have that this side lacks. They are kept until
-    ///     the end, at some 64 bytes each.
+    ///   - maximumRounds: The number of answers after which this side gives up, as the other side might never finish.
+    ///   - maximumNeed: The greatest number of ids that the other side may claim and this side lacks. The initiator
+    ///     keeps them until the end, at some 64 bytes each.
     package init(
         storage: Storage, frameSizeLimit: Int = 0, maximumRounds: Int = 100_000, maximumNeed: Int = 1 << 22
     ) {
@@ -54,15 +54,14 @@ package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
         self.maximumNeed = maximumNeed
     }
 
-    /// The first message: at most about 1,000 bytes, and the same whenever it is asked for.
+    /// Returns the first message: at most about 1,000 bytes, and the same at each call.
     package func initiate() -> [UInt8] {
         reconciler.opening()
     }
 
-    /// Takes an answer of the other side in.
+    /// Handles an answer of the other side.
     ///
-    /// Memory and time are bounded by the length of `message` and the number of own items. After an error the
-    /// reconciliation has ended.
+    /// The length of `message` and the number of own items bound memory and time. An error ends the reconciliation.
     package mutating func reconcile(_ message: [UInt8]) throws(NegentropyError) -> Step {
         guard case .running(let rounds) = state else { throw .ended }
         state = .ended
@@ -72,7 +71,7 @@ package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
         for (own, theirs) in answer.lists {
             try settle(own, theirs, into: &step)
         }
-        // The version byte alone: nothing is left to say.
+        // A message of the version byte alone says nothing more.
         if answer.message.count > 1 {
             step.message = answer.message
             state = .running(rounds: rounds + 1)
@@ -92,7 +91,7 @@ package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
             toldHave[index] = true
             step.have.append(item.id)
         }
-        // In the order in which they came, which is that of the items; the set has none.
+        // The message lists ids in the order of the items; the set has no order.
         for id in theirs where missing.remove(id) != nil && toldNeed.insert(id).inserted {
             guard toldNeed.count <= maximumNeed else { throw .tooManyNeeded(maximumNeed) }
             step.need.append(id)

@@ -1,31 +1,31 @@
-/// The 32 bytes that name an item; compared byte by byte, the first byte first.
+/// The 32 bytes that name an item. Ids compare byte by byte, from the first.
 package struct NegentropyID: Hashable, Sendable {
-    /// How many bytes an id has.
+    /// The length of an id in bytes.
     package static let byteCount = 32
 
-    // Little-endian words in the order of the bytes: what a sum of ids needs, and 8 bytes of alignment, so that
-    // an item has 40 bytes and not 48.
+    // Little-endian words in the order of the bytes. A sum of ids needs words, and their alignment of 8 bytes gives an
+    // item 40 bytes instead of 48.
     let word0, word1, word2, word3: UInt64
 
-    /// The id with these bytes; nil is returned unless there are 32.
+    /// Makes an id of 32 bytes; returns nil for any other number.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         self.init(zeroPadding: bytes[...])
     }
 
-    /// The id that stands for one state of a record.
+    /// Makes the id of one state of a record.
     package init(_ record: RecordID) {
         self = record.id
     }
 
-    /// The id whose 32 bytes are written by `body`.
+    /// Makes an id from the 32 bytes that `body` writes.
     init(writing body: (UnsafeMutableRawBufferPointer) -> Void) {
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         withUnsafeMutableBytes(of: &words, body)
         self.init(littleEndian: words)
     }
 
-    /// The id that begins with `prefix`, at most 32 bytes, and goes on with zeros.
+    /// Makes an id from `prefix`, at most 32 bytes, and zeros after it.
     init(zeroPadding prefix: ArraySlice<UInt8>) {
         precondition(prefix.count <= Self.byteCount, "an id has 32 bytes")
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -51,7 +51,7 @@ package struct NegentropyID: Hashable, Sendable {
         return Swift.withUnsafeBytes(of: words) { body($0) }
     }
 
-    /// How many bytes two ids have in common from the beginning on: 0...32.
+    /// Returns the number of leading bytes that two ids share: 0...32.
     func sharedPrefixLength(with other: NegentropyID) -> Int {
         var length = 0
         for (ours, theirs) in [
@@ -81,9 +81,10 @@ extension NegentropyID: CustomStringConvertible {
     }
 }
 
-/// What two sides compare: an id, and the timestamp that gives it its place. Ordered by timestamp, then by id.
+/// The element that two sides compare: an id, and the timestamp that gives it its place. Items are ordered by
+/// timestamp, then by id.
 package struct NegentropyItem: Hashable, Sendable {
-    /// Any number but the greatest, which stands for infinity; what it counts is up to both sides.
+    /// Any number but the greatest, which stands for infinity. The two sides choose its unit.
     package let timestamp: UInt64
     package let id: NegentropyID
 
@@ -92,16 +93,16 @@ package struct NegentropyItem: Hashable, Sendable {
         self.id = id
     }
 
-    /// What a reconciliation has of a record that is not deleted: its newest stamp, and its id.
+    /// Makes the item of a record that is not deleted: its newest stamp, and its id.
     ///
-    /// A revival that is newer than every write is part of the id, as the stamp of a field without a name: it speaks for
-    /// the record and for what is above it, and the other side may not know of it although the fields are the same. A hollow
-    /// record has nothing else yet.
+    /// If a revival is newer than every write, the id includes it, as the stamp of a field without a name. Such a
+    /// revival keeps alive the record and the records above it, and the other side may lack it although the fields are
+    /// equal. A hollow record has only a revival.
     ///
     /// - Parameters:
-    ///   - stamps: those of the fields, in order of name.
-    ///   - valueHash: that of the fields' values.
-    /// - Returns: nil for a record of which nothing is known but deletions.
+    ///   - stamps: the stamps of the fields, in order of name.
+    ///   - valueHash: the hash of the fields' values.
+    /// - Returns: nil for a record without writes and without a revival.
     package init?(
         name: RecordName, stamps: [(field: String, stamp: Stamp)], valueHash: [UInt8], revival: Stamp?
     ) {
@@ -120,19 +121,19 @@ extension NegentropyItem: Comparable {
     }
 }
 
-/// Where one range of items ends and the next begins: a timestamp, and as much of an id as is needed.
+/// The border between two ranges of items: a timestamp, and as much of an id as is needed.
 ///
-/// A bound is exclusive for the range below it. The bytes of the id that are left out count as zeros.
+/// A bound is exclusive for the range below it. The missing bytes of the id count as zeros.
 package struct NegentropyBound: Hashable, Sendable {
     /// The least item that lies at or above the bound.
     package let position: NegentropyItem
-    /// How many bytes of the id are written out: 0...32.
+    /// The number of bytes of the id in the encoding: 0...32.
     package let prefixLength: Int
 
     /// The bound above all items.
     package static let infinity = NegentropyBound(timestamp: .max)
 
-    /// A bound from its parts.
+    /// Makes a bound from its parts.
     ///
     /// - Parameter prefix: at most 32 bytes.
     package init(timestamp: UInt64, prefix: [UInt8] = []) {
@@ -140,13 +141,13 @@ package struct NegentropyBound: Hashable, Sendable {
         prefixLength = prefix.count
     }
 
-    /// The bound just below an item, with its whole id.
+    /// Makes the bound just below an item, with its whole id.
     package init(before item: NegentropyItem) {
         position = item
         prefixLength = NegentropyID.byteCount
     }
 
-    /// The shortest bound that has `last` below it and `first` above, where `last` < `first`.
+    /// Makes the shortest bound with `last` below it and `first` above it, where `last` < `first`.
     package init(between last: NegentropyItem, and first: NegentropyItem) {
         if last.timestamp == first.timestamp {
             let length = min(first.id.sharedPrefixLength(with: last.id) + 1, NegentropyID.byteCount)

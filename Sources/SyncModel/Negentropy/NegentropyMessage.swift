@@ -1,18 +1,18 @@
-/// The constants of Negentropy Protocol V1 (github.com/hoytech/negentropy, docs/negentropy-protocol-v1.md), and of
-/// the reference implementation where it says more.
+/// The constants of Negentropy Protocol V1 (github.com/hoytech/negentropy, docs/negentropy-protocol-v1.md), and of the
+/// reference implementation where the specification is silent.
 package enum NegentropyV1 {
-    /// The byte that says version 1.
+    /// The byte that stands for version 1.
     package static let versionByte: UInt8 = 0x61
-    /// The bytes that say any version.
+    /// The bytes that stand for any version.
     static let versionBytes: ClosedRange<UInt8> = 0x60...0x6F
     /// Bytes of a fingerprint.
     static let fingerprintLength = 16
-    /// Into how many parts a range that differs is split.
+    /// The number of parts into which a side splits a range that differs.
     static let buckets = 16
-    /// The least limit of a message's length.
+    /// The smallest limit of a message's length.
     static let minimumFrameSize = 4096
-    /// Bytes of a frame that stay free for what the length is not checked for: a skip, the bound of an id list,
-    /// its last id, and the fingerprint that ends the message.
+    /// Bytes of a frame that stay free for parts written without a check of the length: a skip, the bound of an id
+    /// list, its last id, and the fingerprint that ends the message.
     static let frameReserve = 200
 }
 
@@ -30,9 +30,9 @@ enum Base128Integer {
     }
 }
 
-/// What a range says about the items in it; the raw values are those on the wire.
+/// The content of a range in a message. The raw values are those on the wire.
 enum NegentropyMode: UInt64 {
-    /// Nothing remains to be done there.
+    /// The range is settled.
     case skip = 0
     /// The fingerprint of all ids that the sender has there.
     case fingerprint = 1
@@ -71,7 +71,8 @@ struct NegentropyIDList: RandomAccessCollection {
     }
 }
 
-/// Reads a message range by range. Takes no memory on the sender's say-so, and any bytes come to an end or an error.
+/// Reads a message range by range. It allocates nothing for a length that the sender only claims, and any bytes lead
+/// to an end or an error.
 struct NegentropyReader {
     private var reader: ByteReader
     private var previous = NegentropyBound(timestamp: 0)
@@ -80,14 +81,14 @@ struct NegentropyReader {
         reader = ByteReader(message)
     }
 
-    /// The byte that every message begins with.
+    /// Reads the first byte of every message.
     mutating func version() throws(NegentropyError) -> UInt8 {
         let byte = try byte()
         guard NegentropyV1.versionBytes.contains(byte) else { throw .notNegentropy(byte) }
         return byte
     }
 
-    /// The next range; nil at the end of the message.
+    /// Reads the next range; returns nil at the end of the message.
     mutating func range() throws(NegentropyError) -> NegentropyRange? {
         guard !reader.isAtEnd else { return nil }
         let bound = try bound()
@@ -107,14 +108,14 @@ struct NegentropyReader {
         let length = try number()
         guard length <= NegentropyID.byteCount else { throw .prefixTooLong(length) }
         let bound = NegentropyBound(timestamp: timestamp, prefix: Array(try read(Int(length))))
-        // Equal bounds do occur: a list of ids up to infinity that fills a frame is followed by a fingerprint of
-        // nothing up to infinity.
+        // Equal bounds are legal: after a list of ids up to infinity that fills a frame, the sender adds a fingerprint
+        // of no ids up to infinity.
         guard bound.position >= previous.position else { throw .descendingBounds }
         previous = bound
         return bound
     }
 
-    /// Zero is infinity, everything else one more than the distance from the timestamp before.
+    /// Reads a timestamp: zero is infinity, any other number is the distance from the previous timestamp plus one.
     private mutating func timestamp() throws(NegentropyError) -> UInt64 {
         let encoded = try number()
         guard encoded > 0 else { return .max }
@@ -133,7 +134,7 @@ struct NegentropyReader {
         var value: UInt64 = 0
         while true {
             let next = try byte()
-            // A first digit of zero that is not the last is a leading zero; seven more bits must have room.
+            // A first byte of 0x80 is a leading zero. Seven more bits must fit.
             guard value > 0 || next != 0x80, value >> (64 - 7) == 0 else { throw .malformedNumber }
             value = value << 7 | UInt64(next & 0x7F)
             if next & 0x80 == 0 { return value }
@@ -171,10 +172,10 @@ struct NegentropyWriter {
         }
     }
 
-    /// Takes back all but the first `length` bytes, and ends the message with a fingerprint for the rest.
+    /// Removes all but the first `length` bytes, and ends the message with a fingerprint for the rest.
     mutating func end(keeping length: Int, fingerprint: [UInt8]) {
         message.removeSubrange(length...)
-        // Infinity is written without regard to the bound before, which is another one now.
+        // The encoding of infinity does not depend on the previous bound, which has changed now.
         append(fingerprint: fingerprint, upTo: .infinity)
     }
 

@@ -1,20 +1,20 @@
-/// What both roles do: take a message in, and say about every range of it what has to be said in the next.
+/// The work that both roles do: read a message, and answer each of its ranges in the next message.
 ///
-/// Holds nothing that changes: all that a round knows comes from the message and the items. The messages are, byte
-/// for byte, those of the reference implementation, with one exception; see `Round.end`.
+/// The reconciler has no changing state: a round knows only the message and the items. The messages are, byte for
+/// byte, those of the reference implementation, with one exception; see `Round.end`.
 struct NegentropyReconciler<Storage: NegentropyStorage>: Sendable {
     enum Role { case initiator, responder }
 
     struct Answer {
         var message: [UInt8]
-        /// For the initiator: the ranges that the other side has listed whole, as indices of own items, with the
-        /// ids that are there. Ranges are disjoint and ascend.
+        /// For the initiator: the ranges of which the other side has listed all ids, as indices of own items, with
+        /// these ids. Ranges are disjoint and ascend.
         var lists: [(own: Range<Int>, theirs: NegentropyIDList)]
     }
 
     let storage: Storage
     let role: Role
-    /// The greatest length of a message in bytes; 0 is none.
+    /// The greatest length of a message in bytes; 0 for no limit.
     let frameSizeLimit: Int
 
     init(storage: Storage, role: Role, frameSizeLimit: Int) {
@@ -26,19 +26,19 @@ struct NegentropyReconciler<Storage: NegentropyStorage>: Sendable {
         self.frameSizeLimit = frameSizeLimit
     }
 
-    /// The first message.
+    /// Returns the first message.
     func opening() -> [UInt8] {
         var writer = NegentropyWriter()
         writer.split(0..<storage.count, of: storage, upTo: .infinity)
         return writer.message
     }
 
-    /// The message that follows from `message`; one byte long if nothing is left to say.
+    /// Returns the answer to `message`; one byte long if nothing is left to say.
     func answer(to message: [UInt8]) throws(NegentropyError) -> Answer {
         var reader = NegentropyReader(message)
         let version = try reader.version()
         guard version == NegentropyV1.versionByte else {
-            // A responder names the version that it can speak; an initiator has none to fall back to.
+            // A responder names the version that it speaks. An initiator speaks no other version.
             guard role == .responder else { throw .unsupportedVersion(version) }
             return Answer(message: [NegentropyV1.versionByte], lists: [])
         }
@@ -51,7 +51,7 @@ struct NegentropyReconciler<Storage: NegentropyStorage>: Sendable {
 }
 
 extension NegentropyReconciler {
-    /// One message on its way through.
+    /// The work on one incoming message.
     private struct Round {
         private let storage: Storage
         private let role: Role
@@ -59,14 +59,15 @@ extension NegentropyReconciler {
 
         private(set) var writer = NegentropyWriter()
         private(set) var lists: [(own: Range<Int>, theirs: NegentropyIDList)] = []
-        /// Whether the frame is used up; the rest of the incoming message is then for a later round.
+        /// Whether the frame is full. A later round handles the rest of the incoming message.
         private(set) var isFull = false
 
         /// Where the next range begins.
         private var lower = 0
-        /// Up to which own item the message says something.
+        /// The index of the first own item that the message does not cover yet.
         private var written = 0
-        /// The end of what is settled since then, for which a skip is only written when something follows.
+        /// The end of the settled ranges after ``written``. The round writes a skip for them only if another range
+        /// follows.
         private var settled: NegentropyBound?
 
         init(_ reconciler: NegentropyReconciler) {
@@ -128,11 +129,11 @@ extension NegentropyReconciler {
 
         /// Ends the message with one fingerprint, because the answer to a range did not fit.
         ///
-        /// The fingerprint is for everything after the last bound that is kept, as the specification has it; the
-        /// reference implementation leaves out the items of the range that did not fit. Mostly that does no harm:
-        /// whichever it is, the other side finds that it differs. But if the other side has nothing in that range,
-        /// its items may equal what is left, and then it ends the reconciliation without the items left out. Its
-        /// fingerprint tells when it has nothing there; only then is this message not the reference's.
+        /// The fingerprint covers everything after the last bound that the message keeps, as the specification says.
+        /// The reference implementation omits the items of the range that did not fit. Mostly that does no harm: the
+        /// other side finds a difference either way. But if the other side has nothing in that range, its items may
+        /// equal the remaining ones; then it ends the reconciliation without the omitted items. Its fingerprint tells
+        /// whether it has nothing there. Only then does this message differ from the reference implementation's.
         private mutating func end(keeping length: Int, without own: Range<Int>, theirs: ArraySlice<UInt8>) {
             isFull = true
             let theyHaveNone = theirs.elementsEqual(storage.fingerprint(of: 0..<0))
@@ -150,8 +151,8 @@ extension NegentropyReconciler {
             frameSizeLimit > 0 && length > frameSizeLimit - NegentropyV1.frameReserve
         }
 
-        /// How many ids may follow `length` bytes, which are within the frame: up to and with the one that exceeds
-        /// it.
+        /// Returns the number of ids that may follow `length` bytes, which fit into the frame. The last of these ids
+        /// is the one that exceeds the frame.
         private func idsThatFit(behind length: Int) -> Int {
             guard frameSizeLimit > 0 else { return .max }
             return (frameSizeLimit - NegentropyV1.frameReserve - length) / NegentropyID.byteCount + 1
@@ -160,8 +161,9 @@ extension NegentropyReconciler {
 }
 
 extension NegentropyWriter {
-    /// Says of a range what lets the other side narrow down the difference: all ids if they are few, otherwise the
-    /// fingerprints of 16 parts of equal size; the first parts have one item more if need be.
+    /// Appends what the other side needs to narrow down the difference in a range: all ids if they are few, otherwise
+    /// the fingerprints of 16 parts of equal size. If the size is no multiple of 16, the first parts have one item
+    /// more.
     fileprivate mutating func split(
         _ range: Range<Int>, of storage: some NegentropyStorage, upTo bound: NegentropyBound
     ) {

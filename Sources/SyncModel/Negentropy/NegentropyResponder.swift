@@ -1,4 +1,4 @@
-/// The side that answers: it learns nothing but what it is asked, and remembers nothing from one message to the next.
+/// The answering side of a reconciliation: it learns only the questions, and keeps nothing between two messages.
 ///
 /// The items must not change while a reconciliation runs.
 package struct NegentropyResponder<Storage: NegentropyStorage>: Sendable {
@@ -6,16 +6,16 @@ package struct NegentropyResponder<Storage: NegentropyStorage>: Sendable {
 
     /// Prepares to answer.
     ///
-    /// - Parameter frameSizeLimit: The greatest length of an answer in bytes: 0 for none, or at least 4096. Without
-    ///   a limit an answer may hold all own ids.
+    /// - Parameter frameSizeLimit: The greatest length of an answer in bytes: 0 for no limit, or at least 4096.
+    ///   Without a limit, an answer may hold all own ids.
     package init(storage: Storage, frameSizeLimit: Int = 0) {
         reconciler = NegentropyReconciler(storage: storage, role: .responder, frameSizeLimit: frameSizeLimit)
     }
 
-    /// The answer to a message.
+    /// Returns the answer to a message.
     ///
-    /// A message of another version is answered with the byte of version 1 alone. Memory and time are bounded by
-    /// the length of `message` and the number of own items.
+    /// The answer to a message of another version is the byte of version 1 alone. The length of `message` and the
+    /// number of own items bound memory and time.
     package func reconcile(_ message: [UInt8]) throws(NegentropyError) -> [UInt8] {
         try reconciler.answer(to: message).message
     }

@@ -1,13 +1,13 @@
 import CSodium
 
-/// The sum of ids modulo 2^256, for any range of items; a difference of two sums is the sum of what lies between.
+/// The sum of ids modulo 2^256. The difference between the sums up to two items is the sum of the ids between them.
 package struct NegentropySum: Hashable, Sendable {
     private var low: UInt128 = 0
     private var high: UInt128 = 0
 
     package init() {}
 
-    /// The sum with these bytes, little-endian; nil is returned unless there are 32.
+    /// Makes a sum from 32 bytes, little-endian; returns nil for any other number.
     package init?(_ bytes: [UInt8]) {
         guard let id = NegentropyID(bytes) else { return nil }
         self.init(id)
@@ -40,7 +40,7 @@ package struct NegentropySum: Hashable, Sendable {
         withUnsafeBytes(of: (low.littleEndian, high.littleEndian)) { Array($0) }
     }
 
-    /// The 16 bytes that peers compare for `count` ids with this sum: the first half of SHA-256 over both.
+    /// Returns the 16 bytes that peers compare for `count` ids with this sum: the first half of SHA-256 over both.
     ///
     /// Source: Negentropy Protocol V1, "Fingerprint"; the count is its base-128 varint.
     package func fingerprint(count: UInt64) -> [UInt8] {

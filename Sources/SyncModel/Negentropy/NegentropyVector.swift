@@ -1,14 +1,15 @@
-/// Items in memory: 40 bytes an item, and half a byte for the sums that make every fingerprint cheap.
+/// Items in memory: 40 bytes an item, and half a byte for the sums, which make every fingerprint cheap.
 package struct NegentropyVector: NegentropyStorage {
     private let items: [NegentropyItem]
-    /// At index n the sum of the first n blocks; one more than there are whole blocks.
+    /// The sum of the first n whole blocks at index n, beginning with n = 0.
     private let sums: [NegentropySum]
 
-    /// Items a block. A fingerprint adds at most two blocks' ids one by one, whatever the length of its range.
+    /// The number of items in a block. A fingerprint adds at most the ids of two blocks one by one, however long its
+    /// range.
     private static let blockSize = 64
 
-    /// Sorts and seals the items. Items that are sorted already cost one pass; others O(n log n), and memory for
-    /// half of them besides. The array is sorted in place if nobody else holds it.
+    /// Sorts and seals the items. Sorted items cost one pass; others cost O(n log n), and memory for half of them in
+    /// addition. The initializer sorts the array in place if it has no other owner.
     ///
     /// - Throws: ``NegentropyError`` if an item occurs twice, or carries the timestamp that stands for infinity.
     package init(_ items: consuming [NegentropyItem]) throws(NegentropyError) {
@@ -50,7 +51,7 @@ package struct NegentropyVector: NegentropyStorage {
         return sum.fingerprint(count: UInt64(range.count))
     }
 
-    /// The sum of all ids before an index.
+    /// Returns the sum of all ids before an index.
     private func sum(below index: Int) -> NegentropySum {
         let block = index / Self.blockSize
         var sum = sums[block]

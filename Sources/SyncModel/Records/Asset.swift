@@ -1,7 +1,7 @@
-/// What a record says of a file that belongs to it, such as a picture: which bytes it has, and how people call it.
+/// A record's description of a file that belongs to it, such as a picture: hash, size, media type and name.
 ///
-/// The bytes are no part of the record. They are kept in files that are found by their hash, so the same picture is kept
-/// once however many records have it, and whoever gets it can tell that it is the right one.
+/// The bytes are no part of the record. A store keeps them in files that it finds by their hash. So it keeps a picture
+/// once, however many records have it, and a receiver can check that the bytes are right.
 ///
 /// In a column an asset is JSON text with the keys in this order and no blanks:
 ///
@@ -17,12 +17,12 @@ public struct Asset: Hashable, Sendable {
     public let hash: AssetHash
     /// In bytes.
     public let size: Int64
-    /// What kind of file it is, as in `image/jpeg` (RFC 6838), in lower case.
+    /// The kind of the file, as in `image/jpeg` (RFC 6838), in lower case.
     public let mediaType: String
-    /// What the file was called where it came from, for people; empty when nobody knows. Never a path.
+    /// The file's original name, for people; empty if nobody knows it. Never a path.
     public let name: String
 
-    /// - Returns: nil when the size is out of bounds, or the media type or the name is none.
+    /// - Returns: nil if the size is out of bounds, or if the media type or the name is not valid.
     public init?(hash: AssetHash, size: Int64, mediaType: String, name: String) {
         guard (0...Self.maximumSize).contains(size), Self.isMediaType(mediaType), Self.isName(name) else {
             return nil
@@ -33,7 +33,7 @@ public struct Asset: Hashable, Sendable {
         self.name = name
     }
 
-    // Names are equal byte for byte, as values are, not as Unicode would have it.
+    // Names are equal byte for byte, as values are, not by Unicode's equivalence.
     public static func == (left: Asset, right: Asset) -> Bool {
         left.hash == right.hash && left.size == right.size && left.mediaType == right.mediaType
             && left.name.utf8.elementsEqual(right.name.utf8)
@@ -58,7 +58,8 @@ public struct Asset: Hashable, Sendable {
             }
     }
 
-    /// Whether a text can stand as a file's name: it leads nowhere, and moves no cursor.
+    /// Whether a text can be a file's name: it leads to no other folder, and has no control characters, which move a
+    /// cursor.
     private static func isName(_ text: String) -> Bool {
         guard text.utf8.count <= maximumNameLength, text != ".", text != ".." else { return false }
         return !text.unicodeScalars.contains { scalar in
@@ -66,7 +67,7 @@ public struct Asset: Hashable, Sendable {
         }
     }
 
-    /// The nearest name that is allowed: without what is not, and cut to length at a character's end.
+    /// Returns the nearest valid name: without invalid characters, and cut to length at a character's end.
     public static func name(from text: String) -> String {
         var name = ""
         for character in text {
@@ -91,7 +92,7 @@ public struct AssetHash: Hashable, Sendable, Comparable, CustomStringConvertible
         self.bytes = bytes
     }
 
-    /// - Parameter hex: 64 hexadecimal digits in lower case; nil is returned for anything else.
+    /// - Parameter hex: 64 hexadecimal digits in lower case. The initializer returns nil for any other text.
     public init?(hex: some StringProtocol) {
         let digits = Array(hex.utf8)
         guard digits.count == 2 * Self.length else { return nil }
@@ -113,7 +114,7 @@ public struct AssetHash: Hashable, Sendable, Comparable, CustomStringConvertible
         }
     }
 
-    /// All bytes at once: an array gives them to the hasher one by one.
+    /// Hashes all bytes at once: an array passes them to the hasher one by one.
     public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
     /// 64 hexadecimal digits in lower case.
@@ -127,21 +128,22 @@ public struct AssetHash: Hashable, Sendable, Comparable, CustomStringConvertible
 extension Asset {
     private static let quote = UInt8(ascii: "\"")
 
-    /// The form in which an asset stands in a column: what SQLite's `json_object('hash', …, 'name', …, 'size', …,
-    /// 'type', …)` makes.
+    /// The text of an asset in a column. It equals the result of SQLite's
+    /// `json_object('hash', …, 'name', …, 'size', …, 'type', …)`.
     public var json: String {
-        // Of what JSON escapes, a name can only have the quotation mark.
+        // The quotation mark is the only character of a name that JSON escapes.
         let escaped = String(
             decoding: name.utf8.flatMap { $0 == Self.quote ? [0x5C, $0] : [$0] }, as: UTF8.self)
         return "{\"hash\":\"\(hash)\",\"name\":\"\(escaped)\",\"size\":\(size),\"type\":\"\(mediaType)\"}"
     }
 
-    /// Reads what ``json`` writes, to the byte.
+    /// Reads exactly the text that ``json`` writes.
     ///
-    /// - Returns: nil for any other text, also for other JSON that says the same.
+    /// - Returns: nil for any other text, also for other JSON with the same content.
     public init?(json text: String) {
         guard text.utf8.count <= 2048 else { return nil }
-        // By bytes: to Swift, a quotation mark and an accent that a name begins with are one character.
+        // The parser compares bytes: in Swift, a quotation mark and an accent at the start of a name are one
+        // character.
         var rest = Array(text.utf8)[...]
         func take(_ literal: String) -> Bool {
             guard rest.starts(with: literal.utf8) else { return false }
@@ -153,7 +155,7 @@ extension Asset {
             defer { rest = rest[range.upperBound...] }
             return String(decoding: rest[..<range.lowerBound], as: UTF8.self)
         }
-        // The name is the only part that might contain a delimiter, so what follows it is looked for from the end.
+        // Only the name may contain a delimiter, so the search for its end begins at the end of the text.
         guard take("{\"hash\":\""), let hash = take(upTo: "\",\"name\":\"").flatMap(AssetHash.init(hex:)),
             let size = rest.ranges(of: Array("\",\"size\":".utf8)).last
         else { return nil }
@@ -168,7 +170,7 @@ extension Asset {
         self = asset
     }
 
-    /// Appends the fields that are the same wherever an asset is encoded: hash, size, media type, name.
+    /// Appends the fields that every encoding of an asset has: hash, size, media type, name.
     package func append(to output: inout [UInt8]) {
         output.append(contentsOf: hash.bytes)
         VariableLengthInteger.append(UInt64(size), to: &output)

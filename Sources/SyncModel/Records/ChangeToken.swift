@@ -1,27 +1,28 @@
-/// A place in a store's sequence of changes, as CloudKit's server change token: a peer asks for what came after it.
+/// A place in a store's sequence of changes, like CloudKit's server change token: a peer asks for the changes after
+/// it.
 public struct ChangeToken: Sendable, Hashable {
-    /// Which run of the store's programs numbered the change; it tells a restored store from the one that gave
-    /// the token out.
+    /// The run of a program that numbered the change. It distinguishes a restored store from the store that gave the
+    /// token out.
     public var generation: [UInt8]
-    /// Every change up to this number is covered.
+    /// The token covers every change up to this number.
     public var sequence: Int64
-    /// Deletions up to this number that the store has forgotten do not concern the holder, because it began with nothing
-    /// when they were forgotten already; 0 when `sequence` says as much. It is greater than `sequence` only while a
-    /// whole copy is under way.
+    /// The holder need not hear of the deletions up to this number that the store has forgotten: it began with nothing
+    /// after the store had forgotten them. The horizon is 0 unless it is greater than ``sequence``, and it is greater
+    /// only during a whole copy.
     public var horizon: Int64
 
-    /// Before every change of every store: what comes after it is a whole copy.
+    /// The place before every change of every store. The changes after it are a whole copy.
     package static let start = ChangeToken(
         generation: [UInt8](repeating: 0, count: generationLength), sequence: 0)
 
-    /// Where a whole copy begins for a peer that deletions up to `horizon`, which are forgotten, do not concern.
+    /// Returns the beginning of a whole copy for a peer that need not hear of the forgotten deletions up to `horizon`.
     package static func wholeCopy(horizon: Int64) -> ChangeToken {
         ChangeToken(generation: start.generation, sequence: 0, horizon: horizon)
     }
 
-    /// Bytes of the id of a generation of this program's.
+    /// The length of a generation that this program makes, in bytes.
     package static let generationLength = 8
-    /// Bytes of a generation's id, at most.
+    /// The greatest length of any generation, in bytes.
     package static let maximumGenerationLength = 32
 
     public init(generation: [UInt8], sequence: Int64, horizon: Int64 = 0) {
@@ -35,10 +36,11 @@ public struct ChangeToken: Sendable, Hashable {
 package struct ChangeBatch: Sendable, Equatable {
     package var records: [RecordState]
     package var token: ChangeToken
-    /// Nothing came after this batch when it was read. Of loose batches: this is the last of them.
+    /// Whether nothing came after this batch when the store read it. For a loose batch: whether it is the last of
+    /// them.
     package var isLast: Bool
-    /// The records are those that a reconciliation found the receiver to lack, in no order: the token says nothing
-    /// of what it holds.
+    /// Whether a reconciliation found that the receiver lacks these records. Then they have no order, and the token
+    /// does not cover them.
     package var isLoose: Bool
 
     package init(records: [RecordState], token: ChangeToken, isLast: Bool, isLoose: Bool = false) {
@@ -49,14 +51,15 @@ package struct ChangeBatch: Sendable, Equatable {
     }
 }
 
-/// Where a store stands with a peer in one zone, at one moment.
+/// The state of a store towards a peer in one zone, at one moment.
 package struct ZoneSummary: Sendable, Equatable {
-    /// Covers everything that this store holds.
+    /// The token that covers all changes of this store.
     package var current: ChangeToken
-    /// What this store holds of the peer's changes; nil for nothing.
+    /// The token that covers the peer's changes in this store; nil if there are none.
     package var received: ChangeToken?
     package var digest: ZoneDigest
-    /// How many records the peer has refused to take from this store; as long as there are any, digests cannot be equal.
+    /// The number of this store's records that the peer has refused, or that are too large to travel. The digests
+    /// cannot be equal while there are any.
     package var refused: Int
 
     package init(current: ChangeToken, received: ChangeToken?, digest: ZoneDigest, refused: Int = 0) {

@@ -1,8 +1,8 @@
-/// The value of one field of a record: what SQLite can hold, with dates, references and assets told apart from text.
+/// The value of one field of a record: a value of SQLite, with dates, references and assets told apart from text.
 ///
-/// A date column's text becomes a `date`, a reference column's a `reference` and an asset column's an `asset`, only
-/// where turning it back gives the same text; anything else in those columns stays `text`, so that no value changes by being
-/// synced.
+/// The text of a date column becomes a `date`, that of a reference column a `reference`, and that of an asset column
+/// an `asset`, but only if the conversion back gives the same text. Any other text in those columns stays `text`, so
+/// that sync changes no value.
 public enum FieldValue: Hashable, Sendable {
     case null
     case integer(Int64)
@@ -16,8 +16,8 @@ public enum FieldValue: Hashable, Sendable {
     /// A file that belongs to the record. Indirect, so that all other values are small.
     indirect case asset(Asset)
 
-    /// Values are equal when their canonical encodings are: texts byte for byte, not as Unicode would have it, and
-    /// 0.0 is not -0.0.
+    /// Values are equal if their canonical encodings are. Texts compare byte for byte, not by Unicode's equivalence,
+    /// and 0.0 is not -0.0.
     public static func == (left: FieldValue, right: FieldValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -54,7 +54,7 @@ package enum ValueTag {
 extension FieldValue {
     /// Appends the canonical encoding: equal values have equal bytes, different values different ones.
     ///
-    /// It is what record ids hash, and what orders two values under one stamp.
+    /// Record ids hash this encoding, and it orders two values under one stamp.
     package func appendCanonical(to output: inout [UInt8]) {
         switch self {
         case .null:
@@ -100,7 +100,7 @@ extension FieldValue {
         }
     }
 
-    /// How many bytes of two's complement `value` needs: 0 for 0, at most 8.
+    /// Returns the number of bytes of two's complement that `value` needs: 0 for 0, at most 8.
     package static func minimalByteCount(_ value: Int64) -> Int {
         guard value != 0 else { return 0 }
         let magnitudeBits = 64 - (value < 0 ? ~value : value).leadingZeroBitCount

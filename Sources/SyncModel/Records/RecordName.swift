@@ -1,13 +1,13 @@
 /// The name of a record: its record type, the separator `|~|`, and a suffix that is unique within the type.
 ///
-/// `SBGame|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b4` is the record of a game. Because the name carries the type,
-/// a deletion needs nothing but the name. New names use a UUIDv7 suffix; any suffix of printable ASCII is
-/// accepted. Names compare by their bytes.
+/// `SBGame|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b4` is the record of a game. Because the name includes the type, a
+/// deletion needs only the name. New names use a UUIDv7 suffix; any suffix of printable ASCII is valid. Names compare
+/// by their bytes.
 ///
 /// Bounds: 5 to 255 bytes, printable ASCII (0x20...0x7E); the type is an identifier
 /// (`[A-Za-z_][A-Za-z0-9_]*`) of at most 63 bytes, the suffix is not empty.
 public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// What stands between the record type and the suffix.
+    /// The text between the record type and the suffix.
     public static let separator = "|~|"
     /// The greatest length of a whole name, in bytes.
     public static let maximumLength = 255
@@ -18,7 +18,7 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
     public let description: String
     private let typeLength: UInt8
 
-    /// The record type: what stands before the separator.
+    /// The record type: the text before the separator.
     public var recordType: String { String(description.utf8.prefix(Int(typeLength)))! }
 
     /// Whether the record is of that type.
@@ -26,12 +26,12 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
         type.utf8.count == Int(typeLength) && description.utf8.starts(with: type.utf8)
     }
 
-    /// What stands after the separator.
+    /// The text after the separator.
     public var suffix: Substring {
         description[description.utf8.index(description.startIndex, offsetBy: Int(typeLength) + 3)...]
     }
 
-    /// Checks and takes a whole name.
+    /// Makes a name from its whole text.
     ///
     /// - Throws: ``RecordNameError`` with the rule that the text breaks.
     public init(_ text: String) throws(RecordNameError) {
@@ -53,7 +53,7 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
         try self.init(recordType + Self.separator + suffix)
     }
 
-    /// Builds the name of a record of a type whose suffix is the text of a UUID.
+    /// Builds the name of a record from its type and the text of a UUID as the suffix.
     ///
     /// - Parameters:
     ///   - uuid: ``HexUUID/byteCount`` bytes.
@@ -86,7 +86,7 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
         return nil
     }
 
-    /// Whether the bytes can name a record type or a field: what SQL takes unquoted.
+    /// Whether the bytes can name a record type or a field, that is, whether SQL takes them unquoted.
     package static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
         guard let first = bytes.first, !(0x30...0x39).contains(first) else { return false }
         return bytes.allSatisfy { byte in
@@ -110,7 +110,7 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
     }
 }
 
-/// Why a text is not a record name. Each case reads as one sentence.
+/// Reasons why a text is not a record name. Each description is one sentence.
 public enum RecordNameError: Error, Equatable, CustomStringConvertible {
     case empty
     case tooLong(Int)

@@ -1,19 +1,19 @@
-/// How much a record may take: Protocol section 6.4.
+/// The limits of a record's size: Protocol section 6.4.
 extension RecordState {
-    /// The most that a record may take to travel, in bytes as ``size`` counts them. With the 6 MiB that a batch may have
-    /// before it, it fits into a message.
+    /// The greatest ``size`` in bytes of a record that travels. With the 6 MiB that a batch may have before it, it
+    /// fits into a message.
     package static let maximumSize = 8 << 20
-    /// The most that a record may come to by merging, in bytes as ``size`` counts them: it bounds what peers can make of
-    /// one record, each of whose states is small enough.
+    /// The greatest ``size`` in bytes of a record after merging. It bounds the record that peers can build from states
+    /// that are each small enough.
     package static let maximumMergedSize = 16 << 20
 
-    /// The most bytes that the state may take in a batch: with names that nothing else in the batch shares, and a stamp of
-    /// its own for each field.
+    /// The greatest number of bytes that the state may take in a batch. It assumes that the batch shares none of its
+    /// names, and that each field has a stamp of its own.
     package var size: Int {
         fields.reduce(400) { $0 + $1.value.size + $1.name.utf8.count + 24 }
     }
 
-    /// Whether the state is too large to travel. A deleted one travels without its fields.
+    /// Whether the state is too large to travel. A deleted record travels without its fields.
     package var isTooLarge: Bool { size > Self.maximumSize && !isDeleted }
 }
 

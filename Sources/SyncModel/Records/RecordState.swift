@@ -10,8 +10,8 @@ public struct RecordField: Hashable, Sendable {
         self.stamp = stamp
     }
 
-    /// Whether this write beats another one of the same field: the greater stamp; and between other values under one stamp (a
-    /// faulty peer) the one with the greater canonical encoding, so that even then every replica chooses the same.
+    /// Whether this write beats another write of the same field. The greater stamp wins. If a faulty peer gave one
+    /// stamp to two values, the greater canonical encoding wins, so that every replica chooses the same value.
     package func beats(_ other: RecordField) -> Bool {
         if stamp != other.stamp { return stamp > other.stamp }
         if value == other.value { return false }
@@ -20,24 +20,25 @@ public struct RecordField: Hashable, Sendable {
     }
 }
 
-/// Everything a replica knows of one record: its fields with their stamps, its last deletion, what brought it back, and up to
-/// when nothing of it may be kept.
+/// The knowledge of a replica about one record: its fields with their stamps, and the stamps of its last deletion, its
+/// last revival and its last deletion for ever.
 ///
-/// States of one record form a join-semilattice under ``merge(_:)``: each component only grows, so the order in
-/// which states arrive does not matter, nor does repetition.
+/// States of one record form a join-semilattice under ``merge(_:)``: each component only grows, so that neither the
+/// order nor the repetition of arriving states matters.
 public struct RecordState: Hashable, Sendable {
-    /// The most fields that a record may have, those that this version does not know included.
+    /// The most fields that a record may have, including fields that this version does not know.
     package static let maximumFieldCount = 1024
 
     public let name: RecordName
-    /// The fields that have ever been written, sorted by name (ASCII), each name once.
+    /// The written fields, sorted by name (ASCII), each name once.
     public private(set) var fields: [RecordField]
     /// The stamp of the last deletion of this record.
     public var deletion: Stamp?
-    /// The newest restoring of this record, or write of a record that needs it: it keeps this record alive as a write of its
-    /// own would.
+    /// The stamp of the newest restoring of this record, or of the newest write of a record that needs it. It keeps
+    /// this record alive as a write of its own does.
     public var revival: Stamp?
-    /// The stamp of the last deletion for ever: what was written up to then is kept nowhere. Not greater than ``deletion``.
+    /// The stamp of the last deletion for ever: replicas drop the writes up to it. It is not greater than
+    /// ``deletion``.
     public private(set) var erasure: Stamp?
 
     /// Makes a state of fields in any order.
@@ -69,47 +70,47 @@ public struct RecordState: Hashable, Sendable {
         fields.lazy.map(\.stamp).max()
     }
 
-    /// The stamp of all fields, when they have the same, as those of a record that was written once do.
+    /// The stamp that all fields share, as they do in a record that was written once; otherwise nil.
     package var soleStamp: Stamp? {
         guard let first = fields.first?.stamp else { return nil }
         for index in fields.indices where fields[index].stamp != first { return nil }
         return first
     }
 
-    /// The newest stamp that speaks for the record's being there: a write of its own, or a revival. Nothing speaks for one that
-    /// was deleted for ever but that it was written anew.
+    /// The newest stamp that keeps the record alive: of a write of its own, or of a revival. A record that was deleted
+    /// for ever has none until somebody writes it anew.
     package var life: Stamp? {
         isErased ? nil : latest(newestWrite, revival)
     }
 
-    /// The newest of all stamps: no write that knows of the state is older.
+    /// The newest of all stamps. A replica that knows this state gives later writes greater stamps.
     package var newestStamp: Stamp? { latest(newestWrite, latest(revival, deletion)) }
 
     /// Whether the record was deleted for ever, and not written anew.
     package var isErased: Bool { erasure != nil && fields.isEmpty }
 
-    /// Whether the last deletion beats everything that speaks for the record.
+    /// Whether the last deletion is not older than ``life``.
     public var isDeleted: Bool {
         guard let deletion else { return false }
         guard let life else { return true }
         return life <= deletion
     }
 
-    /// Whether the record is there, with fields: it takes part in the digest.
+    /// Whether the record is there, with fields. Then it takes part in the digest.
     ///
-    /// A record that is neither deleted nor live is hollow: it was revived here, and its fields are still to
-    /// come from a replica that kept them.
+    /// A record that is neither deleted nor live is hollow: it was revived here, and its fields have yet to come from
+    /// a replica that kept them.
     public var isLive: Bool { !fields.isEmpty && !isDeleted }
 
-    /// Whether nothing is known of the record: it was neither written nor deleted nor revived.
+    /// Whether the record was neither written nor deleted nor revived.
     package var isEmpty: Bool { fields.isEmpty && deletion == nil && revival == nil }
 
-    /// The field of that name, if it was ever written.
+    /// Returns the field with that name; nil if nobody has written it.
     public func field(_ name: String) -> RecordField? {
         fields.first { $0.name == name }
     }
 
-    /// Writes one field if the write beats what is there.
+    /// Writes one field if the write beats the present one.
     ///
     /// - Returns: whether the state changed.
     @discardableResult
@@ -125,8 +126,8 @@ public struct RecordState: Hashable, Sendable {
         return true
     }
 
-    /// Takes over whatever is newer in another state of the same record: per field the greater stamp, the
-    /// greater deletion, the greater revival, the greater erasure.
+    /// Takes over the newer parts of another state of the same record: for each field the write that beats the other,
+    /// and the greater deletion, revival and erasure.
     ///
     /// Commutative, associative and idempotent.
     ///
@@ -143,7 +144,7 @@ public struct RecordState: Hashable, Sendable {
         return changed
     }
 
-    /// Deletes the record, and what was written up to a stamp for ever.
+    /// Deletes the record, and drops its writes up to a stamp for ever.
     ///
     /// - Returns: whether the state changed.
     @discardableResult
@@ -155,7 +156,7 @@ public struct RecordState: Hashable, Sendable {
         return true
     }
 
-    /// Raises one of two stamps, if the new one is greater.
+    /// Raises the deletion or the revival if the new stamp is greater.
     @discardableResult
     package mutating func raise(_ component: WritableKeyPath<RecordState, Stamp?>, to stamp: Stamp?) -> Bool {
         guard let stamp else { return false }
@@ -197,7 +198,7 @@ public struct RecordState: Hashable, Sendable {
         return true
     }
 
-    /// The form in which the state travels: a deleted record is its name and stamps alone.
+    /// The form in which the state travels: a deleted record travels without its fields.
     package var transferred: RecordState {
         guard isDeleted else { return self }
         return RecordState(
@@ -205,7 +206,7 @@ public struct RecordState: Hashable, Sendable {
     }
 }
 
-/// The greater of two stamps of which either may be missing.
+/// Returns the greater of two stamps, each of which may be nil.
 package func latest(_ left: Stamp?, _ right: Stamp?) -> Stamp? {
     guard let left else { return right }
     guard let right else { return left }

@@ -1,8 +1,8 @@
-/// Which zone is meant, on every machine: its name and the replica that made it. Two households may both have a zone
-/// “ScorebookData”, and they are two.
+/// The identity of a zone on every machine: its name and the replica that made it. Two households may each have a zone
+/// “ScorebookData”; these are two zones.
 public struct ZoneID: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let name: ZoneName
-    /// The replica that made it.
+    /// The replica that made the zone.
     public let owner: ReplicaID
 
     public init(name: ZoneName, owner: ReplicaID) {
@@ -18,13 +18,13 @@ public struct ZoneID: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
 }
 
-/// What a machine lets another do in a zone.
+/// The rights that a machine gives another in a zone.
 public enum ZoneRights: Int64, Sendable, Hashable, Comparable {
-    /// Nothing goes to it, and nothing of it is taken.
+    /// The other machine gets no records, and this one takes none from it.
     case none = 0
-    /// It gets the records; what it writes is refused.
+    /// The other machine gets the records; this one refuses its writes.
     case read = 1
-    /// It gets the records, and what it writes counts.
+    /// The other machine gets the records, and its writes count.
     case write = 2
 
     public static func < (left: ZoneRights, right: ZoneRights) -> Bool { left.rawValue < right.rawValue }

@@ -2,14 +2,14 @@
 ///
 /// Bounds: 1 to 255 bytes of printable ASCII.
 public struct ZoneName: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The zone that every store has.
+    /// The name of the zone that every store has.
     public static let scorebookData = ZoneName(unchecked: "ScorebookData")
     /// The greatest length, in bytes.
     public static let maximumLength = 255
 
     public let description: String
 
-    /// Takes a name, or returns nil when it is empty, too long, or not printable ASCII.
+    /// Makes a name; returns nil if the text is empty, too long, or not printable ASCII.
     public init?(_ text: String) {
         let bytes = text.utf8
         guard (1...Self.maximumLength).contains(bytes.count) else { return nil }

@@ -1,9 +1,9 @@
-/// What one side does in its store because of what the two have agreed on.
+/// The changes that one side makes in its store once the two sides have agreed.
 package struct ZonePlan: Sendable, Equatable {
-    /// A zone that comes to this store.
+    /// A zone that this store takes up.
     package struct TakenUp: Sendable, Equatable {
         package let id: ZoneID
-        /// What it is called at the other side.
+        /// The zone's name at the other side.
         package let name: String
 
         package init(id: ZoneID, name: String) {
@@ -13,19 +13,19 @@ package struct ZonePlan: Sendable, Equatable {
     }
 
     package enum Change: Sendable, Equatable {
-        /// It stays as it is.
+        /// The zone stays as it is.
         case keep
-        /// The other side gets nothing of it.
+        /// The other side gets no records of the zone.
         case withhold
-        /// It keeps its records, and is that zone from now on.
+        /// The zone keeps its records, and becomes the given zone.
         case become(ZoneID)
-        /// It loses its records, and is that zone from now on.
+        /// The zone loses its records, and becomes the given zone.
         case replace(by: ZoneID)
     }
 
-    /// What becomes of this store's default zone.
+    /// The change of this store's default zone.
     package struct DefaultZone: Sendable, Equatable {
-        /// As it was offered. If another session has changed it since, nothing is done.
+        /// The zone's id as it was offered. If another session has changed the zone since, the store does nothing.
         package let id: ZoneID
         package let isShared: Bool
         package let change: Change

@@ -10,7 +10,7 @@ public struct HybridLogicalClock: Sendable, Equatable {
         self.last = last
     }
 
-    /// The time of a write made here when the wall clock showed `milliseconds` since 1970.
+    /// Returns the time of a local write when the wall clock shows `milliseconds` since 1970.
     ///
     /// A counter that overflows carries into the milliseconds.
     public mutating func tick(milliseconds: Int64) -> HybridTime {
@@ -19,7 +19,7 @@ public struct HybridLogicalClock: Sendable, Equatable {
         return last
     }
 
-    /// Takes note of a time seen in a record of another replica.
+    /// Moves the clock to a time from a record of another replica, if that time is later.
     public mutating func observe(_ time: HybridTime) {
         last = max(last, time)
     }

@@ -1,9 +1,9 @@
 /// Moments as ISO 8601 text in UTC, `2015-11-25T10:00:00Z` or with milliseconds `2015-11-25T10:00:00.250Z`.
 ///
-/// Written here rather than taken from Foundation because every record that is stored has such a date, and
-/// Foundation's formatter takes longer than the rest of storing it. The tests hold it against Foundation.
+/// This type replaces Foundation's formatter: every stored record has such a date, and that formatter takes longer
+/// than the rest of storing the record. The tests compare the two.
 public enum ISO8601 {
-    /// When to write the milliseconds.
+    /// The condition for writing the milliseconds.
     public enum Fraction: Sendable {
         /// Only when they are not zero: the form of date fields.
         case ifNeeded
@@ -11,10 +11,10 @@ public enum ISO8601 {
         case always
     }
 
-    /// The milliseconds since 1970 that are written with four digits of year.
+    /// The moments whose year has four digits, in milliseconds since 1970.
     public static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 
-    /// The text of a moment, or nil when its year does not have four digits.
+    /// Returns the text of a moment, or nil if its year does not have four digits.
     public static func text(milliseconds: Int64, fraction: Fraction) -> String? {
         guard writable.contains(milliseconds) else { return nil }
         let (days, inDay) = floorDivide(milliseconds, 86_400_000)
@@ -55,17 +55,17 @@ public enum ISO8601 {
         }
     }
 
-    /// The moment that `text` writes in exactly the form of `modificationDate`, which is that of
-    /// ``text(milliseconds:fraction:)`` with `.always`; nil for every other text.
+    /// Reads a text in exactly the form of `modificationDate`, which is that of ``text(milliseconds:fraction:)`` with
+    /// `.always`; returns nil for any other text.
     package static func milliseconds(modificationDate text: String) -> Int64? {
-        // The forms differ where the milliseconds are zero.
+        // The two forms differ only if the milliseconds are zero.
         let isWhole = text.hasSuffix(".000Z")
         guard isWhole || text.utf8.count == 24 else { return nil }
         return milliseconds(canonical: isWhole ? text.dropLast(5) + "Z" : text)
     }
 
-    /// The moment that `text` writes in exactly the form that ``text(milliseconds:fraction:)`` gives back with
-    /// `.ifNeeded`; nil for every other text, however much it may look like a date.
+    /// Reads a text in exactly the form of ``text(milliseconds:fraction:)`` with `.ifNeeded`; returns nil for any other
+    /// text, even if it looks like a date.
     public static func milliseconds(canonical text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 20 || bytes.count == 24 else { return nil }
@@ -84,7 +84,7 @@ public enum ISO8601 {
         let seconds =
             daysSince1970(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
         let milliseconds = seconds * 1000 + millis
-        // Whatever was out of range or punctuated otherwise does not come back the same.
+        // A number out of range or other punctuation does not come back the same.
         return Self.text(milliseconds: milliseconds, fraction: .ifNeeded) == text ? milliseconds : nil
     }
 
@@ -93,7 +93,7 @@ public enum ISO8601 {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 
-    /// The proleptic Gregorian date of a day number; eras of 400 years that begin on 1 March.
+    /// Returns the proleptic Gregorian date of a day number. It counts in eras of 400 years that begin on 1 March.
     ///
     /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
     private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {

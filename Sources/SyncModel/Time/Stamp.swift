@@ -1,4 +1,4 @@
-/// Which replica, or which foreign source of an import, wrote something: 8 bytes, the tie-breaker of stamps.
+/// The id of a replica, or of the foreign source of an import: 8 bytes, the tie-breaker of stamps.
 ///
 /// A replica's id is the first 8 bytes of the BLAKE2b-256 hash of its identity key, so it needs no registry.
 public struct ReplicaID: Hashable, Sendable, Comparable, CustomStringConvertible {
@@ -8,7 +8,7 @@ public struct ReplicaID: Hashable, Sendable, Comparable, CustomStringConvertible
         self.rawValue = rawValue
     }
 
-    /// The id that belongs to a public key or to the name of a foreign source.
+    /// Makes the id from a public key or from the name of a foreign source.
     public init(hashing bytes: some Collection<UInt8>) {
         let hash = BLAKE2b.hash(Array(bytes), length: 32)
         self.rawValue = hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -35,7 +35,7 @@ public struct HybridTime: Hashable, Sendable, Comparable {
         self.rawValue = rawValue
     }
 
-    /// The reading with counter 0 at that many milliseconds since 1970, clamped to what 48 bits hold.
+    /// Makes the reading with counter 0 at that many milliseconds since 1970, clamped to 48 bits.
     public init(milliseconds: Int64) {
         let clamped = UInt64(max(0, min(milliseconds, Self.maximumMilliseconds)))
         self.rawValue = clamped << 16
@@ -55,8 +55,7 @@ public struct HybridTime: Hashable, Sendable, Comparable {
     }
 }
 
-/// When and by whom a field was last written, or a record deleted. Stamps are totally ordered: by time, then by
-/// replica.
+/// The time and the replica of a write or a deletion. Stamps are totally ordered: by time, then by replica.
 public struct Stamp: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let time: HybridTime
     public let replica: ReplicaID

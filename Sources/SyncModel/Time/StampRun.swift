@@ -1,11 +1,11 @@
-/// The stamps of a record's fields as they are written: the stamp that most fields share, and the exceptions to it.
+/// The encoded form of the stamps of a record's fields: the stamp that most fields share, and the exceptions to it.
 package struct StampRun {
-    /// The most frequent stamp, the earliest of those that are equally frequent; nil for no fields.
+    /// The most frequent stamp; the earliest one if several are equally frequent; nil for no fields.
     package let base: Stamp?
-    /// The fields with other stamps, by their number, in order.
+    /// The fields with other stamps, by index, in order.
     package let exceptions: [(field: Int, stamp: Stamp)]
 
-    /// Appends how many exceptions there are, and each with the number of its field.
+    /// Appends the number of exceptions, and each exception with the index of its field.
     package func appendExceptions(to output: inout [UInt8], _ append: (Stamp, inout [UInt8]) -> Void) {
         VariableLengthInteger.append(UInt64(exceptions.count), to: &output)
         for (field, stamp) in exceptions {
@@ -17,7 +17,7 @@ package struct StampRun {
 
 extension StampRun {
     package init(_ state: RecordState) {
-        // Most records have one stamp, which is found without counting.
+        // Most records have one stamp, and need no counting.
         if let stamp = state.soleStamp {
             self.init(base: stamp, exceptions: [])
         } else {

@@ -1,7 +1,7 @@
 import SyncModel
 
-/// The order in which files are to be asked for. It may name a file twice, and files that are not in line any more: the
-/// owner knows which are.
+/// The order in which this side asks for files. It may name a file twice, and files that are not in line any more; the
+/// owner knows which files are in line.
 struct AssetQueue: Sendable {
     private var urgent: [AssetHash] = []
     private var list: [AssetHash] = []
@@ -15,10 +15,10 @@ struct AssetQueue: Sendable {
         if !urgent.contains(hash) { urgent.append(hash) }
     }
 
-    /// Takes the first file out that is in line and ready.
+    /// Removes and returns the first file that is in line and ready.
     mutating func popFirst(where isReady: (AssetHash) -> Bool, in isInLine: (AssetHash) -> Bool) -> AssetHash?
     {
-        // There are few of both: what is waited for is bounded by what may be asked for at a time.
+        // Both lists are short: the limit on requests at a time bounds the files that wait.
         if let hash = Self.take(from: &urgent, where: isReady, in: isInLine)
             ?? Self.take(from: &passed, where: isReady, in: isInLine)
         {

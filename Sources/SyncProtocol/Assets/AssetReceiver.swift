@@ -2,26 +2,26 @@ import SyncModel
 
 /// The receiving half of the exchange of assets with one peer: a state machine without I/O.
 ///
-/// Whoever drives it says what is wanted, asks for the ``nextStep()`` until there is none, and hands in what came of it.
-/// It asks for files piece by piece, so that ``ProtocolLimits/assetWindow`` bounds what is on its way whatever the peer
-/// does, and a connection is never full of files when a record is to go through it.
+/// The driver says which files this side wants, asks for the ``nextStep()`` until it is nil, and reports the result of
+/// each step. The receiver asks for files piece by piece. So ``ProtocolLimits/assetWindow`` bounds the bytes on their
+/// way, whatever the peer does, and files never fill a connection that a record has to go through.
 ///
-/// Each file that is wanted has one ``WantedAsset/State``. ``PeerAnswers`` counts what the peer still has to answer, also
-/// for files that were given up.
+/// Each wanted file has one ``WantedAsset/State``. ``PeerAnswers`` counts the answers that the peer still owes, also
+/// for files that this side has given up.
 package struct AssetReceiver: Sendable {
-    /// Something to do.
+    /// A task for the driver.
     package enum Step: Sendable, Equatable {
-        /// Open what is there of a file; answer with ``opened(_:at:)``, ``isBusy(_:)``, ``hasNoRoom(_:)``,
+        /// Open the part of a file that is here; answer with ``opened(_:at:)``, ``isBusy(_:)``, ``hasNoRoom(_:)``,
         /// ``notFinished(_:)`` or ``isPresent(_:)``.
         case open(AssetHash, size: Int64)
         /// Ask the peer for a piece of a file.
         case request(Message.AssetRequest)
-        /// The last byte is written. Hold the file against its hash and give it its name; answer with
+        /// Check the file against its hash and give it its name, because its last byte is written; answer with
         /// ``finished(_:isIntact:)`` or ``notFinished(_:)``.
         case finish(AssetHash)
     }
 
-    /// What to do with bytes that have come.
+    /// The driver's task for bytes that have arrived.
     package enum Arrival: Sendable, Equatable {
         /// Write them at the end of the file, then call ``wrote(_:count:)``.
         case write
@@ -31,9 +31,9 @@ package struct AssetReceiver: Sendable {
 
     /// Counts over all files.
     private struct Totals {
-        /// The files that the peer may expect to be asked for, and the bytes of them that are not written.
+        /// The files that this side may still request from the peer, and their bytes that are not written yet.
         var expected: (files: Int, bytes: Int64) = (0, 0)
-        /// Bytes that the peer was asked for and that are not written.
+        /// Bytes that this side has requested and not written yet.
         var requested: Int64 = 0
         var busy = 0
         var withoutRoom = 0
@@ -56,22 +56,23 @@ package struct AssetReceiver: Sendable {
     }
 
     private var files: [AssetHash: WantedAsset] = [:]
-    // What follows from the states of the files; ``set(_:_:)`` keeps it.
+    // These follow from the states of the files; ``set(_:_:)`` keeps them up to date.
     private var queue = AssetQueue()
     private var underWay: Set<AssetHash> = []
     private var totals = Totals()
 
-    /// Files that were begun anew, because what was there before was wrong. This outlives what is known of a file.
+    /// Files that this side has begun anew, because the earlier bytes were wrong. This outlives a file's entry in
+    /// ``files``.
     private var begunAnew: Set<AssetHash> = []
     private var answers = PeerAnswers()
-    /// There is no room, so nothing is asked for.
+    /// Whether this side asks for nothing because it has no room.
     private var isPaused = false
-    /// The peer does not answer; nothing more is asked of it until it does.
+    /// Whether the peer does not answer. This side asks it for nothing more until it does.
     private var isStalled = false
 
     package init() {}
 
-    /// Changes what is known of a file: nil if it is not wanted any more.
+    /// Changes the entry of a file: nil if this side does not want it any more.
     private mutating func set(_ hash: AssetHash, _ file: WantedAsset?) {
         let old = files[hash]
         files[hash] = file
@@ -87,11 +88,11 @@ package struct AssetReceiver: Sendable {
         set(hash, file)
     }
 
-    // MARK: What is wanted
+    // MARK: Wanted files
 
-    /// A file is wanted. One that is known already is left as it is, but for a size that has changed.
+    /// Adds a wanted file. A known file stays as it is, except for a changed size.
     ///
-    /// - Parameter isUrgent: somebody waits for it, so it goes before the others.
+    /// - Parameter isUrgent: whether somebody waits for the file, so that it goes before the others.
     package mutating func want(_ hash: AssetHash, size: Int64, isUrgent: Bool = false) {
         if var known = files[hash], !known.isUnavailable {
             if !known.isUnderWay {
@@ -99,7 +100,7 @@ package struct AssetReceiver: Sendable {
                 set(hash, known)
             }
         } else if files[hash]?.size != size {
-            // Of a peer that does not have the file, another size is another question.
+            // A peer that lacks the file with one size may have it with another.
             set(hash, WantedAsset(size: size))
         } else {
             return
@@ -107,35 +108,35 @@ package struct AssetReceiver: Sendable {
         if isUrgent { queue.moveToFront(hash) }
     }
 
-    /// These files alone are still wanted. What is under way goes on: most of it may be here.
+    /// Drops all wanted files but these. A file under way goes on, because most of it may be here.
     package mutating func keepOnly(_ wanted: Set<AssetHash>) {
         for (hash, _) in files.filter({ !$0.value.isUnderWay && !wanted.contains($0.key) }) { set(hash, nil) }
     }
 
-    /// Whether anything is wanted, from whomever.
+    /// Whether this side wants any file, from any peer.
     package var wantsAny: Bool { !files.isEmpty }
 
-    /// How many files this side is still going to ask the peer for, or is receiving from it.
+    /// The files that this side will still request from the peer or is receiving from it, and their bytes.
     package var remaining: Message.AssetsWanted {
         guard !isIdle else { return Message.AssetsWanted(files: 0, bytes: 0) }
         return Message.AssetsWanted(
             files: UInt64(totals.expected.files), bytes: UInt64(max(0, totals.expected.bytes)))
     }
 
-    /// Whether there is nothing that this peer may still give.
+    /// Whether this side can get nothing more from this peer for now.
     package var isIdle: Bool { isPaused || isStalled || totals.expected.files == 0 }
 
-    /// Files that this peer does not have.
+    /// The number of files that this peer does not have.
     package var unavailableCount: Int { totals.unavailable }
 
     // MARK: Waiting
 
-    /// Whether files wait for somebody else who is receiving them; look again later with ``retryBusy()``.
+    /// Whether files wait because another receiver has them; try again later with ``retryBusy()``.
     package var hasBusy: Bool { totals.busy > 0 }
 
     package mutating func retryBusy() { retry { $0 != .noRoom } }
 
-    /// Whether there are files that there is no room for; look again later with ``retryTooLarge()``.
+    /// Whether files wait because there is no room for them; try again later with ``retryTooLarge()``.
     package var hasTooLarge: Bool { totals.withoutRoom > 0 }
 
     package mutating func retryTooLarge() { retry { $0 == .noRoom } }
@@ -147,7 +148,7 @@ package struct AssetReceiver: Sendable {
         for (hash, file) in waiting { move(hash, to: .queued(file.obstacle)) }
     }
 
-    /// There is no room: this side gives up all that is under way for now, and keeps what it has received.
+    /// Gives up all files under way for now, because there is no room. This side keeps the bytes that it has received.
     ///
     /// - Returns: the files to close.
     package mutating func pause() -> [AssetHash] {
@@ -157,10 +158,10 @@ package struct AssetReceiver: Sendable {
 
     package mutating func resume() { isPaused = false }
 
-    /// Whether the peer still has to answer something.
+    /// Whether the peer still owes an answer.
     package var isAwaitingAnswers: Bool { !answers.isEmpty }
 
-    /// The peer has not answered for long: this side leaves what is under way to other peers until it does.
+    /// Leaves the files under way to other peers until this peer answers, because it has not answered for long.
     ///
     /// - Returns: the files to close.
     package mutating func stall() -> [AssetHash] {
@@ -179,7 +180,7 @@ package struct AssetReceiver: Sendable {
 
     // MARK: Steps
 
-    /// What to do next; nil when something has to come first.
+    /// Returns the next step; nil if something else has to happen first.
     package mutating func nextStep() -> Step? {
         let open = openFiles
         if let whole = open.first(where: { $0.left == 0 && $0.progress.written == $0.progress.requested }) {
@@ -187,18 +188,18 @@ package struct AssetReceiver: Sendable {
             return .finish(whole.hash)
         }
         guard !isPaused, !isStalled else { return nil }
-        // What will be dropped when it comes is on its way, too: without it, a side that pauses often would ask for more
-        // than is allowed.
+        // Bytes that this side will drop are on their way, too. Without them in the sum, a side that pauses often
+        // would ask for more than is allowed.
         let room = ProtocolLimits.assetWindow - totals.requested - answers.droppedBytes
         guard room > 0 else { return nil }
-        // The smallest rest first, so that files become whole.
+        // The smallest rest comes first, so that files become whole.
         guard let next = open.filter({ $0.left > 0 }).min(by: { $0.left < $1.left }) else {
             return nextOpen()
         }
         return request(next, min(next.left, room))
     }
 
-    /// A file whose bytes come, and how many of them the peer was not asked for yet.
+    /// A file that this side is receiving, and the number of its bytes that it has not requested yet.
     private typealias OpenFile = (hash: AssetHash, progress: WantedAsset.Progress, left: Int64)
 
     private var openFiles: [OpenFile] {
@@ -219,7 +220,8 @@ package struct AssetReceiver: Sendable {
     }
 
     private mutating func nextOpen() -> Step? {
-        // What was asked for before has to come, and be dropped, before it is asked for anew.
+        // The bytes of an earlier request have to come, and this side has to drop them, before it asks for the file
+        // anew.
         guard underWay.count < ProtocolLimits.openAssets,
             let hash = queue.popFirst(
                 where: { !answers.areOwed($0) }, in: { files[$0]?.isQueued == true }), let file = files[hash]
@@ -228,28 +230,28 @@ package struct AssetReceiver: Sendable {
         return .open(hash, size: file.size)
     }
 
-    /// The file is open, and this many bytes are there.
+    /// Notes that the file is open and that `offset` bytes of it are here.
     ///
-    /// - Returns: false when it was given up meanwhile, and is to be closed.
+    /// - Returns: false if this side has given the file up meanwhile; then the driver closes it.
     package mutating func opened(_ hash: AssetHash, at offset: Int64) -> Bool {
         guard case .opening = files[hash]?.state else { return false }
         move(hash, to: .receiving(WantedAsset.Progress(begin: offset, requested: offset, written: offset)))
         return true
     }
 
-    /// Somebody else is receiving the file.
+    /// Notes that another receiver has the file.
     package mutating func isBusy(_ hash: AssetHash) {
         guard case .opening(let obstacle) = files[hash]?.state else { return }
         move(hash, to: .waiting(.busy(tries: (obstacle?.tries ?? 0) + 1)))
     }
 
-    /// There is no room for this file, though there may be for others.
+    /// Notes that there is no room for this file; there may be room for others.
     package mutating func hasNoRoom(_ hash: AssetHash) {
         guard case .opening = files[hash]?.state else { return }
         move(hash, to: .waiting(.noRoom))
     }
 
-    /// The file is there already, or not wanted any more.
+    /// Drops a file that is here already, or that nobody wants any more.
     package mutating func isPresent(_ hash: AssetHash) { set(hash, nil) }
 
     package mutating func wrote(_ hash: AssetHash, count: Int) {
@@ -258,10 +260,11 @@ package struct AssetReceiver: Sendable {
         move(hash, to: .receiving(progress))
     }
 
-    /// The file has its name; or it did not have the bytes that its hash says, so this peer is not asked for it again.
+    /// Notes the end of a file: it has its name, or its bytes do not match its hash. In the second case this side does
+    /// not ask this peer for it again.
     ///
-    /// - Returns: whether the peer is to blame. When some of it was there before, that may as well have been wrong, and the
-    ///   peer is asked for the whole once.
+    /// - Returns: whether the peer is to blame. If a part of the file was here before, that part may have been wrong;
+    ///   then this side asks the peer once for the whole file.
     @discardableResult
     package mutating func finished(_ hash: AssetHash, isIntact: Bool) -> Bool {
         guard case .finishing(let progress) = files[hash]?.state else { return false }
@@ -276,7 +279,7 @@ package struct AssetReceiver: Sendable {
         return false
     }
 
-    /// The file could not be opened, or finished; it is tried again.
+    /// Puts a file that the driver could not open or finish back in line.
     package mutating func notFinished(_ hash: AssetHash) {
         guard let file = files[hash], file.isUnderWay else { return }
         move(hash, to: .queued(file.obstacle))
@@ -284,27 +287,27 @@ package struct AssetReceiver: Sendable {
 
     // MARK: Messages
 
-    /// Bytes have come.
+    /// Handles bytes of a file.
     package mutating func received(_ chunk: Message.AssetChunk) throws(ProtocolError) -> Arrival {
         let isWanted = try answers.received(chunk)
         isStalled = false
         return isWanted ? .write : .drop
     }
 
-    /// The peer does not have a file that it was asked for: the answer to one request.
+    /// Handles the peer's answer to one request that it does not have the file.
     ///
-    /// - Returns: whether it is open and has to be closed.
+    /// - Returns: whether the file is open, so that the driver has to close it.
     package mutating func isMissing(_ hash: AssetHash) throws(ProtocolError) -> Bool {
         let isWanted = try answers.receivedMissing(hash)
         isStalled = false
         guard isWanted else { return false }
-        // Whatever comes to the requests after this one would leave a gap.
+        // The answers to the later requests would leave a gap.
         answers.drop(hash)
         move(hash, to: .unavailable)
         return true
     }
 
-    /// The peer has come to have files that it did not have when it was asked.
+    /// Handles the peer's news that it has files now that it lacked before.
     package mutating func areAvailable(_ hashes: [AssetHash]) {
         for hash in hashes where files[hash]?.isUnavailable == true { move(hash, to: .queued()) }
     }

@@ -1,20 +1,19 @@
 import SyncModel
 
-/// What a peer was asked for and has not answered: each request for a piece of a file, in the order in which the answers
-/// come.
+/// The requests for pieces of files that a peer has not answered yet, in the order of its answers.
 ///
-/// A request is answered by all of its bytes, or by fewer and the word that the rest is missing. So it is always known
-/// which request an answer is to, also when the file was given up, or is wanted again, since.
+/// The peer answers a request with all of its bytes, or with fewer and the message that the rest is missing. So this
+/// side always knows which request an answer belongs to, even if it has since given the file up or wants it again.
 struct PeerAnswers: Sendable {
     private struct Answer {
         var next: Int64
         let end: Int64
-        /// Not when the file was given up since it was asked for.
+        /// False if this side has given the file up since the request.
         var isWanted = true
     }
 
     private var owed: [AssetHash: [Answer]] = [:]
-    /// Bytes that may still come and that nobody wants.
+    /// Bytes that may still come although nobody wants them.
     private(set) var droppedBytes: Int64 = 0
 
     var isEmpty: Bool { owed.isEmpty }
@@ -25,7 +24,7 @@ struct PeerAnswers: Sendable {
         owed[hash, default: []].append(Answer(next: offset, end: offset + count))
     }
 
-    /// What was asked of a file is not wanted any more.
+    /// Notes that nobody wants the requested bytes of a file any more.
     mutating func drop(_ hash: AssetHash) {
         guard var answers = owed[hash] else { return }
         for index in answers.indices where answers[index].isWanted {

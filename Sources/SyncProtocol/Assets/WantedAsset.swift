@@ -1,44 +1,44 @@
 import SyncModel
 
-/// A file that is wanted of one peer, and how far it has come.
+/// A file that this side wants from one peer, and its progress.
 struct WantedAsset: Sendable {
     enum State: Sendable {
-        /// It is in line to be opened.
+        /// The file is in line for this side to open it.
         case queued(Obstacle? = nil)
-        /// It is not opened before somebody wants to try it again.
+        /// This side opens the file only when somebody wants to try it again.
         case waiting(Obstacle)
         case opening(Obstacle?)
-        /// It is open, and its bytes come.
+        /// The file is open, and its bytes come.
         case receiving(Progress)
-        /// Its last byte is written.
+        /// The last byte of the file is written.
         case finishing(Progress)
-        /// The peer does not have it, or sent other bytes.
+        /// The peer does not have the file, or sent other bytes.
         case unavailable
     }
 
-    /// Why a file could not be opened the last time. It stays so while the file is tried again: otherwise the peer would
-    /// hear of more to come each time.
+    /// The reason why this side could not open a file the last time. It stays during the next try; otherwise each try
+    /// would announce more files to the peer.
     enum Obstacle: Sendable, Equatable {
-        /// Somebody else receives the file; so many tries in a row have found that.
+        /// Another receiver has the file, as `tries` attempts in a row have found.
         case busy(tries: Int)
         /// There is no room for this file, but there may be for others.
         case noRoom
 
         private static let mostTries = 8
 
-        /// Whether it may take long. Until then the peer has to wait: whoever receives a busy file may be asking a peer that
-        /// does not have it.
+        /// Whether the obstacle may last long. Before that the peer has to wait: the other receiver of a busy file may
+        /// be asking a peer that does not have it.
         var isLasting: Bool { self == .noRoom || tries >= Self.mostTries }
 
         var tries: Int { if case .busy(let tries) = self { tries } else { 0 } }
     }
 
     struct Progress: Sendable {
-        /// How many bytes were there when the file was opened.
+        /// The number of bytes that were here when this side opened the file.
         let begin: Int64
-        /// Up to where the peer was asked for bytes.
+        /// The end of the bytes that this side has requested.
         var requested: Int64
-        /// Up to where bytes are written.
+        /// The end of the bytes that this side has written.
         var written: Int64
     }
 
@@ -71,6 +71,6 @@ struct WantedAsset: Sendable {
 
     var isUnavailable: Bool { if case .unavailable = state { true } else { false } }
 
-    /// Whether the peer may expect to be asked for it soon.
+    /// Whether the peer may expect a request for the file soon.
     var isExpected: Bool { !isUnavailable && obstacle?.isLasting != true }
 }

@@ -2,10 +2,10 @@ import NIOCore
 
 /// Cuts a stream of bytes into frames: two bytes of length, most significant first, then that many bytes.
 ///
-/// Before the handshake is done only short frames are taken, so that a stranger's length allocates nothing.
+/// Before the handshake is done it takes only short frames, so that a stranger's length allocates nothing.
 package struct FrameDecoder: Sendable {
     private var buffer = ByteBuffer()
-    /// Frames longer than this are refused.
+    /// The longest frame that the decoder takes, in bytes.
     package var limit: Int
 
     package init(limit: Int) {
@@ -15,13 +15,13 @@ package struct FrameDecoder: Sendable {
     /// Bytes that have arrived and belong to a frame that is not complete.
     package var pendingBytes: Int { buffer.readableBytes }
 
-    /// Takes in bytes that have arrived.
+    /// Adds bytes that have arrived.
     package mutating func append(_ bytes: ByteBuffer) {
         buffer.discardReadBytes()
         buffer.writeImmutableBuffer(bytes)
     }
 
-    /// The next whole frame, or nil when it is not all there.
+    /// Returns the next whole frame; nil if it is not complete.
     package mutating func next() throws(ProtocolError) -> ByteBuffer? {
         guard let length = buffer.getInteger(at: buffer.readerIndex, as: UInt16.self) else { return nil }
         guard length > 0, Int(length) <= limit else {

@@ -5,22 +5,22 @@ import SyncModel
 /// The handshake of one connection, from the first byte to the ciphers: a state machine without I/O. Protocol/
 /// "Handshake" is normative.
 ///
-/// Whoever drives it sends what ``start()`` gives, hands in what comes, and does what ``next()`` says. An error ends it;
-/// the connection is then closed without a word.
+/// The driver sends the result of ``start()``, hands in the bytes that arrive, and does what ``next()`` says. An error
+/// ends the handshake; the driver then closes the connection without a message.
 package struct LinkHandshake: Sendable {
-    /// Something to do.
+    /// A task for the driver.
     package enum Step: Sendable {
         case send(ByteBuffer)
-        /// Tell a caller of another version which one this is, and close because of the error.
+        /// Tell a caller of another version this side's version, and close because of the error.
         case refuse(ByteBuffer, ProtocolError)
-        /// The handshake is done. What has come behind it is in the decoder of the frames.
+        /// The handshake is done. The frame decoder holds the bytes that came after it.
         case done(TransportCiphers, FrameDecoder)
     }
 
     private enum State {
         case caller
         case listener
-        /// Waits for the caller's second message, this side's last.
+        /// The listener waits for the caller's second message, the last of the handshake.
         case listenerAwaitingProof
         case complete
         case ended
@@ -34,29 +34,29 @@ package struct LinkHandshake: Sendable {
     ///   - role: the initiator is the side that made the connection.
     ///   - app: the handshake fails at the caller when the two sides have different ones.
     ///   - staticKey: this machine's identity.
-    ///   - ephemeral: for tests only; left out, each handshake makes a new key, as it must.
+    ///   - ephemeral: for tests only. Without it each handshake makes a new key, as it must.
     package init(role: NoiseHandshake.Role, app: AppID, staticKey: KeyPair, ephemeral: KeyPair? = nil) {
         noise = NoiseHandshake(
             role: role, staticKey: staticKey, prologue: Preamble.prologue(app), ephemeral: ephemeral)
         state = role == .initiator ? .caller : .listener
     }
 
-    /// What the caller begins with; nil for the listener, which waits.
+    /// Returns the caller's first message; nil for the listener, which waits.
     package mutating func start() throws -> ByteBuffer? {
         guard noise.role == .initiator else { return nil }
         return Self.frame(try noise.writeMessage(payload: Preamble.payload))
     }
 
-    /// Takes in bytes that have arrived.
+    /// Adds bytes that have arrived.
     package mutating func append(_ bytes: ByteBuffer) { frames.append(bytes) }
 
-    /// What to do next; nil when more bytes have to come first, and after the end.
+    /// Returns the next step; nil if more bytes have to come first, and after the end.
     ///
-    /// - Throws: ``ProtocolError`` for what is no handshake of this protocol or of another version,
-    ///   `SecureChannelError` for one that is not honest.
+    /// - Throws: ``ProtocolError`` for bytes that are no handshake of this protocol or of another version,
+    ///   `SecureChannelError` for a handshake that fails a cryptographic check.
     package mutating func next() throws -> Step? {
         let current = state
-        // Whatever is thrown below ends it.
+        // Any error below ends the handshake.
         state = .ended
         if case .complete = current { return try finish() }
         if case .ended = current { return nil }

@@ -1,40 +1,40 @@
 import NIOCore
 import SecureChannel
 
-/// Turns the bytes of a connection into messages, once the handshake is done: frames, their decryption, and the messages
-/// in the stream of what they hold. A state machine without I/O.
+/// Turns the bytes of a connection into messages, once the handshake is done: it cuts them into frames, decrypts
+/// these, and cuts the decrypted stream into messages. A state machine without I/O.
 ///
-/// What it keeps is bounded by one frame, one message of ``limit`` bytes, and what was appended at once. After an error it
-/// throws that error whenever it is asked: a stream that was wrong once has no place at which it could be trusted again.
+/// It keeps at most one frame, one message of ``limit`` bytes, and the bytes of one ``append(_:)``. After an error,
+/// ``next()`` throws that error at each call: nothing after an error in the stream can be trusted.
 package struct MessageDecoder: Sendable {
     package enum Event: Sendable, Equatable {
         case message(Message)
-        /// A frame has come whole, which may have held no more than a part of a message.
+        /// A whole frame has arrived. It may have held only a part of a message.
         case frame
     }
 
     private var frames: FrameDecoder
     private var cipher: ReceivingCipher
     private var plain = ByteBuffer()
-    /// A buffer that a long message has made larger than this, in bytes, is not kept.
+    /// The largest buffer that the decoder keeps after a long message, in bytes.
     private static let keptCapacity = 1 << 20
     private var failure: (any Error)?
-    /// Messages longer than this, in bytes, are refused.
+    /// The longest message that the decoder takes, in bytes.
     package var limit = ProtocolLimits.maximumUnpairedMessage
 
-    /// What is kept for messages that are not there whole, in bytes.
+    /// The size of the buffer for incomplete messages, in bytes.
     package var capacity: Int { plain.capacity }
 
-    /// - Parameter frames: with what has come behind the handshake already.
+    /// - Parameter frames: holds the bytes that came after the handshake.
     package init(_ frames: FrameDecoder, _ cipher: ReceivingCipher) {
         self.frames = frames
         self.cipher = cipher
     }
 
-    /// Takes in bytes that have arrived.
+    /// Adds bytes that have arrived.
     package mutating func append(_ bytes: ByteBuffer) { frames.append(bytes) }
 
-    /// What the bytes so far hold next; nil when more have to come.
+    /// Returns the next event in the bytes so far; nil if more bytes have to come.
     ///
     /// - Throws: ``ProtocolError`` `malformed`, or `SecureChannelError` for a frame that does not decrypt.
     package mutating func next() throws -> Event? {

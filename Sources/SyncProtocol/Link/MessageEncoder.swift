@@ -1,23 +1,24 @@
 import NIOCore
 import SecureChannel
 
-/// Turns messages into encrypted frames, one at a time, so that of a long message no more than a frame is there twice.
+/// Turns messages into encrypted frames, one at a time, so that memory holds at most one frame of a long message
+/// twice.
 package struct MessageEncoder: Sendable {
     private var cipher: SendingCipher
-    /// What is left of the message that is being written.
+    /// The rest of the message that the encoder is writing.
     private var plain = ByteBuffer()
 
     package init(_ cipher: SendingCipher) {
         self.cipher = cipher
     }
 
-    /// Takes the next message up; all of the one before has to be written.
+    /// Begins the next message. The caller must have taken all frames of the previous message.
     package mutating func begin(_ message: Message) {
         plain = ByteBuffer()
         MessageCodec.encode(message, into: &plain)
     }
 
-    /// The next frame; nil at the end of what was taken up.
+    /// Returns the next frame; nil at the end of the message.
     package mutating func nextFrame() throws -> ByteBuffer? {
         guard plain.readableBytes > 0 else {
             plain = ByteBuffer()

@@ -1,7 +1,7 @@
 import NIOCore
 import SyncModel
 
-/// The encoding of a batch of records. Names of types and fields, and replica ids, are written once per batch, in
+/// The encoding of a batch of records. A batch has the names of types and fields, and the replica ids, once, in
 /// tables; records refer to them by number.
 package enum BatchCodec {
     private static let isLast: UInt8 = 1
@@ -36,7 +36,7 @@ package enum BatchCodec {
         buffer.writeBytes(records)
     }
 
-    /// Numbers things in the order in which they are first asked for.
+    /// Numbers elements in the order of their first use.
     private struct Numbering<Element: Hashable> {
         var list: [Element] = []
         private var numbers: [Element: Int] = [:]
@@ -61,7 +61,7 @@ package enum BatchCodec {
         private var lastShape: Int?
         private var lastReplica: (id: ReplicaID, number: Int)?
 
-        /// Mostly that of the record before.
+        /// Returns the number of a record's shape: mostly that of the previous record.
         mutating func number(ofShape state: RecordState) -> Int {
             if let lastShape, isShape(shapes.list[lastShape], of: state) { return lastShape }
             let type = types.number(state.name.recordType)
@@ -75,7 +75,7 @@ package enum BatchCodec {
                 && shape.fields.indices.allSatisfy { shape.fields[$0] == state.fields[$0].name }
         }
 
-        /// Mostly that of the stamp before.
+        /// Returns the number of a replica: mostly that of the previous stamp.
         mutating func number(of replica: ReplicaID) -> Int {
             if let lastReplica, lastReplica.id == replica { return lastReplica.number }
             let number = replicas.number(replica)
@@ -83,7 +83,8 @@ package enum BatchCodec {
             return number
         }
 
-        /// The types that references lead to are few, mostly.
+        /// Returns the number of a record's type. References mostly lead to few types, so this tries the first 16
+        /// before it hashes.
         mutating func number(ofType name: RecordName) -> Int {
             types.list.prefix(16).firstIndex { name.isOfType($0) } ?? types.number(name.recordType)
         }
@@ -114,7 +115,7 @@ package enum BatchCodec {
         VariableLengthInteger.append(UInt64(tables.number(of: stamp.replica)), to: &output)
     }
 
-    /// As in the canonical encoding, but a reference's name is its type's number and its suffix.
+    /// Encodes a value as the canonical encoding does, but a reference as the number of its type and its suffix.
     private static func encode(_ value: FieldValue, _ output: inout [UInt8], _ tables: inout Tables) {
         guard case .reference(let name) = value else { return value.appendCanonical(to: &output) }
         output.append(ValueTag.reference)
@@ -139,7 +140,8 @@ package enum BatchCodec {
         let token = try buffer.readToken()
         let flags = try buffer.readByte()
         let tables = try decodeTables(&buffer)
-        // A record takes at least 4 bytes, so a count that the rest cannot hold is refused before it is believed.
+        // A record takes at least 4 bytes. So the decoder refuses a count that the rest cannot hold, before it
+        // allocates for it.
         let limit = min(ProtocolLimits.maximumBatchRecords, buffer.readableBytes / 4)
         let count = try buffer.readCount(below: limit + 1, of: "the number of records")
         var records: [RecordState] = []
@@ -247,7 +249,7 @@ package enum BatchCodec {
         }
     }
 
-    /// - Parameter type: an identifier, as ``decodeTables(_:)`` has found.
+    /// - Parameter type: an identifier; ``decodeTables(_:)`` has checked it.
     private static func decodeUUIDName(_ buffer: inout ByteBuffer, type: String, isUppercase: Bool)
         throws(ProtocolError) -> RecordName
     {
@@ -302,8 +304,7 @@ package enum BatchCodec {
         }
     }
 
-    /// Big-endian two's complement in the fewest bytes; more bytes than needed are refused, so that a value has
-    /// one encoding.
+    /// Decodes big-endian two's complement. It refuses more bytes than needed, so that a value has one encoding.
     private static func decodeMinimal(_ buffer: inout ByteBuffer, _ count: Int) throws(ProtocolError) -> Int64
     {
         guard buffer.readableBytes >= count else { throw .malformed("a message that ends early") }

@@ -1,9 +1,9 @@
 import NIOCore
 import SyncModel
 
-/// The primitives of the encoding, each read or refused as a whole.
+/// The primitives of the encoding. Each succeeds or fails as a whole.
 ///
-/// A message is complete when it is decoded, so bytes that are missing are malformed, not late.
+/// The decoder gets only complete messages, so missing bytes are malformed, not late.
 extension ByteBuffer {
     mutating func readByte() throws(ProtocolError) -> UInt8 {
         guard let byte = readInteger(as: UInt8.self) else { throw .malformed("a message that ends early") }
@@ -20,13 +20,13 @@ extension ByteBuffer {
         return value
     }
 
-    /// A QUIC variable-length integer (RFC 9000 section 16).
+    /// Reads a QUIC variable-length integer (RFC 9000 section 16).
     mutating func readVarint() throws(ProtocolError) -> UInt64 {
         guard let value = readVarintIfPresent() else { throw .malformed("a message that ends early") }
         return value
     }
 
-    /// The same, or nil, with the reader index where it was, when bytes are missing.
+    /// Reads such an integer too; if bytes are missing, it returns nil and leaves the reader index where it was.
     package mutating func readVarintIfPresent() -> UInt64? {
         guard let first = getInteger(at: readerIndex, as: UInt8.self) else { return nil }
         switch first >> 6 {
@@ -39,14 +39,14 @@ extension ByteBuffer {
         }
     }
 
-    /// A count or index below `limit`.
+    /// Reads a count or index below `limit`.
     mutating func readCount(below limit: Int, of what: String) throws(ProtocolError) -> Int {
         let value = try readVarint()
         guard value < UInt64(limit) else { throw .malformed("\(value) as \(what)") }
         return Int(value)
     }
 
-    /// Text of at most `limit` bytes, behind its length.
+    /// Reads text of at most `limit` bytes, after its length.
     mutating func readText(limit: Int, of what: String) throws(ProtocolError) -> String {
         let length = try readCount(below: min(limit, readableBytes) + 1, of: "the length of \(what)")
         guard let bytes = readSlice(length: length),
@@ -82,13 +82,13 @@ extension ByteBuffer {
 
     // MARK: Lists
 
-    /// A list, behind the number of its elements.
+    /// Writes a list, after the number of its elements.
     mutating func writeList<Element>(_ elements: [Element], _ write: (inout ByteBuffer, Element) -> Void) {
         writeCount(elements.count)
         for element in elements { write(&self, element) }
     }
 
-    /// A list of at most `limit` elements.
+    /// Reads a list of at most `limit` elements.
     mutating func readList<Element>(
         limit: Int, of what: String, _ read: (inout ByteBuffer) throws(ProtocolError) -> Element
     ) throws(ProtocolError) -> [Element] {
@@ -169,7 +169,7 @@ extension ByteBuffer {
         writeInteger(flag ? 1 : 0 as UInt8)
     }
 
-    /// A byte that is 0 or 1.
+    /// Reads a byte that is 0 or 1.
     mutating func readFlag() throws(ProtocolError) -> Bool {
         switch try readByte() {
         case 0: false

@@ -1,7 +1,7 @@
 import NIOCore
 import SyncModel
 
-// The payloads of messages, in the order in which their parts stand in Protocol/ "Messages".
+// The payloads of messages, with their parts in the order of Protocol/ "Messages".
 
 // MARK: The session
 
@@ -222,7 +222,7 @@ extension Message.AssetChunk {
         guard let bytes = body.readSlice(length: count) else {
             throw .malformed("a message that ends early")
         }
-        // A copy: a slice of one byte would keep all of the buffer that it came in.
+        // This copies the bytes: a slice of one byte would keep the whole buffer of its frame alive.
         self.init(hash: hash, offset: offset, bytes: ByteBuffer(bytes: bytes.readableBytesView))
     }
 }
@@ -238,7 +238,7 @@ extension Message.AssetsWanted {
     }
 }
 
-// MARK: Words of other machines
+// MARK: Texts of other machines
 
 extension ByteBuffer {
     fileprivate mutating func writeText(_ text: String, cutTo limit: Int) {
@@ -250,7 +250,8 @@ extension ByteBuffer {
         writeText(result)
     }
 
-    /// Another machine's words end up on this one's terminal: no control characters, no line breaks.
+    /// Reads a text and puts spaces in place of control characters and line breaks, because this machine's terminal
+    /// may show it.
     fileprivate mutating func readPrintable(limit: Int, of what: String) throws(ProtocolError) -> String {
         String(
             try readText(limit: limit, of: what).unicodeScalars.map {

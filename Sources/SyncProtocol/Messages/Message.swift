@@ -1,7 +1,7 @@
 import NIOCore
 import SyncModel
 
-/// Everything that two peers say to each other once the handshake is done. Protocol/ "Messages" is normative.
+/// The messages of two peers after the handshake. Protocol/ "Messages" is normative.
 package enum Message: Sendable, Equatable {
     case hello(Hello)
     case pairingShare([UInt8])
@@ -12,24 +12,25 @@ package enum Message: Sendable, Equatable {
     case acknowledge(zone: Int, ChangeToken)
     case refuse(Refuse)
     case digest(zone: Int, ZoneSummary)
-    /// Both sides look at all they hold, and reconcile; `round` counts how often within the session.
+    /// Tells the other side to check all its records and reconcile, as this side does; `round` counts this within the
+    /// session.
     case resync(zone: Int, round: Int)
     case reconcile(Reconcile)
     case assetRequest(AssetRequest)
     case assetChunk(AssetChunk)
-    /// A file that was asked for is not here, or not for the other side.
+    /// Says that a requested file is not here, or not for the other side.
     case assetMissing(AssetHash)
-    /// Files that were asked for in vain are here now.
+    /// Says that files are here now that the other side has requested in vain.
     case assetsAvailable([AssetHash])
     case assetsWanted(AssetsWanted)
     case ping([UInt8])
     case pong([UInt8])
     case error(ProtocolError)
     case goodbye
-    /// A message of a newer minor version, to be skipped.
+    /// A message of a newer minor version, which the receiver skips.
     case unknown(type: UInt64)
 
-    /// The number of the zone whose exchange the message is a part of; nil for what concerns the session as a whole.
+    /// The number of the zone that the message belongs to; nil for a message about the whole session.
     package var zone: Int? {
         switch self {
         case .begin(let begin): begin.zone
@@ -42,14 +43,14 @@ package enum Message: Sendable, Equatable {
         }
     }
 
-    /// What each side says of itself first.
+    /// The first message of each side, about itself.
     package struct Hello: Sendable, Equatable {
         package var minorVersion: UInt64
         package var replica: ReplicaID
-        /// The run of the program that speaks: a random number. Two connections between the same two runs are one too
-        /// many.
+        /// A random number for the sender's run of its program. Between the same two runs, a second connection is
+        /// superfluous.
         package var instance: UInt64
-        /// What the machine calls itself. Words for people, never an identity.
+        /// The machine's own name for itself. It is for people, and never an identity.
         package var displayName: String
         /// The wall clock, milliseconds since 1970.
         package var clock: Int64
@@ -79,9 +80,9 @@ package enum Message: Sendable, Equatable {
         }
     }
 
-    /// Which zones one side takes part in, once it knows what the other offers.
+    /// The zones that one side takes part in, once it knows the other side's offer.
     package struct Open: Sendable, Equatable {
-        /// A zone, and the token that this side holds of the other in it.
+        /// A zone, and the other side's token that this side holds in it.
         package struct Entry: Sendable, Equatable {
             package var id: ZoneID
             package var received: ChangeToken?
@@ -92,7 +93,7 @@ package enum Message: Sendable, Equatable {
             }
         }
 
-        /// What becomes of two default zones that are not the same; what the caller says counts.
+        /// The union of two different default zones. The caller's choice counts.
         package var union: ZoneUnion
         package var zones: [Entry]
 
@@ -102,10 +103,11 @@ package enum Message: Sendable, Equatable {
         }
     }
 
-    /// Records of a batch that were not taken.
+    /// Records of a batch that the receiver refused.
     package struct Refuse: Sendable, Equatable {
         package var zone: Int
-        /// 1 the sender of the batch may only read, 2 the records are in another zone at the receiver.
+        /// 1: the sender of the batch may only read. 2: the receiver has the records in another zone. 3: the records
+        /// are too large.
         package var reason: Int
         package var names: [RecordName]
 
@@ -116,13 +118,13 @@ package enum Message: Sendable, Equatable {
         }
     }
 
-    /// How one side is going to send a zone.
+    /// The beginning of one side's sending in a zone.
     package struct Begin: Sendable, Equatable {
         package var zone: Int
-        /// The receiver's token of this side is one that this side never gave out: its store was restored or
-        /// replaced, so it may also have lost what it had sent before.
+        /// Whether this side never gave out its token that the receiver holds. Then its store was restored or
+        /// replaced, and may have lost records that it had sent before.
         package var isHeldTokenVoid: Bool
-        /// This side would have to send all that it holds.
+        /// Whether this side would have to send all its records.
         package var isWholeCopy: Bool
         /// How many live records this side holds.
         package var recordCount: UInt64
@@ -138,9 +140,9 @@ package enum Message: Sendable, Equatable {
     /// One step of a reconciliation: Negentropy Protocol V1 between the two sides' live records.
     package struct Reconcile: Sendable, Equatable {
         package var zone: Int
-        /// The asking side has found all differences; nothing more is to be answered.
+        /// Whether the asking side has found all differences. Then the other side sends no answer.
         package var isEnd: Bool
-        /// Ids of records that the asking side wants to be sent.
+        /// Ids of records that the asking side wants the other to send.
         package var wanted: [NegentropyID]
         /// A message of Negentropy; empty at the end.
         package var payload: [UInt8]
@@ -153,7 +155,7 @@ package enum Message: Sendable, Equatable {
         }
     }
 
-    /// Asks for a piece of a file.
+    /// A request for a piece of a file.
     package struct AssetRequest: Sendable, Equatable {
         package var hash: AssetHash
         package var offset: UInt64
@@ -166,7 +168,7 @@ package enum Message: Sendable, Equatable {
         }
     }
 
-    /// Bytes of a file, in answer to a request; a piece takes several, in order.
+    /// Bytes of a file that answer a request. One request may take several chunks, in order.
     package struct AssetChunk: Sendable, Equatable {
         package var hash: AssetHash
         package var offset: UInt64
@@ -179,7 +181,8 @@ package enum Message: Sendable, Equatable {
         }
     }
 
-    /// How many files one side is still going to ask the other for; none when it is content for now.
+    /// The number of files, and of their bytes, that one side will still request from the other; 0 if it wants nothing
+    /// for now.
     package struct AssetsWanted: Sendable, Equatable {
         package var files: UInt64
         package var bytes: UInt64

@@ -3,7 +3,7 @@ import SyncModel
 
 /// Turns messages into bytes and back: a varint length, a varint type, the payload.
 ///
-/// Bytes that follow what this version knows of a payload come from a newer minor version, and are skipped.
+/// The decoder skips bytes after the known parts of a payload, because they come from a newer minor version.
 package enum MessageCodec {
     /// Bytes of a CPace share.
     static let pairingShareLength = 32
@@ -20,9 +20,10 @@ package enum MessageCodec {
         buffer.writeBuffer(&body)
     }
 
-    /// Takes the next whole message off the front of `buffer`, or returns nil when it is not all there.
+    /// Removes and returns the first whole message of `buffer`; returns nil if it is not complete.
     ///
-    /// - Parameter limit: bytes that a message may have; a greater length is refused before anything is kept.
+    /// - Parameter limit: the most bytes that a message may have. The decoder refuses a greater length before it keeps
+    ///   anything.
     package static func decode(_ buffer: inout ByteBuffer, limit: Int) throws(ProtocolError) -> Message? {
         let start = buffer.readerIndex
         guard let length = buffer.readVarintIfPresent() else { return nil }
@@ -98,7 +99,7 @@ package enum MessageCodec {
 }
 
 extension ByteBuffer {
-    /// Appends a message: its type, the number of its zone if it has one, and what else it says.
+    /// Appends a message: its type, the number of its zone if it has one, and the rest of its payload.
     fileprivate mutating func write(
         _ type: Message.TypeNumber, zone: Int? = nil, _ payload: (inout ByteBuffer) -> Void = { _ in }
     ) {

@@ -2,48 +2,48 @@ import SyncModel
 
 /// The numbers of the protocol. Protocol/ "Limits" lists them with their reasons.
 public enum ProtocolLimits {
-    /// The major version: peers of different ones do not understand each other.
+    /// The major version. Peers with different major versions do not understand each other.
     public static let majorVersion: UInt8 = 1
-    /// The minor version: what a newer one adds, an older one skips.
+    /// The minor version. A peer with an older one skips the additions of a newer one.
     public static let minorVersion: UInt64 = 0
-    /// Frames before the handshake is done, in bytes.
+    /// The longest frame before the handshake is done, in bytes.
     package static let maximumHandshakeFrame = 512
-    /// Frames afterwards, in bytes: what two bytes of length can say.
+    /// The longest frame after the handshake, in bytes: the greatest number in two bytes.
     package static let maximumFrame = 65_535
-    /// A whole message, in bytes.
+    /// The longest message, in bytes.
     package static let maximumMessage = 16 << 20
-    /// What a side that is not paired yet may send, in bytes.
+    /// The longest message from a side that is not paired yet, in bytes.
     package static let maximumUnpairedMessage = 65_536
-    /// A display name, in bytes of UTF-8.
+    /// The longest display name, in bytes of UTF-8.
     package static let maximumDisplayName = 64
-    /// The sentence of an error, in bytes of UTF-8.
+    /// The longest sentence of an error, in bytes of UTF-8.
     package static let maximumErrorMessage = 1024
-    /// Zones in one session.
+    /// The most zones in one session.
     package static let maximumZones = 64
-    /// Fields of one record, types, shapes and replicas of one batch.
+    /// The most types, shapes or replicas in one batch, and the most records that one message names.
     package static let maximumTableEntries = 65_536
-    /// Fields of one record.
+    /// The most fields of one record.
     package static let maximumFields = RecordState.maximumFieldCount
-    /// Records of one batch: what a batch of small ones may grow to in memory.
+    /// The most records in one batch. This bounds the memory for a batch of small records.
     package static let maximumBatchRecords = 65_536
-    /// Fields of all records of one batch together: what a batch of nulls may grow to in memory.
+    /// The most fields of all records in one batch together. This bounds the memory for a batch of nulls.
     package static let maximumBatchFields = 1 << 20
-    /// Bytes of a field's or record type's name.
+    /// The longest name of a field or record type, in bytes.
     package static let maximumIdentifier = RecordName.maximumTypeLength
-    /// A message of Negentropy that this side sends, in bytes.
+    /// The longest message of Negentropy that this side sends, in bytes.
     package static let reconciliationFrame = 60_000
-    /// Bytes of a file in one message: with what stands around them they fill one frame.
+    /// The most bytes of a file in one message. With the rest of the message they fill one frame.
     package static let assetChunk = 65_280
-    /// Bytes of files that this side has asked for and that have not come, together.
+    /// The most bytes of files that this side has requested and not received yet, together.
     package static let assetWindow: Int64 = 1 << 20
-    /// Bytes of files that a peer may have asked for and that were not sent, together.
+    /// The most bytes of files that a peer may have requested and this side has not sent yet, together.
     package static let maximumAssetsRequested = 16 << 20
-    /// Requests of a peer that wait to be answered.
+    /// The most requests of a peer that wait for an answer.
     package static let maximumAssetRequests = 256
-    /// Files that this side receives at a time from one peer.
+    /// The most files that this side receives from one peer at a time.
     package static let openAssets = 8
-    /// Files that one message tells to be there.
+    /// The most files that one message reports as available.
     package static let maximumAssetsAvailable = 1024
-    /// Batches that may be on their way without an acknowledgement.
+    /// The most batches on their way without an acknowledgement.
     package static let window = 64
 }

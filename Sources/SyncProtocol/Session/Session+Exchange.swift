@@ -1,9 +1,9 @@
 import SecureChannel
 import SyncModel
 
-/// What the two do once they have agreed.
+/// The part of a session after the agreement of the two sides.
 extension Session {
-    /// The store has said what the session goes by: for the first time, or because somebody has changed it.
+    /// Handles the grants of the session from the store: the first ones, or the ones after a change.
     package mutating func grantsRead(_ grants: SessionGrants) -> [Action] {
         switch phase {
         case .granting(let entries):
@@ -20,7 +20,7 @@ extension Session {
         }
     }
 
-    /// The user has decided something: what this session goes by may not hold any more.
+    /// Handles a decision of the user: the grants of this session may not hold any more.
     package func settingsChanged() -> [Action] {
         switch phase {
         case .beginning, .exchanging: [.readGrants]
@@ -28,7 +28,7 @@ extension Session {
         }
     }
 
-    /// The store has said where a zone begins.
+    /// Handles the store's answer: where a zone begins.
     package mutating func began(
         zone number: Int, at token: ChangeToken, isHeldTokenVoid: Bool, recordCount: UInt64
     ) -> [Action] {
@@ -41,21 +41,21 @@ extension Session {
             return actions
         }
         phase = .exchanging(exchange)
-        // Nobody has told of what was decided while the zones began.
+        // The session may have missed a decision that the user made since it first read the grants.
         return actions + [.exchange, .readGrants]
     }
 
-    /// What to ask of the store next for a zone; nil when there is nothing to do, or too much is on its way already. The
-    /// answers are ``batchRead(_:zone:)``, ``namedRead(_:zone:)`` and ``summarized(_:zone:)``.
+    /// Returns the next request to the store for a zone; nil if there is nothing to do, or too much is on its way
+    /// already. The answers are ``batchRead(_:zone:)``, ``namedRead(_:zone:)`` and ``summarized(_:zone:)``.
     package mutating func nextRequest(zone number: Int) -> ZoneExchange.Request? {
         guard end == nil else { return nil }
         return changing { $0.nextRequest(zone: number) } ?? nil
     }
 
-    /// The store has changed.
+    /// Notes that the store has changed.
     package mutating func storeChanged(zone number: Int) { changing { $0.storeChanged(zone: number) } }
 
-    /// - Returns: what to send, if the batch says anything new.
+    /// - Returns: the message to send, if the batch tells the peer anything new.
     package mutating func batchRead(_ batch: ChangeBatch, zone number: Int) -> Message? {
         changing { $0.batchRead(batch, zone: number) } ?? nil
     }
@@ -68,7 +68,7 @@ extension Session {
         changingExchange { $0.summarized(summary, zone: number) }
     }
 
-    /// Batches are durable.
+    /// Notes that batches are durable.
     package mutating func applied(_ batches: [ChangeBatch], zone number: Int) -> [Action] {
         changingExchange { $0.applied(batches, zone: number) }
     }
@@ -114,12 +114,13 @@ extension Session {
         if case .exchanging(let exchange) = phase { exchange.isSettled } else { false }
     }
 
-    /// Whether a session that was to sync once waits for nothing but files.
+    /// Whether a session that syncs once waits only for files.
     package var awaitsFiles: Bool {
         purpose.call?.isOnce == true && isInSync
     }
 
-    /// Both sides have what files they can give each other, or do not wait for them any more.
+    /// Ends a session that syncs once: both sides have the files that they can give each other, or do not wait any
+    /// more.
     package mutating func filesSettled() -> [Action] { awaitsFiles ? stop() : [] }
 
     mutating func tryChangingExchange(
@@ -148,7 +149,7 @@ extension Session {
         }
     }
 
-    /// Changes the exchange, where there is one.
+    /// Changes the exchange, if there is one.
     @discardableResult
     mutating func changing<Value>(_ body: (inout SessionExchange) -> Value) -> Value? {
         let current = phase

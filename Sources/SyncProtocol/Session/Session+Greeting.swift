@@ -1,9 +1,9 @@
 import SecureChannel
 import SyncModel
 
-/// From the handshake to what the two agree on: who is there, and which zones they share.
+/// The part of a session from the handshake to the agreement on zones.
 extension Session {
-    /// The handshake is done.
+    /// Handles the end of the handshake.
     package mutating func secured(_ channel: SecuredChannel) -> [Action] {
         guard case .handshake = phase else { return [] }
         guard channel.remoteKey != identity.key else {
@@ -21,9 +21,9 @@ extension Session {
         return [.findPeer(channel.remoteKey)]
     }
 
-    /// The store has said whether this side is paired with the other.
+    /// Handles the store's answer: whether the two sides are paired.
     ///
-    /// - Parameter name: what this side calls the other; nil if the two are not paired.
+    /// - Parameter name: this side's name for the other; nil if the two are not paired.
     package mutating func peerFound(_ name: String?) -> [Action] {
         guard case .identifying(let channel, let hello) = phase else { return [] }
         if let code = purpose.call?.pairing.code(isKnown: name != nil) {
@@ -48,7 +48,7 @@ extension Session {
         return [.authenticated(didPair: false), .readOffers]
     }
 
-    /// The pairing code that this side shows may be tried, and the attempt counts.
+    /// Begins the attempt with the pairing code that this side shows. The attempt counts from now on.
     package mutating func pairingAttemptBegan(_ code: PairingCode) -> [Action] {
         guard case .pairing(let channel, var pairing) = phase else { return [] }
         do {
@@ -66,9 +66,9 @@ extension Session {
         return fail(SessionPairing.failed(attemptsLeft: attemptsLeft))
     }
 
-    /// The store keeps the other side as a peer.
+    /// Notes that the store keeps the other side as a peer.
     ///
-    /// - Parameter name: what this side calls it.
+    /// - Parameter name: this side's name for the other.
     package mutating func peerKept(_ name: String) -> [Action] {
         guard case .pairing(let channel, var pairing) = phase else { return [] }
         didPair = true
@@ -88,11 +88,11 @@ extension Session {
         }
     }
 
-    /// The store has said which zones the other side may have.
+    /// Handles the store's offers: the zones that the other side may have.
     ///
     /// - Parameters:
     ///   - held: all zones of this store.
-    ///   - clock: this machine's, in milliseconds since 1970.
+    ///   - clock: this machine's clock, in milliseconds since 1970.
     package mutating func offersRead(_ offers: [ZoneOffer], held: Set<ZoneID>, clock: Int64) -> [Action] {
         guard case .greeting(var greeting) = phase, case .readingOffers(let theirs) = greeting.step else {
             return []
@@ -127,7 +127,7 @@ extension Session {
         return [.enter(instance: hello.instance)] + actions(steps)
     }
 
-    /// The user has answered.
+    /// Handles the user's answer.
     package mutating func decided(_ answer: ZoneAnswer) -> [Action] {
         agreeing { agreement throws(ProtocolError) in
             guard agreement.isAsking else { return [] }
@@ -135,12 +135,12 @@ extension Session {
         }
     }
 
-    /// The store has given the tokens that it holds of the other side.
+    /// Handles the other side's tokens from the store.
     package mutating func tokensRead(_ tokens: [ZoneID: ChangeToken]) -> [Action] {
         agreeing { $0.tokensRead(tokens) }
     }
 
-    /// The store has done what the two have agreed on.
+    /// Notes that the store has made the agreed changes.
     package mutating func shared() -> [Action] { agreeing { $0.shared() } }
 
     private mutating func agreeing(

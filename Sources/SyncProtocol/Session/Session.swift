@@ -1,37 +1,38 @@
 import SecureChannel
 import SyncModel
 
-/// One connection with one machine, from the handshake to the goodbye: a state machine without I/O. Protocol/ "The course
-/// of a session" is normative.
+/// One connection with one machine, from the handshake to the goodbye: a state machine without I/O. Protocol/ "The
+/// course of a session" is normative.
 ///
-/// Whoever drives it hands in what happens (a message, what the store or a person says) and takes the actions that come
-/// back, in their order. An action that asks for something names the event that answers it. An event that comes when the
-/// session has ended, or for a part of it that is over, changes nothing.
+/// The driver hands in events (a message, an answer of the store or of a person) and performs the actions that the
+/// session returns, in their order. An action that asks for something names the event that answers it. An event after
+/// the end of the session, or for a part that is over, changes nothing.
 ///
-/// The phase says which messages are legal, and with ``patience`` how long to wait for the next one. A message that is not
-/// legal ends the session, as ``failed(_:toldToPeer:)`` does.
+/// The phase says which messages are legal and, with ``patience``, how long to wait for the next one. An illegal
+/// message ends the session, as ``failed(_:toldToPeer:)`` does.
 package struct Session: Sendable {
     enum Phase: Sendable {
         case handshake
-        /// The listener waits for the caller to speak.
+        /// The listener waits for the caller's first message.
         case awaitingCaller(SecuredChannel)
-        /// Waits for the store. The listener has got the caller's hello.
+        /// The session waits for the store. The listener has the caller's hello.
         case identifying(SecuredChannel, Message.Hello?)
         case pairing(SecuredChannel, SessionPairing)
-        /// A wrong code was tried here; waits to hear how many attempts are left.
+        /// The caller used a wrong code here; the session waits for the number of attempts that are left.
         case pairingFailed
         case greeting(Greeting)
         case agreeing(ZoneAgreement)
-        /// Waits for the store to say what the session goes by.
+        /// The session waits for its grants from the store.
         case granting([ZoneAgreement.Entry])
-        /// Waits for the store to say where each zone begins; so many have not begun.
+        /// The session waits for the store to say where each zone begins; `left` zones have not begun.
         case beginning(SessionExchange, left: Int)
         case exchanging(SessionExchange)
-        /// The last word is said. What the other side has said before is still taken in.
+        /// This side has sent its last message. It still handles messages that the other side sent before.
         case leaving(End, SessionExchange?)
-        /// Nothing more is read.
+        /// The session reads nothing more.
         case over(End, SessionExchange?)
-        /// An event is being dealt with, which has taken the phase out: with two owners, each change would make a copy.
+        /// The session is handling an event, and has taken the phase out: with two owners, each change would make a
+        /// copy.
         case changing
     }
 
@@ -39,9 +40,9 @@ package struct Session: Sendable {
         enum Step: Sendable {
             /// The listener has paired, and waits for the caller's hello.
             case awaitingHello
-            /// Waits for the store. The listener has the caller's hello.
+            /// The session waits for the store. The listener has the caller's hello.
             case readingOffers(theirs: Message.Hello?)
-            /// The caller has said hello.
+            /// The caller has sent its hello.
             case awaitingAnswer(ZoneAgreement.Situation)
         }
 
@@ -62,7 +63,7 @@ package struct Session: Sendable {
 
     var isCaller: Bool { purpose.call != nil }
 
-    // MARK: What the phase says
+    // MARK: Facts that follow from the phase
 
     package var patience: Patience {
         switch phase {
@@ -74,7 +75,7 @@ package struct Session: Sendable {
         }
     }
 
-    /// The longest message that is read, in bytes.
+    /// The longest message that the session reads now, in bytes.
     package var maximumMessage: Int {
         switch phase {
         case .handshake, .awaitingCaller, .identifying, .pairing, .pairingFailed, .changing:
@@ -84,12 +85,12 @@ package struct Session: Sendable {
         }
     }
 
-    /// When a message may be handed in.
+    /// Returns the work that the driver must do before it hands a message in.
     package func readiness(for message: Message) -> Readiness {
         switch phase {
         case .granting, .beginning: return .afterAnswers
         case .agreeing(let agreement) where agreement.isAsking:
-            // What a person has not answered keeps nobody from leaving.
+            // The other side may leave although a person has not answered yet.
             return switch message {
             case .error, .goodbye: .ready
             default: .afterAnswers
@@ -97,7 +98,8 @@ package struct Session: Sendable {
         case .exchanging, .leaving(_, .some):
             if case .batch = message { return .ready }
             if let zone = message.zone { return .afterBatches(ofZone: zone) }
-            // An answer to a ping says that all went well that came before. An end comes after it.
+            // A pong tells the peer that all went well before its ping. A goodbye or an error must not overtake the
+            // batches before it.
             return switch message {
             case .ping, .error, .goodbye: .afterAllBatches
             default: .ready
@@ -106,20 +108,20 @@ package struct Session: Sendable {
         }
     }
 
-    /// Whether records are exchanged.
+    /// Whether the two sides exchange records.
     package var isExchanging: Bool {
         if case .exchanging = phase { true } else { false }
     }
 
-    /// The other side has gone while this session reads nothing, because it waits for a person.
+    /// Ends a session that reads nothing because it waits for a person: the other side has gone.
     ///
-    /// - Parameter error: what to end with.
+    /// - Parameter error: the error to end with.
     package mutating func left(_ error: any Error) -> [Action] {
         guard case .agreeing(let agreement) = phase, agreement.isAsking else { return [] }
         return failed(error, toldToPeer: nil)
     }
 
-    /// How it ended, if it has.
+    /// The way the session ended; nil if it has not.
     package var end: End? {
         switch phase {
         case .leaving(let end, _), .over(let end, _): end
@@ -127,12 +129,12 @@ package struct Session: Sendable {
         }
     }
 
-    /// Nothing more is to be read.
+    /// Whether the session reads nothing more.
     package var isOver: Bool {
         if case .over = phase { true } else { false }
     }
 
-    /// The exchange of records, if it has begun in every zone: before that, nobody applies what comes.
+    /// The exchange of records; nil before it has begun in every zone, because until then nobody applies batches.
     var exchange: SessionExchange? {
         switch phase {
         case .exchanging(let exchange): exchange
@@ -141,28 +143,28 @@ package struct Session: Sendable {
         }
     }
 
-    /// The digest that both sides found equal last in a zone; nil before that.
+    /// Returns the last digest in a zone that both sides found equal; nil before that.
     package func agreedDigest(zone number: Int) -> ZoneDigest? { exchange?.agreedDigest(ofZone: number) }
 
-    /// What was found to differ, if everything was to be compared.
+    /// The differences that a comparison of everything found; nil if nobody asked for one.
     package var differences: SyncDifferences? { exchange?.differences }
 
     // MARK: Ending
 
-    /// The user of this side, or the program, ends it.
+    /// Ends the session for the user of this side, or for the program.
     package mutating func stop() -> [Action] {
         guard end == nil else { return [] }
         phase = .leaving(.asked, takenExchange())
         return [.send(.goodbye), .leave]
     }
 
-    /// Something went wrong outside of the session: at the store, or on the way.
+    /// Ends the session after an error outside of it: at the store, or on the connection.
     ///
-    /// - Parameter told: what the other side hears of it; nothing if this is nil.
+    /// - Parameter told: the error that this side sends to the other; nil to send none.
     package mutating func failed(_ error: any Error, toldToPeer told: ProtocolError?) -> [Action] {
         guard end == nil else { return [] }
         if case .pairing(_, let pairing) = phase, pairing.isAttempt, error is SecureChannelError {
-            // The other side hears how many attempts are left.
+            // The session ends, and tells the other side, when it knows how many attempts are left.
             phase = .pairingFailed
             return [.endPairingAttempt(succeeded: false)]
         }
@@ -170,7 +172,7 @@ package struct Session: Sendable {
         return (told.map { [.send(.error($0))] } ?? []) + [.leave]
     }
 
-    /// The other side has closed the connection, or it broke.
+    /// Notes that the other side has closed the connection, or that the connection broke.
     package mutating func closed() {
         guard let end else { return }
         phase = .over(end, takenExchange())
@@ -185,13 +187,13 @@ package struct Session: Sendable {
 
     // MARK: Messages
 
-    /// A message has come, for which the session is ready: ``readiness(for:)``.
+    /// Handles a message, for which the session must be ready: ``readiness(for:)``.
     package mutating func received(_ message: Message) -> [Action] {
         do {
             return try deal(with: message)
         } catch {
             let actions = failed(error, toldToPeer: error as? ProtocolError)
-            // What comes behind it is of no interest.
+            // The session ignores everything after a message that it could not handle.
             closed()
             return actions
         }

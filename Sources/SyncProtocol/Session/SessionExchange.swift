@@ -1,24 +1,23 @@
 import SyncModel
 
-/// What two machines do once they have agreed: they exchange the zones of the session, each by its ``ZoneExchange``.
-///
-/// A part of ``Session``, which see.
+/// The exchange of the zones of a session after the agreement, each by its ``ZoneExchange``. It is a part of
+/// ``Session``.
 struct SessionExchange: Sendable {
-    /// The exchange of one zone, and what the session says of it.
+    /// The exchange of one zone, and the session's notes about it.
     private struct Zone: Sendable {
         let entry: ZoneAgreement.Entry
         var exchange: ZoneExchange
-        /// Whether everything is compared once the two sides are found equal.
+        /// Whether to compare everything once the two sides are found equal.
         var comparesEverything: Bool
         /// The digest that both sides last found equal.
         var agreedDigest: ZoneDigest?
-        /// So many times the store notes at this moment that both sides hold the same.
+        /// The number of in-sync notes that the store is writing at this moment.
         var notes = 0
         var differences = SyncDifferences()
     }
 
     private var zones: [Zone]
-    /// What this side goes by; a change of it ends the session.
+    /// The grants of the session. A change of them ends it.
     let grants: SessionGrants
     private let comparesEverything: Bool
     init(
@@ -35,10 +34,10 @@ struct SessionExchange: Sendable {
 
     // MARK: The session as a whole
 
-    /// Both sides know that they hold the same records, and the store has noted it.
+    /// Whether both sides know that they hold the same records, and the store has noted it.
     var isSettled: Bool { zones.allSatisfy { $0.exchange.isConfirmed && $0.notes == 0 } }
 
-    /// How to begin the exchange of each zone.
+    /// The actions that begin the exchange of each zone.
     var beginnings: [Session.Action] {
         zones.indices.map { number in
             let entry = zones[number].entry
@@ -47,10 +46,10 @@ struct SessionExchange: Sendable {
         }
     }
 
-    /// The digest that both sides found equal last in a zone.
+    /// Returns the last digest in a zone that both sides found equal.
     func agreedDigest(ofZone number: Int) -> ZoneDigest? { zones[number].agreedDigest }
 
-    /// What was found to differ, if everything was to be compared.
+    /// The differences that a comparison of everything found; nil if nobody asked for one.
     var differences: SyncDifferences? {
         guard comparesEverything else { return nil }
         return zones.reduce(into: SyncDifferences()) { all, zone in
@@ -61,7 +60,7 @@ struct SessionExchange: Sendable {
 
     // MARK: Messages
 
-    /// A message of one zone.
+    /// Handles a message of one zone.
     mutating func received(_ message: Message, zone number: Int) throws(ProtocolError) -> [Session.Action] {
         guard zones.indices.contains(number) else {
             throw ProtocolError(
@@ -70,7 +69,7 @@ struct SessionExchange: Sendable {
         switch message {
         case .begin(let begin):
             let actions = try zones[number].exchange.received(begin)
-            // Only now: a caller that finds that it cannot keep to what was agreed does not begin.
+            // The store notes the begin only now: a caller that cannot keep to the agreement sends no begin.
             let start = zones[number].exchange.start
             return [.noteBegun(zone: number, at: start)] + self.actions(actions, number)
         case .batch(_, let batch):
@@ -96,7 +95,7 @@ struct SessionExchange: Sendable {
             switch action {
             case .send(let message): return .send(message)
             case .checkRecords:
-                // What follows compares everything, whoever has asked for it.
+                // The next steps compare everything, whichever side has asked for it.
                 zones[number].comparesEverything = false
                 return .zone(number, action)
             default: return .zone(number, action)
@@ -104,7 +103,7 @@ struct SessionExchange: Sendable {
         }
     }
 
-    // MARK: What the store says
+    // MARK: Answers of the store
 
     mutating func began(
         zone number: Int, at token: ChangeToken, isHeldTokenVoid: Bool, recordCount: UInt64
@@ -134,7 +133,7 @@ struct SessionExchange: Sendable {
         actions(zones[number].exchange.summarized(summary), number)
     }
 
-    /// Batches are durable.
+    /// Notes that batches are durable.
     mutating func applied(_ batches: [ChangeBatch], zone number: Int) -> [Session.Action] {
         batches.flatMap { actions(zones[number].exchange.applied($0), number) }
     }
@@ -154,9 +153,9 @@ struct SessionExchange: Sendable {
         return actions(zones[number].exchange.resolved(names), number)
     }
 
-    /// The store has given a summary to hold against that of the other side.
+    /// Compares a summary from the store with that of the other side.
     ///
-    /// - Parameter isLeaving: nothing is begun any more.
+    /// - Parameter isLeaving: whether the session begins nothing any more.
     mutating func compared(
         _ ours: ZoneSummary, with theirs: ZoneSummary, zone number: Int, isLeaving: Bool
     ) throws(ProtocolError) -> [Session.Action] {
@@ -173,12 +172,12 @@ struct SessionExchange: Sendable {
         }
     }
 
-    /// The store has noted that both sides hold the same.
+    /// Notes that the store has stored that both sides hold the same.
     mutating func inSyncNoted(zone number: Int) { zones[number].notes -= 1 }
 }
 
-/// What a session goes by: which zones it has, with what rights, and how often this store has given up what it had. A
-/// change of it ends the session.
+/// The grants of a session: its zones, the rights in them, and how often this store has given up its records. A change
+/// of them ends the session.
 package struct SessionGrants: Sendable, Equatable {
     private let zones: [ZoneID]
     private let rights: [ZoneRights]
@@ -191,10 +190,10 @@ package struct SessionGrants: Sendable, Equatable {
     }
 }
 
-/// The records that two machines found to differ when they compared all they hold.
+/// The records that differed when two machines compared everything.
 public struct SyncDifferences: Sendable, Equatable {
-    /// Those of which the other machine got this one's state, and the other way round. A record of which both had a state
-    /// of their own is among both.
+    /// The records that this machine sent, and that the other sent. A record of which both machines had a state of
+    /// their own is in both lists.
     public var sent: [RecordName] = []
     public var received: [RecordName] = []
 

@@ -2,17 +2,17 @@ import SecureChannel
 
 /// The pairing of two machines inside an encrypted connection: the messages around the CPace machines, without I/O.
 ///
-/// The side that typed the code proves first that it knows it. Each side keeps the other's static key only after the other
-/// has proved the same. A failed attempt changes nothing but the number of attempts that are left.
+/// The side that typed the code proves first that it knows it. Each side keeps the other's static key only after the
+/// other has proved the same. A failed attempt changes only the number of attempts that are left.
 struct SessionPairing: Sendable {
-    /// What the session does next.
+    /// The session's next step.
     enum Step: Sendable {
         case send(Message)
-        /// The store keeps the peer. Then ``kept()``.
+        /// Keep the peer in the store. Then ``kept()``.
         case keep(displayName: String)
-        /// An attempt with the code that is shown begins. Then ``began(_:)``.
+        /// Begin an attempt with the code that this side shows. Then ``began(_:)``.
         case beginAttempt
-        /// The attempt with the code that is shown has succeeded.
+        /// The attempt with the code that this side shows has succeeded.
         case succeeded
     }
 
@@ -37,7 +37,7 @@ struct SessionPairing: Sendable {
         self.displayName = displayName
     }
 
-    /// Whether an attempt has begun that has to be ended, whatever becomes of the connection.
+    /// Whether an attempt has begun that the session has to end, even if the connection breaks.
     var isAttempt: Bool {
         switch state {
         case .listenerAwaitsTag, .listenerKeeps: true
@@ -67,13 +67,13 @@ struct SessionPairing: Sendable {
         return (pairing, [.beginAttempt])
     }
 
-    /// The attempt counts from now on; this is the code that is shown.
+    /// Starts the attempt, which counts from now on, with the code that this side shows.
     mutating func began(_ code: PairingCode) throws -> [Step] {
         guard case .listenerBegins(let share) = state else { return [] }
         var machine = PairingResponder(
             code: code, handshakeHash: channel.handshakeHash, initiatorStatic: channel.remoteKey,
             responderStatic: own)
-        // The attempt has to be ended also if the share is wrong.
+        // The session has to end the attempt even if the share is wrong.
         state = .listenerAwaitsTag(machine)
         let answer = try machine.receive(share: share)
         state = .listenerAwaitsTag(machine)
@@ -99,8 +99,8 @@ struct SessionPairing: Sendable {
             return [.keep(displayName: theirs.displayName)]
         case (.listenerAwaitsTag(var machine), .pairingTag(let theirs)):
             let tag = try machine.verify(tag: theirs.tag)
-            // The store keeps the peer before the other side learns that the code was right: that side keeps this one when
-            // it reads the tag.
+            // The store keeps the peer before the other side learns that the code was right, because that side keeps
+            // this one when it reads the tag.
             state = .listenerKeeps(ownTag: tag)
             return [.keep(displayName: theirs.displayName)]
         default:
@@ -108,14 +108,14 @@ struct SessionPairing: Sendable {
         }
     }
 
-    /// The store has kept the peer: the two are paired.
+    /// Notes that the store has kept the peer: the two are paired.
     mutating func kept() -> [Step] {
         defer { state = .done }
         guard case .listenerKeeps(let tag) = state else { return [] }
         return [.send(.pairingTag(Message.PairingTag(tag: tag, displayName: displayName))), .succeeded]
     }
 
-    /// What the other side hears when its code was wrong.
+    /// Makes the error that tells the other side that its code was wrong.
     static func failed(attemptsLeft: Int) -> ProtocolError {
         let rest =
             switch attemptsLeft {
@@ -127,9 +127,9 @@ struct SessionPairing: Sendable {
     }
 }
 
-/// What the handshake has made of a connection.
+/// The result of the handshake of a connection.
 package struct SecuredChannel: Sendable {
-    /// The static key of the other side, which has proved that it has it.
+    /// The static key of the other side, which has proved that it holds the secret key.
     package let remoteKey: PublicKey
     package let handshakeHash: [UInt8]
 

@@ -1,6 +1,6 @@
 import SecureChannel
 
-/// What one side makes a connection for.
+/// The purpose for which one side makes a connection.
 package enum SessionPurpose: Sendable {
     /// The other side has connected to this one.
     case answer
@@ -14,14 +14,14 @@ package enum SessionPurpose: Sendable {
     }
 }
 
-/// What the side that connects wants.
+/// The options of the side that connects.
 package struct SessionCall: Sendable {
-    /// What a caller does about pairing.
+    /// The options of a caller for pairing.
     package enum Pairing: Sendable {
         case no
         /// Pairs when this side does not know the other.
         case ifUnknown(PairingCode)
-        /// Pairs also with a machine that this side knows: that machine has forgotten this one.
+        /// Pairs even with a machine that this side knows, because that machine has forgotten this one.
         case again(PairingCode)
 
         func code(isKnown: Bool) -> PairingCode? {
@@ -34,13 +34,13 @@ package struct SessionCall: Sendable {
     }
 
     package var pairing: Pairing
-    /// Ends the session when both sides hold the same.
+    /// Whether the session ends when both sides hold the same records.
     package var isOnce: Bool
-    /// Compares everything that both sides hold.
+    /// Whether the two sides compare everything that they hold.
     package var comparesEverything: Bool
-    /// Forgets what the other side has, and takes it over anew.
+    /// Whether this side forgets the records that the other side has, and takes them over anew.
     package var startsOver: Bool
-    /// What becomes of the two default zones; nil if the user has not said.
+    /// The union of the two default zones; nil if the user has not chosen.
     package var union: ZoneUnion?
 
     package init(

@@ -1,43 +1,43 @@
 import SyncModel
 
-/// How two machines that have greeted each other agree on the zones of their session: a state machine without I/O.
+/// The agreement of two machines, after their greeting, on the zones of their session: a state machine without I/O.
 ///
-/// The caller chooses what becomes of two default zones that are not the same, asks its user where that is needed, and
-/// sends its *open*. The listener sees whether it allows that, asks its user in turn, does its part and sends its own *open*.
-/// Then the caller does its part.
+/// The caller chooses the union of two different default zones, asks its user if necessary, and sends its *open*. The
+/// listener checks whether it allows the union, asks its own user if necessary, changes its store and sends its own
+/// *open*. Then the caller changes its store.
 package struct ZoneAgreement: Sendable {
     /// A zone that both sides take part in.
     package struct Entry: Sendable, Equatable {
         package let id: ZoneID
-        /// What this side may do in it at the other.
+        /// The rights of this side in the zone at the other side.
         package let rights: ZoneRights
-        /// The token that the other side holds.
+        /// This side's token that the other side holds.
         package let heldByPeer: ChangeToken?
     }
 
-    /// What the session does next.
+    /// The session's next step.
     package enum Step: Sendable {
-        /// Ask the user, as long as the other side is there. Then ``decided(_:)``.
+        /// Ask the user, while the other side is there. Then ``decided(_:)``.
         case ask(ZoneQuestion)
-        /// Read the tokens that this store holds of the other side in these zones. Then ``tokensRead(_:)``.
+        /// Read the other side's tokens that this store holds in these zones. Then ``tokensRead(_:)``.
         case readTokens([ZoneID])
-        /// Do in the store what the two have agreed on. Then ``shared()``.
+        /// Make the agreed changes in the store. Then ``shared()``.
         case share(ZonePlan)
         case send(Message)
         /// The zones of the session, in the order of their numbers.
         case agreed([Entry])
     }
 
-    /// What one side knows before it agrees.
+    /// The knowledge of one side before the agreement.
     package struct Situation: Sendable {
-        /// What this side calls the other.
+        /// This side's name for the other.
         package var peer: String
         package var isCaller: Bool
-        /// What this side's *hello* offers.
+        /// The zones that this side's *hello* offers.
         package var own: [ZoneOffer]
-        /// What the other side's *hello* offers.
+        /// The zones that the other side's *hello* offers.
         package var theirs: [ZoneOffer]
-        /// All zones that this store has, also those that the other side is not to have.
+        /// All zones of this store, also those that the other side may not have.
         package var held: Set<ZoneID>
 
         package init(
@@ -52,17 +52,17 @@ package struct ZoneAgreement: Sendable {
     }
 
     private enum State: Sendable {
-        /// Nothing is chosen. The listener waits for the caller's *open*.
+        /// The caller has chosen nothing yet. The listener waits for the caller's *open*.
         case undecided
         /// The caller's user chooses.
         case choosing(ZoneMeeting)
-        /// The listener's user allows what the caller wants, or does not.
+        /// The listener's user decides whether to allow the caller's choice.
         case allowing(Message.Open, ZoneMeeting)
-        /// Waits for the store. The listener has the caller's *open*.
+        /// The agreement waits for the store. The listener has the caller's *open*.
         case readingTokens(ZoneUnion, theirs: Message.Open?)
         /// The caller has sent its *open*.
         case awaitingOpen(ZoneUnion, own: [Message.Open.Entry])
-        /// The store does what was agreed.
+        /// The store makes the agreed changes.
         case sharing(own: Message.Open, theirs: Message.Open)
         case agreed
     }
@@ -73,7 +73,7 @@ package struct ZoneAgreement: Sendable {
     private let startsOver: Bool
     private var state = State.undecided
 
-    /// - Parameter startsOver: the caller forgets what it has of the other side.
+    /// - Parameter startsOver: whether the caller forgets the records that the other side has.
     package init(_ situation: Situation, startsOver: Bool = false) {
         self.situation = situation
         self.startsOver = startsOver
@@ -91,11 +91,11 @@ package struct ZoneAgreement: Sendable {
         }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// The caller begins.
+    /// Begins the agreement at the caller.
     ///
-    /// - Parameter wanted: what the user has chosen beforehand.
+    /// - Parameter wanted: the union that the user has chosen beforehand.
     package mutating func call(_ wanted: ZoneUnion?) throws(ProtocolError) -> [Step] {
         guard let union = try chosen(wanted) else {
             guard let meeting else { return [] }
@@ -105,7 +105,7 @@ package struct ZoneAgreement: Sendable {
         return try readTokens(union, nil)
     }
 
-    /// The user has answered.
+    /// Handles the user's answer.
     package mutating func decided(_ answer: ZoneAnswer) throws(ProtocolError) -> [Step] {
         switch state {
         case .choosing(let meeting): return try readTokens(try Self.chosen(answer, meeting), nil)
@@ -116,7 +116,7 @@ package struct ZoneAgreement: Sendable {
         }
     }
 
-    /// The other side has said which zones it takes part in.
+    /// Handles the other side's *open*.
     package mutating func received(_ open: Message.Open) throws(ProtocolError) -> [Step] {
         switch state {
         case .undecided where !situation.isCaller:
@@ -132,7 +132,7 @@ package struct ZoneAgreement: Sendable {
         }
     }
 
-    /// The store has given the tokens that it holds of the other side.
+    /// Handles the other side's tokens from the store.
     package mutating func tokensRead(_ tokens: [ZoneID: ChangeToken]) -> [Step] {
         guard case .readingTokens(let union, let theirs) = state else { return [] }
         var own = entries(after: union, tokens)
@@ -149,7 +149,7 @@ package struct ZoneAgreement: Sendable {
         return share(own: open, theirs: theirs)
     }
 
-    /// The store has done what was agreed.
+    /// Notes that the store has made the agreed changes.
     package mutating func shared() -> [Step] {
         guard case .sharing(let own, let theirs) = state else { return [] }
         state = .agreed
@@ -157,7 +157,8 @@ package struct ZoneAgreement: Sendable {
         return answer + [.agreed(common(own.zones, theirs.zones))]
     }
 
-    /// What the caller says to the listener's answer: it gives nothing up for what the other side does not give.
+    /// Checks the listener's answer for the caller, which gives nothing up for a zone that the other side does not
+    /// give.
     package func confirm(_ union: ZoneUnion, _ open: Message.Open) throws(ProtocolError) {
         guard open.union == union,
             union == .none || open.zones.contains(where: { $0.id == meeting?.id(after: union) })
@@ -169,7 +170,7 @@ package struct ZoneAgreement: Sendable {
 
     // MARK: Choosing
 
-    /// What the caller makes of the two default zones; nil when the user has to be asked.
+    /// Returns the caller's choice for the two default zones; nil if the caller has to ask the user.
     private func chosen(_ wanted: ZoneUnion?) throws(ProtocolError) -> ZoneUnion? {
         guard let meeting else {
             guard wanted == .replaceCaller || wanted == .replaceListener else { return ZoneUnion.none }
@@ -178,17 +179,17 @@ package struct ZoneAgreement: Sendable {
                 "the two machines do not share their scorebooks, so neither can replace the other")
         }
         if let wanted {
-            // A flag that says what to do about different scorebooks has nothing to say when they are the same.
+            // A flag for different scorebooks has no effect if they are the same, or if one side has both.
             if [.merge, .beside].contains(wanted), !meeting.isFirst { return ZoneUnion.none }
             try Self.checkRights(meeting, wanted)
             return wanted
         }
         guard meeting.isPlain, let usual = meeting.usual else { return nil }
-        // Where one side only reads, there is nothing to bring together.
+        // If one side may only read, the two zones stay as they are.
         return meeting.isPossible(usual) ? usual : ZoneUnion.none
     }
 
-    /// What the caller's user has chosen.
+    /// Returns the choice of the caller's user.
     private static func chosen(_ answer: ZoneAnswer, _ meeting: ZoneMeeting) throws(ProtocolError)
         -> ZoneUnion
     {
@@ -204,7 +205,7 @@ package struct ZoneAgreement: Sendable {
         }
     }
 
-    /// Whether the listener's user has to allow what the caller has chosen.
+    /// Returns whether the listener's user has to allow the caller's choice.
     private func needsConsent(_ union: ZoneUnion) throws(ProtocolError) -> Bool {
         guard union != .none else { return false }
         guard let meeting, meeting.isFirst || [.replaceCaller, .replaceListener].contains(union) else {
@@ -215,7 +216,7 @@ package struct ZoneAgreement: Sendable {
             || (union == .merge && meeting.areBothShared && !meeting.isPlain)
     }
 
-    /// What the listener's user has said to what the caller has chosen.
+    /// Checks that the listener's user allows the caller's choice.
     private static func check(_ answer: ZoneAnswer, allows union: ZoneUnion, _ meeting: ZoneMeeting)
         throws(ProtocolError)
     {
@@ -233,7 +234,7 @@ package struct ZoneAgreement: Sendable {
         }
     }
 
-    /// Each side that is to get something has to take it.
+    /// Checks that each side takes the records that the union gives it.
     private static func checkRights(_ meeting: ZoneMeeting, _ union: ZoneUnion) throws(ProtocolError) {
         guard !meeting.isPossible(union) else { return }
         throw ProtocolError(
@@ -242,7 +243,7 @@ package struct ZoneAgreement: Sendable {
                 + "`scorebook-peer peers grant NAME ZONE write` changes that")
     }
 
-    /// No store has one zone twice.
+    /// Checks that the union gives no store one zone twice.
     private func checkTarget(_ union: ZoneUnion) throws(ProtocolError) {
         guard ![.none, .beside].contains(union), let target = meeting?.id(after: union),
             situation.held.contains(target), target != situation.own.first(where: \.isDefault)?.id
@@ -280,7 +281,7 @@ package struct ZoneAgreement: Sendable {
         return [.readTokens(offers(after: union).map(\.id))]
     }
 
-    /// The zones of this side that take part once the default zones are what `union` makes of them.
+    /// Returns the zones of this side that take part after the union of the default zones.
     private func offers(after union: ZoneUnion) -> [ZoneOffer] {
         situation.isCaller && union == .beside ? situation.own.filter { !$0.isDefault } : situation.own
     }
@@ -296,12 +297,12 @@ package struct ZoneAgreement: Sendable {
         return own + unknown(after: union).map { Message.Open.Entry(id: $0.id, received: nil) }
     }
 
-    /// The zones that the other side offers and this one takes up.
+    /// Returns the zones that the other side offers and this side takes up.
     private func unknown(after union: ZoneUnion) -> [ZoneOffer] {
         let room = max(0, ProtocolLimits.maximumZones - situation.held.count)
         return situation.theirs.filter { offer in
             guard !situation.held.contains(offer.id) else { return false }
-            // Both sides have decided about the default zones; and nobody takes up both of two that were brought together.
+            // Both sides have decided about the default zones, and nobody takes up both zones of a union.
             return !offer.isDefault || (situation.isCaller && union == .beside)
         }.prefix(room).map(\.self)
     }
@@ -328,11 +329,11 @@ package struct ZoneAgreement: Sendable {
             defaultZone: ZonePlan.DefaultZone(id: ours.id, isShared: ours.isShared, change: change))
     }
 
-    /// The zones that both sides take part in, and what this side may do there.
+    /// Returns the zones that both sides take part in, and this side's rights there.
     private func common(_ own: [Message.Open.Entry], _ theirs: [Message.Open.Entry]) -> [Entry] {
         let tokens = Dictionary(theirs.map { ($0.id, $0.received) }) { first, _ in first }
         let rights = Dictionary(situation.theirs.map { ($0.id, $0.rights) }) { first, _ in first }
-        // A zone that was brought together has the rights of what the other side had before.
+        // After a union, a zone has the rights of the other side's earlier default zone.
         let fallback = situation.theirs.first(where: \.isDefault)?.rights ?? .none
         return Set(own.map(\.id)).intersection(tokens.keys).sorted().map { id in
             Entry(id: id, rights: rights[id] ?? fallback, heldByPeer: tokens[id] ?? nil)

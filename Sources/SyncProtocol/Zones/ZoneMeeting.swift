@@ -1,17 +1,17 @@
 import SyncModel
 
-/// A zone that one side lets the other have, as its hello says it.
+/// A zone that one side offers the other in its hello.
 package struct ZoneOffer: Sendable, Equatable {
     package var id: ZoneID
-    /// What it is called there; for people.
+    /// The zone's name at the side that offers it, for people.
     package var name: String
-    /// Whether it is the zone that every store has.
+    /// Whether the zone is the default zone, which every store has.
     package var isDefault: Bool
-    /// Whether any other machine has ever had it.
+    /// Whether any other machine has ever had the zone.
     package var isShared: Bool
-    /// What the receiver of the offer may do in it.
+    /// The rights of the receiver of the offer in the zone.
     package var rights: ZoneRights
-    /// How many live records it has, and what they add up to.
+    /// The number of live records in the zone.
     package var recordCount: UInt64
     /// 16 bytes; see ``ZoneDigest/fingerprint``.
     package var fingerprint: [UInt8]
@@ -32,17 +32,17 @@ package struct ZoneOffer: Sendable, Equatable {
     }
 }
 
-/// What becomes of the default zones of two stores.
+/// The union of the default zones of two stores.
 public enum ZoneUnion: UInt8, Sendable, Hashable {
-    /// They stay as they are: they are the same already, or each side keeps to its own.
+    /// Both stay as they are: they are the same already, or each side keeps its own.
     case none = 0
     /// Both become one zone that has the records of both.
     case merge = 1
-    /// The caller takes up the listener's zone beside its own, and does not give its own.
+    /// The caller takes up the listener's zone beside its own, and does not share its own.
     case beside = 2
-    /// The caller gives up what it has and takes what the listener has.
+    /// The caller gives up its records and takes those of the listener.
     case replaceCaller = 3
-    /// The listener gives up what it has and takes what the caller has.
+    /// The listener gives up its records and takes those of the caller.
     case replaceListener = 4
 }
 
@@ -66,23 +66,24 @@ package struct ZoneMeeting: Sendable, Equatable {
         isFirst = !isKnown
     }
 
-    /// Whether it is one zone already.
+    /// Whether the two are one zone already.
     package let areTheSame: Bool
     /// Whether the two are different zones and neither side has the other's as well.
     package let isFirst: Bool
 
-    /// Whether each of the two is shared with somebody already: they belong to different households, as it seems.
+    /// Whether each of the two is shared with other machines already. Then they seem to belong to different
+    /// households.
     package var areBothShared: Bool { caller.isShared && listener.isShared }
 
-    /// What happens when nobody says otherwise; nil when somebody has to: a scorebook that is shared is not mixed with
-    /// another one silently.
+    /// The union if nobody chooses another; nil if somebody has to choose, because a shared scorebook must not
+    /// silently mix with another one.
     package var usual: ZoneUnion? {
         guard isFirst else { return ZoneUnion.none }
         return isPlain || !(caller.isShared || listener.isShared) ? .merge : nil
     }
 
-    /// Whether nothing is mixed, so that nobody needs to be asked: they are one already, or hold the same, or one of the
-    /// two holds nothing and nobody else has it.
+    /// Whether a union mixes nothing, so that nobody has to choose: one side has both zones already, or the two hold
+    /// the same records, or one of them is empty and no other machine has it.
     package var isPlain: Bool {
         let isNew = { (offer: ZoneOffer) in offer.recordCount == 0 && !offer.isShared }
         let areEqual =
@@ -90,7 +91,7 @@ package struct ZoneMeeting: Sendable, Equatable {
         return !isFirst || areEqual || isNew(caller) || isNew(listener)
     }
 
-    /// Whether a union needs that each side takes what the other writes, or one of them.
+    /// Returns whether a union is possible: each side that it gives records must take them.
     package func isPossible(_ union: ZoneUnion) -> Bool {
         // The rights in an offer are those of its receiver.
         let callerTakes = caller.rights == .write
@@ -103,8 +104,8 @@ package struct ZoneMeeting: Sendable, Equatable {
         }
     }
 
-    /// Which zone both have in the end, if they are brought together: the one that others have as well, otherwise the one
-    /// with the smaller id.
+    /// Returns the zone that both sides have after a union. A merge keeps the zone that other machines have as well,
+    /// otherwise the zone with the smaller id.
     package func id(after union: ZoneUnion) -> ZoneID? {
         switch union {
         case .none: areTheSame ? caller.id : nil

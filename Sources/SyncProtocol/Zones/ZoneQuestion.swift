@@ -1,12 +1,12 @@
-/// Two scorebooks have met, and somebody has to say what becomes of them.
+/// A question to the user about two scorebooks that have met.
 public struct ZoneQuestion: Sendable {
-    /// One of the two.
+    /// One of the two scorebooks.
     public struct Side: Sendable, Hashable {
-        /// What the zone is called there.
+        /// The zone's name at that side.
         public let zone: String
-        /// How many records it has.
+        /// The number of records in the zone.
         public let records: Int
-        /// Whether it is shared with others already.
+        /// Whether other machines share the zone already.
         public let isShared: Bool
 
         init(_ offer: ZoneOffer) {
@@ -16,22 +16,22 @@ public struct ZoneQuestion: Sendable {
         }
     }
 
-    /// What this machine calls the other.
+    /// This machine's name for the other.
     public let peer: String
     public let ours: Side
     public let theirs: Side
-    /// What the other machine's user wants, if they have chosen already; then it is to be allowed, with the same answer, or
-    /// not. Nothing is chosen yet when this is nil.
+    /// The choice of the other machine's user. The user here allows it with the same answer, or does not. It is nil if
+    /// nobody has chosen yet.
     public let proposal: ZoneUnion?
     /// Whether this machine has made the connection.
     public let isCaller: Bool
 }
 
-/// What somebody said.
+/// The answer to a ``ZoneQuestion``.
 public enum ZoneAnswer: Sendable, Hashable {
     case union(ZoneUnion)
-    /// To leave everything as it is.
+    /// Leaves everything as it is.
     case cancel
-    /// Nobody is there to be asked.
+    /// Nobody is there to answer.
     case nobody
 }

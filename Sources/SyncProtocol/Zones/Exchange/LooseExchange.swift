@@ -1,16 +1,16 @@
 import SyncModel
 
-/// What the two send each other after a reconciliation: loose batches, with the records that it found the receiver to
-/// lack. Each side sends at least one, and marks its last.
+/// The loose batches that the two sides send each other after a reconciliation, with the records that the receiver
+/// lacks. Each side sends at least one batch, and marks its last.
 struct LooseExchange: Sendable {
     private enum Outgoing {
         /// The store finds the names of the records that the peer lacks.
         case resolving
-        /// These records are to be read.
+        /// The store has yet to read these records.
         case pending(ArraySlice<RecordName>)
-        /// The store reads some of the records; these are to be read later.
+        /// The store reads some of the records; it reads these later.
         case reading(remaining: ArraySlice<RecordName>)
-        /// The last batch was sent.
+        /// This side has sent its last batch.
         case sent
         /// The peer has made all batches durable.
         case durable
@@ -19,17 +19,18 @@ struct LooseExchange: Sendable {
     private enum Incoming {
         /// More batches may come.
         case open
-        /// The last batch has come, and is being applied.
+        /// The last batch has come, and this side is applying it.
         case ending
         /// This side has made all batches durable.
         case durable
     }
 
-    /// How many records are read by name at once.
+    /// The number of records that the store reads by name at once.
     private static let recordsInBatch = 1000
 
-    /// The token of the inventory, if the streams begin there. When the exchange is complete, the peer has all that the
-    /// token covers. No other acknowledgement says so of what the two had alike, which is never sent.
+    /// The token of the inventory, if the streams begin there. When the exchange is complete, the peer has everything
+    /// that the token covers. No other acknowledgement covers the records that both sides had, because nobody sends
+    /// these.
     let snapshot: ChangeToken?
     private var outgoing = Outgoing.resolving
     private var incoming = Incoming.open
@@ -38,10 +39,11 @@ struct LooseExchange: Sendable {
         self.snapshot = snapshot
     }
 
-    /// This side has all that it lacked.
+    /// Whether this side has received all records that it lacked.
     var hasReceivedAll: Bool { incoming == .durable }
 
-    /// This side's stream may go on: its answers to the peer's loose batches belong before the token that ends it.
+    /// Whether this side's stream may go on. The token that ends it must cover the answers to the peer's loose
+    /// batches.
     var letsStreamGoOn: Bool {
         switch outgoing {
         case .sent, .durable: hasReceivedAll
@@ -49,7 +51,7 @@ struct LooseExchange: Sendable {
         }
     }
 
-    /// Each side has all that it lacked, and this side knows.
+    /// Whether each side has all records that it lacked, and this side knows it.
     var isComplete: Bool {
         if case .durable = outgoing { hasReceivedAll } else { false }
     }
@@ -60,25 +62,25 @@ struct LooseExchange: Sendable {
         if case .resolving = outgoing { outgoing = .pending(names[...]) }
     }
 
-    /// The records to read next; empty if the peer lacks none, nil if there is nothing to read now.
+    /// Returns the records to read next; empty if the peer lacks none, nil if there is nothing to read now.
     mutating func nextNames() -> [RecordName]? {
         guard case .pending(let names) = outgoing else { return nil }
         outgoing = .reading(remaining: names.dropLast(Self.recordsInBatch))
         return Array(names.suffix(Self.recordsInBatch))
     }
 
-    /// The store has read the records.
+    /// Notes that the store has read the records.
     ///
-    /// - Returns: whether they are the last; nil if none were to be read.
+    /// - Returns: whether they are the last; nil if this side asked for none.
     mutating func recordsRead() -> Bool? {
         guard case .reading(let remaining) = outgoing else { return nil }
         outgoing = remaining.isEmpty ? .sent : .pending(remaining)
         return remaining.isEmpty
     }
 
-    /// The peer has acknowledged all loose batches that were sent so far.
+    /// Notes that the peer has acknowledged all loose batches so far.
     ///
-    /// - Returns: what the peer has now.
+    /// - Returns: the token that covers what the peer has now; nil if the exchange is not complete.
     mutating func acknowledged() -> ChangeToken? {
         guard case .sent = outgoing else { return nil }
         outgoing = .durable
@@ -94,7 +96,7 @@ struct LooseExchange: Sendable {
         return true
     }
 
-    /// - Returns: what the peer has now.
+    /// - Returns: the token that covers what the peer has now; nil if the exchange is not complete.
     mutating func applied(_ batch: ChangeBatch) -> ChangeToken? {
         guard batch.isLast else { return nil }
         incoming = .durable

@@ -1,7 +1,7 @@
 import SyncModel
 
-/// The batches that this side sends in one zone: where the stream of its changes stands, and what the peer has not
-/// acknowledged yet.
+/// The batches that this side sends in one zone: the position of its stream of changes, and the batches that the peer
+/// has not acknowledged yet.
 struct OutgoingStream: Sendable {
     private enum State {
         /// There may be changes after the position.
@@ -18,15 +18,15 @@ struct OutgoingStream: Sendable {
     /// The token after which the next batch begins.
     private(set) var position = ChangeToken.start
     private var includesEcho = false
-    /// The peer waits for the batch that ends the stream, and takes its token from it.
+    /// Whether the peer waits for the batch that ends the stream, and takes its token from that batch.
     var owesEnd = false
     /// The batches that the peer has not acknowledged, in the order in which they were sent.
     private var unacknowledged: [(token: ChangeToken, isLoose: Bool)] = []
 
     var isReading: Bool { state == .reading || state == .readingBehind }
-    /// Everything was sent and acknowledged.
+    /// Whether this side has sent everything, and the peer has acknowledged it.
     var isAtRest: Bool { state == .atEnd && unacknowledged.isEmpty }
-    /// One more batch may be sent without an acknowledgement.
+    /// Whether this side may send one more batch without an acknowledgement.
     var hasRoom: Bool { unacknowledged.count < ProtocolLimits.window }
     var hasLooseUnacknowledged: Bool { unacknowledged.contains(where: \.isLoose) }
 
@@ -39,14 +39,14 @@ struct OutgoingStream: Sendable {
         state = isReading ? .readingBehind : .unread
     }
 
-    /// The next thing to read; nil at the end, or when too many batches are on their way.
+    /// Returns the next read; nil at the end, or if too many batches are on their way.
     mutating func nextRead() -> ZoneExchange.Request? {
         guard state == .unread, hasRoom else { return nil }
         state = .reading
         return .read(after: position, includingEcho: includesEcho)
     }
 
-    /// The store has read the next batch.
+    /// Notes that the store has read the next batch.
     ///
     /// - Returns: whether the batch tells the peer anything.
     mutating func batchRead(_ batch: ChangeBatch) -> Bool {
@@ -59,15 +59,15 @@ struct OutgoingStream: Sendable {
         return true
     }
 
-    /// The batch that brings the peer records that it lacks.
+    /// Makes the batch that brings the peer records that it lacks.
     mutating func looseBatch(_ records: [RecordState], isLast: Bool) -> ChangeBatch {
         unacknowledged.append((position, isLoose: true))
         return ChangeBatch(records: records, token: position, isLast: isLast, isLoose: true)
     }
 
-    /// The peer has acknowledged a batch, and all that were sent before it.
+    /// Notes that the peer has acknowledged a batch, and all batches before it.
     ///
-    /// - Returns: up to where the peer has the stream now, if that has changed.
+    /// - Returns: the token up to which the peer has the stream now, if that has changed.
     mutating func acknowledged(_ token: ChangeToken) throws(ProtocolError) -> ChangeToken? {
         guard let index = unacknowledged.firstIndex(where: { $0.token == token }) else {
             throw .unexpected("acknowledged what was not sent")

@@ -1,19 +1,19 @@
 import SyncModel
 
-/// A reconciliation of one zone, as far as one side takes part in it: the caller asks, the listener answers. In the end
-/// each side knows which of its records the other lacks.
+/// One side's part in the reconciliation of a zone: the caller asks, the listener answers. In the end each side knows
+/// which of its records the other lacks.
 struct Reconciliation: Sendable {
     private enum State {
-        /// The store checks its records. The listener may have been asked already.
+        /// The store checks its records. The listener may have a question already.
         case checkingRecords(question: Message.Reconcile?)
         /// The listener waits for the caller's first question.
         case awaitingQuestion
-        /// The store takes the inventory. The listener has been asked already.
+        /// The store takes the inventory. The listener has a question already.
         case takingInventory(question: Message.Reconcile?)
         case asking(Asking)
         case answering(Answering)
         case ended
-        /// The peer's step is being taken, or has broken the rules.
+        /// This side is handling a step of the peer, or the step has broken the rules.
         case stepping
     }
 
@@ -24,7 +24,7 @@ struct Reconciliation: Sendable {
 
     private struct Answering {
         let responder: NegentropyResponder<NegentropyVector>
-        /// How many records there are to be wanted.
+        /// The number of records that the peer may want.
         let limit: Int
         var wanted: [NegentropyID] = []
     }
@@ -36,8 +36,8 @@ struct Reconciliation: Sendable {
     /// The token of the inventory, if the streams begin there.
     private(set) var snapshot: ChangeToken?
 
-    /// - Parameter isAtBeginning: the two have just begun. In the middle of a session the streams go on where they were:
-    ///   deletions are in no inventory.
+    /// - Parameter isAtBeginning: whether the two have just begun. In the middle of a session the streams go on where
+    ///   they were, because no inventory has deletions.
     init(zone: Int, isCaller: Bool, isAtBeginning: Bool) {
         self.zone = zone
         self.isCaller = isCaller
@@ -76,9 +76,10 @@ struct Reconciliation: Sendable {
         return try received(question)
     }
 
-    /// The peer has taken a step.
+    /// Handles a step of the peer.
     mutating func received(_ step: Message.Reconcile) throws(ProtocolError) -> [ZoneExchange.Action] {
-        // The state gives up what the step changes: a second owner would make that a copy of all that was found.
+        // The state gives up the value that the step changes: with a second owner, each step would copy all ids found
+        // so far.
         let current = state
         state = .stepping
         switch current {
@@ -137,7 +138,8 @@ struct Reconciliation: Sendable {
         .send(.reconcile(Message.Reconcile(zone: zone, isEnd: isEnd, wanted: wanted, payload: payload)))
     }
 
-    /// Negentropy knows how to agree on a version; here the version of this protocol says which one it is.
+    /// Handles a payload of Negentropy. Negentropy could agree on a version; here the version of this protocol fixes
+    /// it.
     private static func understanding<Value>(
         _ payload: [UInt8], _ body: ([UInt8]) throws(NegentropyError) -> Value
     ) throws(ProtocolError) -> Value {

@@ -2,13 +2,13 @@ import SyncModel
 
 /// The exchange of one zone with one peer: a state machine without I/O.
 ///
-/// Sending goes by pull: the owner of the machine asks for its ``nextRequest()``, reads from the store, and hands the
-/// result in. Receiving goes by push: each message returns the actions to take. The two may take turns at any point.
+/// Sending works by pull: the driver asks for the ``nextRequest()``, reads from the store, and hands the result in.
+/// Receiving works by push: each message returns the actions to take. The two may alternate at any point.
 ///
-/// When a side is at rest, it tells the peer its digest together with the two tokens under which it holds. Digests are
-/// compared only where the tokens say that both speak of the same moment.
+/// A side at rest tells the peer its digest, together with the two tokens to which the digest belongs. The sides
+/// compare digests only if the tokens say that both describe the same moment.
 package struct ZoneExchange: Sendable {
-    /// Something to ask of the store before there is anything to send.
+    /// A request to the store, before there is anything to send.
     package enum Request: Sendable, Equatable {
         /// The next batch after a token; answer with ``batchRead(_:)``.
         case read(after: ChangeToken, includingEcho: Bool)
@@ -18,17 +18,16 @@ package struct ZoneExchange: Sendable {
         case summarize
     }
 
-    /// Something to do because of a message.
+    /// A task because of a message.
     package enum Action: Sendable, Equatable {
         case send(Message)
         /// Make a batch durable, then call ``applied(_:)``.
         case apply(ChangeBatch)
-        /// The peer has made durable what the token covers.
+        /// The peer has made durable the changes that the token covers.
         case acknowledged(ChangeToken)
         /// Forget which of the peer's changes this side holds.
         case voidReceived
-        /// Compare all that is known of the records with the tables, and mend what is wrong, then call
-        /// ``recordsChecked()``.
+        /// Compare the stored states of all records with the tables, mend errors, then call ``recordsChecked()``.
         case checkRecords
         /// Take the inventory of all live records, with the token of that moment: ``inventoryTaken(_:at:)``.
         case takeInventory
@@ -69,9 +68,9 @@ package struct ZoneExchange: Sendable {
     private var phase = Phase.new
     private var outgoing = OutgoingStream()
     private var digests = DigestComparison()
-    /// How many batches of the peer are being applied.
+    /// The number of the peer's batches that this side is applying.
     private var applying = 0
-    /// Where this side begins to send; nil before it has said so.
+    /// The token after which this side begins to send; nil before it has said so.
     package private(set) var start: ChangeToken?
 
     /// - Parameters:
@@ -88,15 +87,15 @@ package struct ZoneExchange: Sendable {
         return outgoing.isAtRest && applying == 0
     }
 
-    /// Both sides know that they were equal, and nothing has moved since.
+    /// Whether both sides know that they were equal, and nothing has changed since.
     package var isConfirmed: Bool { isAtRest && digests.isConfirmed }
 
     // MARK: Beginning
 
-    /// The local side has found out where to begin: at the token that the peer asked for, if this store gave that token
-    /// out, otherwise with a whole copy.
+    /// Begins to send: after the token that the peer asked for, if this store gave that token out, otherwise with a
+    /// whole copy.
     ///
-    /// - Returns: what to tell the peer.
+    /// - Returns: the message for the peer.
     package mutating func begin(at token: ChangeToken, isHeldTokenVoid: Bool, recordCount: UInt64) -> Message
     {
         let begin = Message.Begin(
@@ -107,21 +106,21 @@ package struct ZoneExchange: Sendable {
         return .begin(begin)
     }
 
-    /// The peer has said how it begins.
+    /// Handles the peer's begin.
     package mutating func received(_ begin: Message.Begin) throws(ProtocolError) -> [Action] {
         guard case .begun(let own) = phase, let start else { throw .unexpected("began twice") }
         let void: [Action] = begin.isHeldTokenVoid ? [.voidReceived] : []
-        // Most of a whole copy would tell a side that has records itself what it has.
+        // A side with records of its own has most of a whole copy already, so the two reconcile.
         if own.isWholeCopy || begin.isWholeCopy, own.recordCount > 0, begin.recordCount > 0 {
             return void + reconcile(isAtBeginning: true)
         }
         phase = .streaming
-        // A peer that does not know the token that this side has of it may also have lost what this side sent.
+        // A peer that does not know its own token at this side may also have lost the records that this side sent.
         outgoing.begin(at: start, includingEcho: begin.isHeldTokenVoid)
         return void + [.wake]
     }
 
-    /// The peer may say nothing of a zone before its begin.
+    /// Checks that the peer has begun: it may send nothing about a zone before its begin.
     package func checkHasBegun() throws(ProtocolError) {
         switch phase {
         case .reconciling, .exchangingLoose, .streaming, .failed: return
@@ -148,7 +147,7 @@ package struct ZoneExchange: Sendable {
         }
     }
 
-    /// The records were checked, and what was wrong is mended.
+    /// Goes on after the store has checked its records and mended errors.
     package mutating func recordsChecked() -> [Action] {
         guard case .reconciling(var reconciliation) = phase else { return [] }
         let actions = reconciliation.recordsChecked()
@@ -156,7 +155,7 @@ package struct ZoneExchange: Sendable {
         return actions
     }
 
-    /// The inventory was taken. What changes from now on comes after `token`.
+    /// Goes on with the inventory. Later changes come after `token`.
     package mutating func inventoryTaken(_ items: NegentropyVector, at token: ChangeToken)
         throws(ProtocolError) -> [Action]
     {
@@ -166,12 +165,12 @@ package struct ZoneExchange: Sendable {
         return actions
     }
 
-    /// The peer has taken a step of the reconciliation.
+    /// Handles a step of the peer's reconciliation.
     package mutating func received(_ step: Message.Reconcile) throws(ProtocolError) -> [Action] {
         guard case .reconciling(var reconciliation) = phase else {
             throw .unexpected("reconciled out of turn")
         }
-        // The phase gives the reconciliation up: a second owner would make each step a copy of all that was found.
+        // The phase gives the reconciliation up: with a second owner, each step would copy all ids found so far.
         phase = .failed
         let actions = try reconciliation.received(step)
         goOn(with: reconciliation)
@@ -187,7 +186,7 @@ package struct ZoneExchange: Sendable {
         }
     }
 
-    /// The names of the records that the peer lacks are known. Records that have changed since are not among them, and
+    /// Takes the names of the records that the peer lacks. Records that have changed since are not among them, and
     /// come with the changes.
     package mutating func resolved(_ names: [RecordName]) -> [Action] {
         loose?.resolved(names)
@@ -197,7 +196,7 @@ package struct ZoneExchange: Sendable {
 
     // MARK: Sending
 
-    /// What to ask of the store next; nil when there is nothing to do, or too much is on its way already.
+    /// Returns the next request to the store; nil if there is nothing to do, or too much is on its way already.
     package mutating func nextRequest() -> Request? {
         guard !outgoing.isReading else { return nil }
         if outgoing.hasRoom, let names = loose?.nextNames() { return .readNamed(names) }
@@ -212,23 +211,23 @@ package struct ZoneExchange: Sendable {
         return .summarize
     }
 
-    /// The store has given the batch that was asked for.
+    /// Handles the requested batch from the store.
     ///
-    /// - Returns: what to send, if the batch says anything new.
+    /// - Returns: the message to send, if the batch tells the peer anything new.
     package mutating func batchRead(_ batch: ChangeBatch) -> Message? {
-        // If no record has changed, the digest may have, or the token that this side has of the peer.
+        // Even if no record has changed, the digest may have, or the peer's token that this side holds.
         digests.isDue = true
         return outgoing.batchRead(batch) ? .batch(zone: zone, batch) : nil
     }
 
-    /// The store has given the records that were asked for by name.
+    /// Handles the records that this side asked for by name.
     package mutating func namedRead(_ records: [RecordState]) -> Message? {
         guard let isLast = loose?.recordsRead() else { return nil }
         digests.isDue = true
         return .batch(zone: zone, outgoing.looseBatch(records, isLast: isLast))
     }
 
-    /// The store has given a summary.
+    /// Handles a summary from the store.
     package mutating func summarized(_ summary: ZoneSummary) -> [Action] {
         if digests.isMended(summary) { return compareEverything() }
         let (isNews, heard) = digests.tell(summary)
@@ -236,7 +235,7 @@ package struct ZoneExchange: Sendable {
         return digest + (heard.map { [.compare($0)] } ?? [])
     }
 
-    /// The store has changed.
+    /// Notes that the store has changed.
     package mutating func storeChanged() { outgoing.storeChanged() }
 
     package mutating func receivedAcknowledgement(_ token: ChangeToken) throws(ProtocolError) -> [Action] {
@@ -255,11 +254,12 @@ package struct ZoneExchange: Sendable {
         return [.apply(batch)]
     }
 
-    /// A batch is durable.
+    /// Notes that a batch is durable.
     package mutating func applied(_ batch: ChangeBatch) -> [Action] {
         applying -= 1
         digests.isDue = true
-        // Applying numbered changes here, so the peer's token has to move past them; once, when it has sent all.
+        // The batch has numbered changes here, so the peer's token has to move past them. Once is enough, after the
+        // peer's last batch.
         if batch.isLast { outgoing.storeChanged() }
         let covered = batch.isLoose ? loose?.applied(batch) : nil
         return (covered.map { [.acknowledged($0)] } ?? [])
@@ -274,7 +274,7 @@ package struct ZoneExchange: Sendable {
 
     /// Compares the peer's summary with this side's.
     ///
-    /// - Returns: the verdict; `different` when nothing is on its way and the digests differ all the same.
+    /// - Returns: the verdict; `different` if the digests differ although nothing is on its way.
     package mutating func compare(_ own: ZoneSummary, with peer: ZoneSummary) -> Verdict {
         switch phase {
         // The peer told its digest before it began to reconcile.
@@ -286,24 +286,25 @@ package struct ZoneExchange: Sendable {
 
     // MARK: Comparing everything
 
-    /// The digests differ although nothing is on its way: both sides look at all they have, and reconcile.
+    /// Makes both sides check all their records and reconcile, because the digests differ although nothing is on its
+    /// way.
     ///
-    /// - Throws: `digestMismatch` when that has not helped.
+    /// - Throws: `digestMismatch` if that has not helped before.
     package mutating func resync() throws(ProtocolError) -> [Action] {
         try digests.noteResync()
         return compareEverything()
     }
 
-    /// Both sides look at all they have, and reconcile, whatever the digests say. For a side that has just found the two
-    /// equal.
+    /// Makes both sides check all their records and reconcile, whatever the digests say. For a side that has just
+    /// found the two equal, or whose store was mended.
     package mutating func compareEverything() -> [Action] {
         [.send(.resync(zone: zone, round: digests.round + 1))] + begin(round: digests.round + 1)
     }
 
-    /// The peer wants everything to be compared.
+    /// Handles the peer's request to compare everything.
     package mutating func receivedResync(round: Int) throws(ProtocolError) -> [Action] {
         try checkHasBegun()
-        // Both sides may find it at the same time; the round says that they mean the same.
+        // Both sides may ask at the same time. The round says that they mean the same comparison.
         guard round > digests.round else { return [] }
         guard case .streaming = phase else { throw .unexpected("compares everything out of turn") }
         return begin(round: round)
