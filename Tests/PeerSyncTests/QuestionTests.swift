@@ -8,7 +8,7 @@ import Testing
 /// While somebody is asked what becomes of two scorebooks, the other machine may go, and the store may fail.
 struct QuestionTests {
     private static let theirs = ZoneOffer(
-        id: ZoneID(name: .scorebookData, owner: ReplicaID(rawValue: 9)), name: "ScorebookData",
+        id: ZoneID(name: .standard, owner: ReplicaID(rawValue: 9)), name: "ScorebookData",
         isDefault: true, isShared: true, rights: .write, recordCount: 9,
         fingerprint: [UInt8](repeating: 9, count: 16))
 

@@ -60,7 +60,7 @@ struct ExportWriter {
         json.append(raw: ",\n  \"version\": \(ExportFormat.version),\n  ")
         json.append(key: "zone")
         // Every store has a default zone, whatever it is called there.
-        json.append(quoted: zone.isDefault ? ZoneName.scorebookData.description : zone.name)
+        json.append(quoted: zone.isDefault ? ZoneName.standard.description : zone.name)
         json.append(raw: ",\n  ")
         json.append(key: "exportedAt")
         json.append(quoted: ISO8601.text(milliseconds: now / 1000 * 1000, fraction: .ifNeeded) ?? "")

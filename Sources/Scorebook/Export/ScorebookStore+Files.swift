@@ -46,7 +46,7 @@ extension ScorebookStore {
         try await write { [self] db in
             let counting = try ImportCounting(db, before: states)
             // Whatever the default zone is called here, it is that of an export that was never told anything else.
-            let named = zone == .scorebookData ? nil : zone
+            let named = zone == .standard ? nil : zone
             let target = try self.zone ?? named.map { try records.zone(db, named: $0.description) }
             _ = try records.merge(db, states, zone: target)
             if format == .bgStats {

@@ -1,5 +1,5 @@
 /// Which zone is meant, on every machine: its name and the replica that made it. Two households may both have a zone
-/// “ScorebookData”, and they are two.
+/// “club”, and they are two.
 public struct ZoneID: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let name: ZoneName
     /// The replica that made it.
