@@ -1,6 +1,6 @@
-/// What a record says of a file that belongs to it, such as a picture: which bytes it has, and how people call it.
+/// What a record says of a file that belongs to it, such as a photo: which bytes it has, and how people call it.
 ///
-/// The bytes are no part of the record. They are kept in files that are found by their hash, so the same picture is kept
+/// The bytes are no part of the record. They are kept in files that are found by their hash, so the same file is kept
 /// once however many records have it, and whoever gets it can tell that it is the right one.
 ///
 /// In a column an asset is JSON text with the keys in this order and no blanks:

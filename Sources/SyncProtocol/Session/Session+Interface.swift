@@ -61,7 +61,7 @@ extension Session {
         case handshake
         /// Pairing and greeting, all together.
         case greeting
-        /// People who say what becomes of two scorebooks, on either side.
+        /// People who say what becomes of two zones, on either side.
         case decision
         /// The next message.
         case silence

@@ -74,7 +74,7 @@ package struct ZoneMeeting: Sendable, Equatable {
     /// Whether each of the two is shared with somebody already: they belong to different households, as it seems.
     package var areBothShared: Bool { caller.isShared && listener.isShared }
 
-    /// What happens when nobody says otherwise; nil when somebody has to: a scorebook that is shared is not mixed with
+    /// What happens when nobody says otherwise; nil when somebody has to: a zone that is shared is not mixed with
     /// another one silently.
     package var usual: ZoneUnion? {
         guard isFirst else { return ZoneUnion.none }

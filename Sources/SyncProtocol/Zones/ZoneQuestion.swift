@@ -1,4 +1,4 @@
-/// Two scorebooks have met, and somebody has to say what becomes of them.
+/// The default zones of two machines have met, and somebody has to say what becomes of them.
 public struct ZoneQuestion: Sendable {
     /// One of the two.
     public struct Side: Sendable, Hashable {
