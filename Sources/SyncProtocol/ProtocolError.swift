@@ -40,8 +40,8 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let changeTokenExpired = Code(rawValue: 15)
         /// The same two programs have another connection, which stays.
         public static let duplicateConnection = Code(rawValue: 16)
-        /// The two scorebooks are different ones, and nobody has said what is to become of them.
-        public static let differentScorebook = Code(rawValue: 18)
+        /// The default zones of the two are different ones, and nobody has said what is to become of them.
+        public static let differentZones = Code(rawValue: 18)
         /// A zone is not shared any more.
         public static let notPermitted = Code(rawValue: 19)
         /// Somebody was asked, and said no.
