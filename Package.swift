@@ -24,7 +24,7 @@ let package = Package(
             providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
         ),
         .target(
-            name: "CScorebookSQLite", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")]),
+            name: "CSQLiteConfiguration", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")]),
         .target(name: "SyncModel", dependencies: ["CSodium"]),
         .target(name: "SecureChannel", dependencies: ["CSodium"]),
         .target(
@@ -37,7 +37,7 @@ let package = Package(
         .target(
             name: "RecordStore",
             dependencies: [
-                "SyncModel", "MergeRules", "CScorebookSQLite",
+                "SyncModel", "MergeRules", "CSQLiteConfiguration",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]

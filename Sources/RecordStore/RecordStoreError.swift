@@ -12,6 +12,8 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let newerFormat = Code(description: "newerFormat")
         /// The file is not a store, or is damaged.
         public static let corrupt = Code(description: "corrupt")
+        /// What sync knows of a record cannot be read. A repair mends it, as far as the other machines have the record.
+        public static let damagedRecord = Code(description: "damagedRecord")
         /// No record of that name is there.
         public static let noSuchRecord = Code(description: "noSuchRecord")
         /// A record that denies the deletion is in the way.
@@ -28,6 +30,8 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let otherZone = Code(description: "otherZone")
         /// A peer has no rights in a zone, or not these.
         public static let notPermitted = Code(description: "notPermitted")
+        /// A zone is shared with another peer as well.
+        public static let sharedZone = Code(description: "sharedZone")
         /// Another session, program or person has changed the zones, or the records, that something was to be done with.
         public static let zonesChanged = Code(description: "zonesChanged")
         /// A backup could not be made.

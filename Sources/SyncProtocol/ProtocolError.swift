@@ -40,8 +40,8 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let changeTokenExpired = Code(rawValue: 15)
         /// The same two programs have another connection, which stays.
         public static let duplicateConnection = Code(rawValue: 16)
-        /// The two scorebooks are different, and nobody has chosen what to do with them.
-        public static let differentScorebook = Code(rawValue: 18)
+        /// The default zones of the two machines are different, and nobody has chosen what to do with them.
+        public static let differentZones = Code(rawValue: 18)
         /// The two sides do not share a zone any more.
         public static let notPermitted = Code(rawValue: 19)
         /// A user was asked, and declined.

@@ -15,6 +15,9 @@ import Testing
                 #expect(outcome.errors.matches(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/).count == 2, "\(outcome)")
                 #expect(outcome.errors.contains("scorebook-peer clock repair"))
             }
+            // Also whoever looks later reads what helps.
+            let told = try await study.status().peers.first?.lastError
+            #expect(told?.contains("scorebook-peer clock repair") == true)
             #expect(try kitchen.contents() == before)
             #expect(listener.process.isRunning)
         }

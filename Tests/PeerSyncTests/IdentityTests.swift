@@ -61,12 +61,12 @@ struct IdentityTests {
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             #expect { try Identity.loadOrCreate(at: url) } throws: {
-                ($0 as? PeerSyncError)?.code == .unsafeIdentity
+                ($0 as? PeerSyncError)?.code == .invalidIdentity
             }
             try FileManager.default.removeItem(at: url)
             #expect(mkfifo(url.path, 0o600) == 0)
             #expect { try Identity.loadOrCreate(at: url) } throws: {
-                ($0 as? PeerSyncError)?.code == .unsafeIdentity
+                ($0 as? PeerSyncError)?.code == .invalidIdentity
             }
         }
     }
@@ -93,7 +93,9 @@ struct IdentityTests {
             let isMade = FileManager.default.createFile(
                 atPath: url.path, contents: Data(content.utf8), attributes: [.posixPermissions: 0o600])
             #expect(isMade)
-            #expect(throws: PeerSyncError.self) { try Identity.loadOrCreate(at: url) }
+            #expect { try Identity.loadOrCreate(at: url) } throws: {
+                ($0 as? PeerSyncError)?.code == .invalidIdentity
+            }
             let left = try String(contentsOf: url, encoding: .utf8)
             #expect(left == content)
         }

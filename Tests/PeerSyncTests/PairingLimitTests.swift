@@ -18,11 +18,13 @@ struct PairingLimitTests {
             port, from: address, SessionCall(pairing: .ifUnknown(code), isOnce: true))
     }
 
-    private func expectFailure(_ words: String, _ body: () async throws -> Void) async {
+    private func expectFailure(
+        _ words: String, _ code: PeerSyncError.Code, _ body: () async throws -> Void
+    ) async {
         await #expect {
             try await body()
         } throws: { error in
-            (error as? PeerSyncError)?.code == .pairingFailed && "\(error)".contains(words)
+            (error as? PeerSyncError)?.code == code && "\(error)".contains(words)
         }
     }
 
@@ -31,10 +33,12 @@ struct PairingLimitTests {
         try await kitchen.listening { port in
             let first = await kitchen.engine.pairing.show()
             for left in ["2 attempts are left", "1 attempt is left", "it is used up now"] {
-                await expectFailure(left) { try await pair("study", port, wrong(first)) }
+                await expectFailure(left, .pairingFailed) { try await pair("study", port, wrong(first)) }
             }
             let second = await kitchen.engine.pairing.show()
-            await expectFailure("2 attempts are left") { try await pair("study", port, wrong(second)) }
+            await expectFailure("2 attempts are left", .pairingFailed) {
+                try await pair("study", port, wrong(second))
+            }
             try await pair("study", port, second)
         }
     }
@@ -47,29 +51,33 @@ struct PairingLimitTests {
             try await kitchen.listening { port in
                 let first = await kitchen.engine.pairing.show()
                 for _ in 1...3 {
-                    await expectFailure("is wrong") { try await pair("stranger", port, wrong(first)) }
+                    await expectFailure("is wrong", .pairingFailed) {
+                        try await pair("stranger", port, wrong(first))
+                    }
                 }
                 let second = await kitchen.engine.pairing.show()
                 for _ in 1...2 {
-                    await expectFailure("is wrong") { try await pair("stranger", port, wrong(second)) }
+                    await expectFailure("is wrong", .pairingFailed) {
+                        try await pair("stranger", port, wrong(second))
+                    }
                 }
                 // One attempt is left, but not to this address, however often it asks.
                 for _ in 1...5 {
-                    await expectFailure("too many attempts to pair from 127.0.0.1") {
+                    await expectFailure("too many attempts to pair from 127.0.0.1", .tooManyAttempts) {
                         try await pair("stranger", port, second)
                     }
                 }
                 // The listening machine's user is told.
                 _ = try await kitchen.event { event -> Bool? in
-                    guard case .refused("127.0.0.1", let reason) = event else { return nil }
-                    return reason.contains("too many attempts to pair from 127.0.0.1") ? true : nil
+                    guard case .refused("127.0.0.1", let error) = event else { return nil }
+                    return error.message.contains("too many attempts to pair from 127.0.0.1") ? true : nil
                 }
                 try await pair("study", port, from: "127.0.0.2", second)
 
                 // Nor does it find the code busy, as it would if its asking kept others from the code.
                 let third = await kitchen.engine.pairing.show()
                 let attempt = try await kitchen.engine.pairing.beginAttempt()
-                await expectFailure("too many attempts to pair from 127.0.0.1") {
+                await expectFailure("too many attempts to pair from 127.0.0.1", .tooManyAttempts) {
                     try await pair("stranger", port, third)
                 }
                 await kitchen.engine.pairing.endAttempt(attempt, succeeded: false)

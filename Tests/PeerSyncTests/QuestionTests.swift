@@ -8,7 +8,7 @@ import Testing
 /// While somebody is asked what becomes of two scorebooks, the other machine may go, and the store may fail.
 struct QuestionTests {
     private static let theirs = ZoneOffer(
-        id: ZoneID(name: .scorebookData, owner: ReplicaID(rawValue: 9)), name: "ScorebookData",
+        id: ZoneID(name: .standard, owner: ReplicaID(rawValue: 9)), name: "ScorebookData",
         isDefault: true, isShared: true, rights: .write, recordCount: 9,
         fingerprint: [UInt8](repeating: 9, count: 16))
 
@@ -72,6 +72,40 @@ struct QuestionTests {
             }
         } throws: {
             ($0 as? PeerSyncError)?.code == .notPaired
+        }
+    }
+
+    /// An app tells its user whom to ask.
+    @Test(.timeLimit(.minutes(5))) func whoSaidNoIsToldApart() async throws {
+        let (asked, isAsked) = AsyncStream<Void>.makeStream()
+        let caller = try LoopbackMachine(
+            "caller",
+            decide: { _ in
+                isAsked.yield()
+                return .cancel
+            })
+        await #expect {
+            try await call(caller, asked: asked) { line in while try await line.receive() != nil {} }
+        } throws: {
+            ($0 as? PeerSyncError)?.code == .declined
+        }
+
+        let (kitchen, study) = (
+            try LoopbackMachine("kitchen", decide: { _ in .cancel }), try LoopbackMachine("study")
+        )
+        try await kitchen.listening { port in
+            let code = await kitchen.engine.pairing.show()
+            let replacement = SessionCall(
+                pairing: .ifUnknown(code), isOnce: true, union: .replaceListener)
+            await #expect {
+                try await study.call(port, replacement)
+            } throws: {
+                ($0 as? PeerSyncError)?.code == .peerDeclined
+            }
+            let end = try await kitchen.event {
+                if case .disconnected("study", let error) = $0 { error } else { nil }
+            }
+            #expect(end.code == .declined)
         }
     }
 }

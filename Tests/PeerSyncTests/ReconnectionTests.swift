@@ -12,7 +12,7 @@ struct ReconnectionTests {
     }
 
     private func reason(_ decision: Reconnection.Decision) -> String? {
-        if case .tryAgain(_, let reason) = decision { reason } else { nil }
+        if case .tryAgain(_, let error) = decision { error?.message } else { nil }
     }
 
     /// Whoever was connected once goes on trying after these, whatever ends the next connections.
@@ -33,8 +33,9 @@ struct ReconnectionTests {
 
     @Test(
         arguments: [
-            .notPaired, .changeTokenExpired, .refused, .pairingFailed, .incompatible, .switchedOff,
-            .unsafeIdentity, .storeUnusable,
+            .notPaired, .changeTokenExpired, .sameIdentity, .noCommonZone, .differentZones, .declined,
+            .peerDeclined, .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .incompatible,
+            .switchedOff, .unsafeIdentity, .foreignIdentity, .invalidIdentity, .storeUnusable, .damagedRecord,
         ] as [PeerSyncError.Code])
     func whatAPersonMustChangeEndsIt(code: PeerSyncError.Code) {
         var reconnection = Reconnection(.untilItIsHopeless)
@@ -112,7 +113,7 @@ struct ReconnectionTests {
             (.noCommonZone, false), (.digestMismatch, true), (.storeFailure, true), (.timeout, true),
             (.tooBusy, true), (.sameIdentity, false), (.changeTokenExpired, false),
             (.duplicateConnection, true),
-            (.storeBusy, true), (.differentScorebook, false), (.notPermitted, true), (.declined, false),
+            (.storeBusy, true), (.differentZones, false), (.notPermitted, true), (.declined, false),
             (.zonesChanged, true), (.switchedOff, true), (.tooManyAttempts, false),
             (ProtocolError.Code(rawValue: 4711), true),
         ] as [(ProtocolError.Code, Bool)])

@@ -37,6 +37,7 @@ struct SessionFailureTests {
             (.notPermitted, .notPermitted, true), (.corrupt, .storeUnusable, false),
             (.noSuchPeer, .notPaired, false), (.changeTokenExpired, .changeTokenExpired, false),
             (.backupFailed, .storeUnusable, false), (.newerFormat, .storeUnusable, false),
+            (.damagedRecord, .damagedRecord, false), (.tooManyAttempts, .tooManyAttempts, false),
         ] as [(RecordStoreError.Code, PeerSyncError.Code, Bool)])
     func whatTheStoreRefusesIsDecided(code: RecordStoreError.Code, here: PeerSyncError.Code, mayPass: Bool) {
         let error = PeerSyncError(store: RecordStoreError(code, "a sentence"))

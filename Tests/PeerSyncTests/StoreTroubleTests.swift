@@ -24,7 +24,7 @@ struct StoreTroubleTests {
         let engine = SyncEngine(app: .scorebook, store: store, identity: identity, displayName: "kitchen") {
             event in
             switch event {
-            case .storeTrouble(let reason): events.withLock { $0.append(reason) }
+            case .storeTrouble(let error): events.withLock { $0.append(error.message) }
             case .storeTroubleEnded: events.withLock { $0.append("ended") }
             default: break
             }

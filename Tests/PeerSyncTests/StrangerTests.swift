@@ -98,22 +98,24 @@ struct StrangerTests {
 
     // MARK: What is told of them
 
+    private func reason(_ number: Int) -> PeerSyncError { PeerSyncError(.noPeer, "reason \(number)") }
+
     @Test func theFirstAreToldAndTheOthersCounted() {
         let begin = ContinuousClock.now
         var tally = RefusalTally()
-        let told = (0..<1000).count { tally.add("address \($0)", "reason \($0)", at: begin) }
+        let told = (0..<1000).count { tally.add("address \($0)", reason($0), at: begin) }
         #expect(told == 8)
         #expect(tally.endPeriod(at: begin + .seconds(59)) == nil)
         #expect(
             tally.endPeriod(at: begin + .seconds(60))
-                == RefusalTally.Rest(count: 992, address: "address 999", reason: "reason 999"))
+                == RefusalTally.Rest(count: 992, address: "address 999", reason: reason(999)))
         // As long as they go on coming, they are only counted, however slowly.
-        #expect(tally.add("late", "again", at: begin + .seconds(100)) == false)
+        #expect(tally.add("late", reason(0), at: begin + .seconds(100)) == false)
         #expect(tally.endPeriod(at: begin + .seconds(120))?.count == 1)
         // After a period without any, the next one is told.
         #expect(tally.endPeriod(at: begin + .seconds(180)) == nil)
         #expect(tally.end == nil)
-        #expect(tally.add("later", "again", at: begin + .seconds(300)) == true)
+        #expect(tally.add("later", reason(0), at: begin + .seconds(300)) == true)
     }
 
     @Test(.timeLimit(.minutes(5))) func theCountComesByItself() async throws {
@@ -125,7 +127,7 @@ struct StrangerTests {
             default: break
             }
         }
-        for number in 1...20 { refusals.add("address \(number)", because: "it is none") }
+        for number in 1...20 { refusals.add("address \(number)", because: reason(number)) }
         let run = Task { await refusals.run() }
         while events.withLock({ $0.count }) < 9 { try await Task.sleep(for: .milliseconds(1)) }
         run.cancel()
@@ -138,7 +140,7 @@ struct StrangerTests {
         let refusals = Refusals { event in
             if case .refusedMore(let count, _, _) = event { events.withLock { $0.append(count) } }
         }
-        for number in 1...20 { refusals.add("address \(number)", because: "it is none") }
+        for number in 1...20 { refusals.add("address \(number)", because: reason(number)) }
         let run = Task { await refusals.run() }
         run.cancel()
         await run.value

@@ -224,7 +224,7 @@ import Testing
     /// Two that are shared with others are mixed, and one is given up, only when somebody here says so too.
     @Test(
         arguments: [
-            (ZoneAnswer.nobody, ProtocolError.Code.differentScorebook, ProtocolError.Code.declined),
+            (ZoneAnswer.nobody, ProtocolError.Code.differentZones, ProtocolError.Code.declined),
             (.cancel, .declined, .declined), (.union(.none), .declined, .declined),
             (.union(.merge), nil, .declined), (.union(.beside), .declined, .declined),
         ] as [(ZoneAnswer, ProtocolError.Code?, ProtocolError.Code?)])

@@ -95,10 +95,10 @@ struct UnionTests {
 
     static let refusals = [
         // Neither is new, and they hold different records.
-        Refusal(union: nil, areShared: (true, false), code: .differentScorebook),
-        Refusal(union: nil, areShared: (false, true), code: .differentScorebook),
-        Refusal(union: nil, areShared: (true, true), code: .differentScorebook),
-        Refusal(union: .merge, areShared: (true, true), code: .differentScorebook),
+        Refusal(union: nil, areShared: (true, false), code: .differentZones),
+        Refusal(union: nil, areShared: (false, true), code: .differentZones),
+        Refusal(union: nil, areShared: (true, true), code: .differentZones),
+        Refusal(union: .merge, areShared: (true, true), code: .differentZones),
         Refusal(union: .merge, areShared: (true, true), answer: .cancel, code: .declined),
         Refusal(union: .replaceListener, areShared: (false, false), code: .declined),
         Refusal(union: .replaceListener, areShared: (false, false), answer: .cancel, code: .declined),

@@ -160,7 +160,7 @@ extension VectorFile {
             listener(0, rights: .read), [(nil, .success(.none)), (.merge, .failure(.notPermitted))]),
         choices(
             "The caller's zone is empty and shared, so it is not new.", caller(0, isShared: true), listener(),
-            [(nil, .failure(.differentScorebook))]),
+            [(nil, .failure(.differentZones))]),
         choices(
             "Neither is shared.", caller(), listener(),
             [
@@ -170,17 +170,17 @@ extension VectorFile {
         choices(
             "The caller's is shared.", sharedCaller, listener(),
             [
-                (nil, .failure(.differentScorebook)), (.merge, .success(.merge)),
+                (nil, .failure(.differentZones)), (.merge, .success(.merge)),
                 (.beside, .success(.beside)), (.replaceCaller, .success(.replaceCaller)),
                 (.replaceListener, .success(.replaceListener)),
             ]),
         choices(
             "The listener's is shared.", caller(), sharedListener,
-            [(nil, .failure(.differentScorebook)), (.merge, .success(.merge))]),
+            [(nil, .failure(.differentZones)), (.merge, .success(.merge))]),
         choices(
             "Both are shared, and have as many records.", sharedCaller, sharedListener,
             [
-                (nil, .failure(.differentScorebook)), (.merge, .success(.merge)),
+                (nil, .failure(.differentZones)), (.merge, .success(.merge)),
                 (.replaceCaller, .success(.replaceCaller)), (.replaceListener, .success(.replaceListener)),
             ]),
         choices(
@@ -279,7 +279,7 @@ extension VectorFile {
         answers(
             "Both are shared.", sharedCaller, sharedListener,
             [
-                (.merge, nil, .failure(.differentScorebook)), (.merge, false, .failure(.declined)),
+                (.merge, nil, .failure(.differentZones)), (.merge, false, .failure(.declined)),
                 (.merge, true, .success(c)), (.beside, nil, .success(nil)),
                 (.replaceCaller, nil, .success(l)), (.replaceListener, nil, .failure(.declined)),
                 (.replaceListener, true, .success(c)),
@@ -290,7 +290,7 @@ extension VectorFile {
             [(.merge, nil, .success(c)), (.replaceListener, nil, .failure(.declined))]),
         answers(
             "Both are shared, and one of them is empty.", caller(0, isShared: true), sharedListener,
-            [(.merge, nil, .failure(.differentScorebook))]),
+            [(.merge, nil, .failure(.differentZones))]),
         answers(
             "The listener may only read at the caller.", caller(isShared: true, rights: .read),
             sharedListener,

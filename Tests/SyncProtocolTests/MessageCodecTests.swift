@@ -57,7 +57,7 @@ struct MessageCodecTests {
                         id: club, name: "Chess club", isDefault: true, isShared: false, rights: .read,
                         recordCount: 70_000, fingerprint: [UInt8](repeating: 9, count: 16)),
                     ZoneOffer(
-                        id: ZoneID(name: .scorebookData, owner: ReplicaID(rawValue: 2)),
+                        id: ZoneID(name: .standard, owner: ReplicaID(rawValue: 2)),
                         name: "ScorebookData", isDefault: false, isShared: true, rights: .write,
                         recordCount: 0, fingerprint: [UInt8](repeating: 0, count: 16)),
                 ])),
@@ -66,7 +66,7 @@ struct MessageCodecTests {
                 union: .merge,
                 zones: [
                     Message.Open.Entry(
-                        id: ZoneID(name: .scorebookData, owner: ReplicaID(rawValue: 2)), received: token),
+                        id: ZoneID(name: .standard, owner: ReplicaID(rawValue: 2)), received: token),
                     Message.Open.Entry(id: club, received: nil),
                 ])),
         .refuse(Message.Refuse(zone: 1, reason: 2, names: records.map(\.name))),

@@ -16,7 +16,7 @@ struct ZoneMeetingTests {
     }
 
     private static func id(_ owner: UInt64) -> ZoneID {
-        ZoneID(name: .scorebookData, owner: ReplicaID(rawValue: owner))
+        ZoneID(name: .standard, owner: ReplicaID(rawValue: owner))
     }
 
     private func meeting(_ caller: [ZoneOffer], _ listener: [ZoneOffer]) throws -> ZoneMeeting {

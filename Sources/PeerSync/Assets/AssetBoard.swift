@@ -34,7 +34,7 @@ final class AssetBoard: Sendable {
 
     /// Opens a file to be given to a peer, if it is whole; one that is not is never passed on.
     ///
-    /// One picture that makes trouble is no reason to end a session: what cannot be read is damaged, and what cannot be put
+    /// One file that makes trouble is no reason to end a session: what cannot be read is damaged, and what cannot be put
     /// aside, as when another session was faster, is missing.
     func open(_ hash: AssetHash, in directory: AssetDirectory, logger: Logger) async throws -> Opening {
         try await blocking { [self] in

@@ -174,7 +174,7 @@ actor AssetSession {
     private func watchPeer(_ onStep: @Sendable () async -> Void) async {
         while (try? await Task.sleep(for: patience / 4)) != nil {
             if receiver.isAwaitingAnswers, ContinuousClock.now - lastAnswer > patience, !receiver.isIdle {
-                engine.logger.warning("\(peer.name) has not sent any of the pictures that it was asked for")
+                engine.logger.warning("\(peer.name) has not sent any of the files that it was asked for")
                 for hash in receiver.stall() { incoming[hash] = nil }
                 wake.raise()
             }
@@ -228,7 +228,7 @@ actor AssetSession {
     private func tellOfRoom(_ hash: AssetHash, _ error: any Error) {
         let isFirst = withoutRoom.isEmpty
         guard withoutRoom.insert(hash).inserted, isFirst else { return }
-        engine.onEvent(.assetsPaused(name: peer.name, reason: "\(error)"))
+        engine.onEvent(.assetsPaused(name: peer.name, PeerSyncError(store: error)))
     }
 
     /// Bytes have come. Returns at once: they are written by ``write()``.

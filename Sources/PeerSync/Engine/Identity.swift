@@ -27,8 +27,9 @@ public struct Identity: Sendable {
 
     /// The identity in a file; a new one, written there, if the file is missing.
     ///
-    /// - Throws: ``PeerSyncError``: `unsafeIdentity` when others than the owner can read the file, it belongs to somebody
-    ///   else, or it is not an identity; `storeUnusable` when it cannot be read or written.
+    /// - Throws: ``PeerSyncError``: `unsafeIdentity` when others than the owner can read the file, `foreignIdentity` when it
+    ///   belongs to somebody else, `invalidIdentity` when it is not an identity; `storeUnusable` when it cannot be read or
+    ///   written.
     public static func loadOrCreate(at url: URL) throws -> Identity {
         let file = IdentityFile(url: url)
         if let keyPair = try file.read() { return Identity(keyPair: keyPair) }

@@ -16,7 +16,7 @@ struct IdentityFile {
     /// A symbolic link is followed: what counts is the file that it leads to, and that is looked at when it is open, so that
     /// it is the one that is read.
     ///
-    /// - Throws: ``PeerSyncError`` `unsafeIdentity`, `storeUnusable`.
+    /// - Throws: ``PeerSyncError`` `unsafeIdentity`, `foreignIdentity`, `invalidIdentity`, `storeUnusable`.
     func read() throws -> KeyPair? {
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -48,16 +48,14 @@ struct IdentityFile {
         guard status.st_mode & S_IFMT == S_IFREG else { throw noKey }
         guard status.st_mode & 0o077 == 0 else {
             throw PeerSyncError(
-                .unsafeIdentity,
-                "others can read \(url.path), which holds this machine's secret key; run: chmod 600 \(url.path)"
-            )
+                .unsafeIdentity, "others can read \(url.path), which holds this machine's secret key")
         }
         // The superuser may read anything, and may be asked to work on anybody's store.
         guard status.st_uid == geteuid() || geteuid() == 0 else {
             throw PeerSyncError(
-                .unsafeIdentity,
-                "\(url.path), which holds this machine's secret key, belongs to another user, who can read it; run "
-                    + "this as that user, or choose another store with --store DIR")
+                .foreignIdentity,
+                "\(url.path), which holds this machine's secret key, belongs to another user, who can read it"
+            )
         }
         return Int(status.st_size)
     }
@@ -123,7 +121,7 @@ struct IdentityFile {
 
     private var noKey: PeerSyncError {
         PeerSyncError(
-            .unsafeIdentity,
+            .invalidIdentity,
             "\(url.path) is not an identity key; restore it from a backup, or move it away to get a new identity"
         )
     }

@@ -1,5 +1,8 @@
 /// Why a connection, a pairing or a sync did not come about or ended.
-public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
+///
+/// The message says what is wrong, in the terms of the engine. What people can do about it in an app, the app knows by
+/// the code.
+public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A stable name of the kind of error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         public let description: String
@@ -16,10 +19,25 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let duplicateConnection = Code(description: "duplicateConnection")
         /// The clock of one of the machines is wrong.
         public static let clockSkew = Code(description: "clockSkew")
-        /// The other side, or this one, refused for a reason that the message gives.
-        public static let refused = Code(description: "refused")
-        /// The pairing did not succeed.
+        /// Both sides have one identity key: a store is a copy of the other, or a machine connected to itself.
+        public static let sameIdentity = Code(description: "sameIdentity")
+        /// The two machines share no zone.
+        public static let noCommonZone = Code(description: "noCommonZone")
+        /// The default zones of the two are different ones, and nobody has said what is to become of them.
+        public static let differentZones = Code(description: "differentZones")
+        /// Somebody was asked what becomes of two zones, and said no.
+        public static let declined = Code(description: "declined")
+        /// The machine that this one has called did not allow what was to become of two zones: its user said no, or nobody
+        /// was there to be asked.
+        public static let peerDeclined = Code(description: "peerDeclined")
+        /// The pairing code was wrong, or the other side could not prove that it knows it.
         public static let pairingFailed = Code(description: "pairingFailed")
+        /// The machine that was called shows no pairing code, or its code has expired or is used up.
+        public static let pairingUnavailable = Code(description: "pairingUnavailable")
+        /// Another machine is trying the pairing code at this moment.
+        public static let pairingBusy = Code(description: "pairingBusy")
+        /// Too many attempts to pair did not succeed; the next one may come later.
+        public static let tooManyAttempts = Code(description: "tooManyAttempts")
         /// What answered does not speak this version of the protocol.
         public static let incompatible = Code(description: "incompatible")
         /// What answered does not speak this protocol.
@@ -40,8 +58,12 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let notPermitted = Code(description: "notPermitted")
         /// Who may have what has changed; the next connection goes by what holds now.
         public static let zonesChanged = Code(description: "zonesChanged")
-        /// The identity key is readable by others, or is none.
+        /// Others than its owner may read the file of the identity key.
         public static let unsafeIdentity = Code(description: "unsafeIdentity")
+        /// The file of the identity key belongs to another user of this machine.
+        public static let foreignIdentity = Code(description: "foreignIdentity")
+        /// What is in the place of the identity key is no key.
+        public static let invalidIdentity = Code(description: "invalidIdentity")
         /// Another program holds one of the stores.
         public static let storeBusy = Code(description: "storeBusy")
         /// The disk of this machine's store is full, or fails.
@@ -52,6 +74,8 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
         public static let peerStoreFailure = Code(description: "peerStoreFailure")
         /// This machine's store cannot be used until somebody does something about it.
         public static let storeUnusable = Code(description: "storeUnusable")
+        /// What sync knows of a record in this machine's store cannot be read, and could not be mended.
+        public static let damagedRecord = Code(description: "damagedRecord")
     }
 
     public let code: Code
@@ -60,8 +84,7 @@ public struct PeerSyncError: Error, Sendable, CustomStringConvertible {
     /// Whether both sides had been found equal before in the session that ended with this.
     var cameAfterSync = false
 
-    static let switchedOff = PeerSyncError(
-        .switchedOff, "sync is switched off here; `scorebook-peer sync on` switches it on")
+    static let switchedOff = PeerSyncError(.switchedOff, "sync is switched off here")
 
     public init(_ code: Code, _ message: String) {
         self.code = code

@@ -35,6 +35,7 @@ public final class SyncEngine: Sendable {
     let allowedSkew: Int64
     let logger: Logger
     let metrics: SyncMetrics
+    let words: AppWords
     let onEvent: @Sendable (SyncEvent) -> Void
     let decide: @Sendable (ZoneQuestion) async -> ZoneAnswer
     let settings = SettingsWatch()
@@ -52,15 +53,16 @@ public final class SyncEngine: Sendable {
     ///   - logger: what is written to it helps to find a fault; what a user should see comes as events.
     ///   - metrics: where sessions, records, bytes and the time of applying are counted, under labels that begin with
     ///     `peer_sync_`; the system's factory, unless the app has another.
+    ///   - words: what the engine writes down for people, in the words of the app.
     ///   - onEvent: called from the engine's tasks, one event at a time, those of one session in the order in which things
     ///     happen. The engine waits for it, so it should return soon, and must not wait for anything that the engine does.
-    ///   - decide: asked what becomes of two scorebooks that meet for the first time, and whether this one may be replaced.
+    ///   - decide: asked what becomes of two default zones that meet for the first time, and whether this machine's may be replaced.
     ///     When nobody is there to be asked, two that are not shared with others yet become one.
     public init(
         app: AppID, store: RecordStore, identity: Identity, displayName: String,
         allowedSkew: Duration = .milliseconds(RecordStore.defaultAllowedSkew),
-        logger: Logger = Logger(label: "scorebook-peer", factory: { _ in SwiftLogNoOpLogHandler() }),
-        metrics: any MetricsFactory = MetricsSystem.factory,
+        logger: Logger = Logger(label: "PeerSync", factory: { _ in SwiftLogNoOpLogHandler() }),
+        metrics: any MetricsFactory = MetricsSystem.factory, words: AppWords = AppWords(),
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in },
         decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody }
     ) {
@@ -72,6 +74,7 @@ public final class SyncEngine: Sendable {
         self.allowedSkew = Int64(allowedSkew / .milliseconds(1))
         self.logger = logger
         self.metrics = SyncMetrics(metrics)
+        self.words = words
         self.decide = decide
         self.onEvent = EventChannel(onEvent).send
     }
@@ -92,7 +95,9 @@ public final class SyncEngine: Sendable {
     ///
     /// - Returns: what the session is to end with.
     func mended(_ error: any Error) async -> any Error {
-        guard let damage = error as? RecordStoreError, damage.code == .corrupt else { return error }
+        guard let damage = error as? RecordStoreError, [.corrupt, .damagedRecord].contains(damage.code) else {
+            return error
+        }
         // Also in a task that was cancelled.
         let repair = Task { [store] in try await store.database.write { db in try store.repair(db) } }
         do {
@@ -109,8 +114,8 @@ public final class SyncEngine: Sendable {
     }
 
     /// Keeps in the store whether this engine has connections with a peer, and what went wrong with it, if anything did.
-    func noteConnected(with peer: Peer, error: String? = nil) async throws {
-        try await store.noteConnected(with: peer, error: error) { [connections] in
+    func noteConnected(with peer: Peer, error: PeerSyncError? = nil) async throws {
+        try await store.noteConnected(with: peer, error: error.map(words.explanation)) { [connections] in
             connections.hasAny(with: peer.id)
         }
     }

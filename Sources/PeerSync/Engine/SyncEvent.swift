@@ -15,9 +15,9 @@ public enum SyncEvent: Sendable {
     /// A machine was paired.
     case paired(name: String)
     /// A stranger, or something that is no peer, was turned away. The first ones are told one by one.
-    case refused(address: String, reason: String)
+    case refused(address: String, PeerSyncError)
     /// More strangers were turned away since this was told last, or one by one; the last of them from this address.
-    case refusedMore(count: Int, address: String, reason: String)
+    case refusedMore(count: Int, address: String, PeerSyncError)
     /// A session with a peer has begun.
     case connected(name: String, address: String)
     /// Records have moved; the numbers are those of the session so far.
@@ -31,7 +31,7 @@ public enum SyncEvent: Sendable {
     /// Files have come, and no more are under way now. `unavailable` counts those that the peer does not have.
     case assetsReceived(name: String, AssetStatus.Count, unavailable: Int)
     /// Files cannot be written, as when the disk is full. Records go on; the files do when they can.
-    case assetsPaused(name: String, reason: String)
+    case assetsPaused(name: String, PeerSyncError)
     /// A sync that was asked for once ends, although the other machine has not said that it has the files it wants.
     case assetsUnsettled(name: String)
     /// A file of this store was found to be damaged, and is fetched again.
@@ -44,16 +44,16 @@ public enum SyncEvent: Sendable {
     case zoneTakenUp(name: String, zone: String)
     /// What other programs write to this store cannot be taken in, and so is not sent. Told once for each reason; it is
     /// tried again all the time.
-    case storeTrouble(reason: String)
+    case storeTrouble(PeerSyncError)
     /// What other programs write is taken in again.
     case storeTroubleEnded
     /// What was here was given up for what the peer has; it is in the backup.
     case replaced(name: String, backup: URL)
-    /// A session has ended; the reason is nil when a goodbye ended it.
-    case disconnected(name: String, reason: String?)
+    /// A session has ended; the error is nil when a goodbye ended it.
+    case disconnected(name: String, PeerSyncError?)
     /// The next attempt comes after this many seconds. Told once for each reason until both sides hold the same again;
     /// further attempts come after longer pauses.
-    case retrying(address: String, seconds: Double, reason: String)
+    case retrying(address: String, seconds: Double, PeerSyncError)
 }
 
 /// What a session has moved so far.

@@ -68,8 +68,7 @@ public actor PairingDesk {
 
     private static let unavailable = ProtocolError(
         .pairingUnavailable,
-        "no pairing code is valid there (it expired, was used up, or none was shown); run "
-            + "`scorebook-peer listen --pair` on that machine to get a new one")
+        "no pairing code is valid there (it expired, was used up, or none was shown)")
 
     /// Ends the attempt that was begun; a code that is shown since is not touched.
     ///

@@ -18,7 +18,7 @@ struct Reconnection: Sendable {
     enum Decision: Sendable, Equatable {
         case giveUp
         /// To try again after a pause; the reason is nil when the user has heard it, or is not to hear it.
-        case tryAgain(after: Duration, telling: String?)
+        case tryAgain(after: Duration, telling: PeerSyncError?)
     }
 
     private let persistence: Persistence
@@ -61,11 +61,11 @@ struct Reconnection: Sendable {
         }
     }
 
-    private mutating func reason(_ error: PeerSyncError?) -> String? {
+    private mutating func reason(_ error: PeerSyncError?) -> PeerSyncError? {
         guard persistence != .quietly, error?.code != .duplicateConnection else { return nil }
-        let reason = error?.message ?? "the other side ended the connection"
+        let reason = error ?? PeerSyncError(.interrupted, "the other side ended the connection")
         // The sentence about clocks has the time in it, and so is another one each time.
-        let isNews = told.insert(error?.code == .clockSkew ? "clock" : reason).inserted
+        let isNews = told.insert(reason.code == .clockSkew ? "clock" : reason.message).inserted
         return isNews ? reason : nil
     }
 }

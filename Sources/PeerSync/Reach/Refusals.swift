@@ -8,7 +8,7 @@ struct RefusalTally: Sendable {
     struct Rest: Sendable, Equatable {
         var count: Int
         var address: String
-        var reason: String
+        var reason: PeerSyncError
     }
 
     private let period: Duration
@@ -23,7 +23,7 @@ struct RefusalTally: Sendable {
     }
 
     /// - Returns: whether to tell this one.
-    mutating func add(_ address: String, _ reason: String, at now: ContinuousClock.Instant) -> Bool {
+    mutating func add(_ address: String, _ reason: PeerSyncError, at now: ContinuousClock.Instant) -> Bool {
         end = end ?? now + period
         hasAny = true
         guard told >= Self.toldOneByOne else {
@@ -65,10 +65,10 @@ final class Refusals: Sendable {
         (begins, begin) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    func add(_ address: String, because reason: String) {
+    func add(_ address: String, because reason: PeerSyncError) {
         let isTold = tally.withLock { $0.add(address, reason, at: .now) }
         begin.yield()
-        if isTold { onEvent(.refused(address: address, reason: reason)) }
+        if isTold { onEvent(.refused(address: address, reason)) }
     }
 
     /// Tells at the end of each period how many there were, until cancelled; then what is left. To be run once.
@@ -83,6 +83,6 @@ final class Refusals: Sendable {
 
     private func tell(_ rest: RefusalTally.Rest?) {
         guard let rest else { return }
-        onEvent(.refusedMore(count: rest.count, address: rest.address, reason: rest.reason))
+        onEvent(.refusedMore(count: rest.count, address: rest.address, rest.reason))
     }
 }

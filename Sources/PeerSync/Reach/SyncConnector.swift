@@ -18,7 +18,7 @@ public struct SyncConnector: Service {
     ///   - code: pairs with the machine if it is not paired yet.
     ///   - startsOver: for a machine that was away too long: the first session forgets what the other machine has
     ///     acknowledged, keeps what was changed here since then, and takes over what the other machine holds.
-    ///   - union: what becomes of the two scorebooks, if that has to be decided; nil asks the engine's `decide`.
+    ///   - union: what becomes of the two default zones, if that has to be decided; nil asks the engine's `decide`.
     ///     ``ZoneUnion/replaceCaller`` and ``ZoneUnion/replaceListener`` hold whether or not they are the same.
     public init(
         _ engine: SyncEngine, to address: PeerAddress, code: PairingCode? = nil, startsOver: Bool = false,
@@ -98,11 +98,11 @@ public struct SyncConnector: Service {
 
     /// Pauses before the next attempt, with a random part that keeps machines that were cut off together from coming
     /// back together.
-    private func wait(_ pause: Duration, telling reason: String?) async {
+    private func wait(_ pause: Duration, telling reason: PeerSyncError?) async {
         let pause = pause * Double.random(in: 0.75...1.25)
         if let reason {
             engine.onEvent(
-                .retrying(address: address.description, seconds: pause / .seconds(1), reason: reason))
+                .retrying(address: address.description, seconds: pause / .seconds(1), reason))
         } else {
             engine.logger.debug("trying \(address) again in \(pause)")
         }

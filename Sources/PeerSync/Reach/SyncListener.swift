@@ -131,10 +131,12 @@ public struct SyncListener: Service {
             engine.logger.debug("a session with \(address) ended: \(error)")
             switch stranger.state {
             case .known: break
-            case .unknown: refusals.add(address, because: "\(error)")
+            case .unknown: refusals.add(address, because: PeerSyncError(store: error))
             case .removed:
                 refusals.add(
-                    address, because: "it had not shown to be paired when too many others came")
+                    address,
+                    because: PeerSyncError(
+                        .interrupted, "it had not shown to be paired when too many others came"))
             }
         }
     }

@@ -6,7 +6,7 @@ struct Deadlines: Sendable {
     var handshake: Duration = .seconds(5)
     /// Pairing and greeting, all together.
     var greeting: Duration = .seconds(20)
-    /// People who say what becomes of two scorebooks.
+    /// People who say what becomes of two zones.
     var decision: Duration = .seconds(600)
     /// A peer that was silent for this long is gone.
     var silence: Duration = .seconds(45)

@@ -47,13 +47,13 @@ extension PeerSession {
         engine.connections.leave(connection)
         await Task {
             do {
-                try await engine.noteConnected(with: peer, error: error?.message)
+                try await engine.noteConnected(with: peer, error: error)
             } catch {
                 // The user hears of the end, if not of this: what keeps the store from being written mostly ended it.
                 engine.logger.warning("cannot note that the session with \(peer.name) has ended: \(error)")
             }
         }.value
-        engine.onEvent(.disconnected(name: peer.name, reason: error?.message))
+        engine.onEvent(.disconnected(name: peer.name, error))
     }
 
     /// What an error means to the user here; nil when the task was cancelled.
@@ -62,6 +62,8 @@ extension PeerSession {
         case is CancellationError: nil
         case let error as PeerSyncError: error
         case let error as ProtocolError: PeerSyncError(error)
+        case let error as ErrorOfPeer where purpose.call != nil && error.error.code == .declined:
+            PeerSyncError(.peerDeclined, error.error.message)
         case let error as ErrorOfPeer: PeerSyncError(error.error)
         case is EarlyGoodbye: PeerSyncError(.interrupted, "\(address) ended the connection")
         case is SecureChannelError:
@@ -109,7 +111,8 @@ extension PeerSession {
                 ? timeout
                 : PeerSyncError(
                     .interrupted,
-                    "\(address) closed the connection during the handshake: it is busy, or no scorebook-peer")
+                    "\(address) closed the connection during the handshake: it is busy, or does not speak this protocol"
+                )
         case let error as ProtocolError where error.code == .malformed: return noPeer
         default: return error
         }

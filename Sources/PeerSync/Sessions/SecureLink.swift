@@ -8,7 +8,7 @@ package typealias ByteChannel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 /// How the connections of both sides are set up.
 package enum SocketOptions {
     /// So many bytes may wait in the system's buffer that have not gone out. What is put in after them can only go out
-    /// after them, so on a slow line a change would wait behind a megabyte of pictures.
+    /// after them, so on a slow line a change would wait behind a megabyte of files.
     private static let unsentLimit = 128 << 10
 
     #if canImport(Darwin)

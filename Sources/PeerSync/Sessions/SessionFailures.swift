@@ -12,11 +12,17 @@ extension PeerSyncError {
             case .changeTokenExpired: .changeTokenExpired
             case .clockSkew: .clockSkew
             case .duplicateConnection: .duplicateConnection
-            case .sameIdentity, .noCommonZone, .differentScorebook, .declined: .refused
+            case .sameIdentity: .sameIdentity
+            case .noCommonZone: .noCommonZone
+            case .differentZones: .differentZones
+            case .declined: .declined
             case .zonesChanged: .zonesChanged
             case .notPermitted: .notPermitted
             case .switchedOff: .peerSwitchedOff
-            case .pairingUnavailable, .pairingFailed, .pairingBusy, .tooManyAttempts: .pairingFailed
+            case .pairingUnavailable: .pairingUnavailable
+            case .pairingFailed: .pairingFailed
+            case .pairingBusy: .pairingBusy
+            case .tooManyAttempts: .tooManyAttempts
             case .unsupportedVersion: .incompatible
             case .timeout, .tooBusy: .timeout
             case .storeBusy: .storeBusy
@@ -44,6 +50,7 @@ extension PeerSyncError {
             switch error.code {
             case .invalidRecord: .protocolViolation
             case .noSpace, .assetUnwritable: .diskFailure
+            case .damagedRecord: .damagedRecord
             default: .storeUnusable
             }
         self.init(code, error.message)

@@ -2,7 +2,7 @@ import SyncProtocol
 import Synchronization
 
 /// What the user wants to be done once, however many connections that takes: a connection that is made again must not
-/// replace a scorebook a second time.
+/// replace a zone a second time.
 final class SessionWish: Sendable {
     private struct State {
         var startsOver: Bool

@@ -38,7 +38,7 @@ final class FileWatch: @unchecked Sendable {
                 return nil
             }
             let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-            let queue = DispatchQueue(label: "scorebook-peer.file-watch")
+            let queue = DispatchQueue(label: "PeerSync.file-watch")
             nonisolated(unsafe) let source = DispatchSource.makeReadSource(
                 fileDescriptor: descriptor, queue: queue)
             source.setEventHandler {
@@ -83,7 +83,7 @@ final class FileWatch: @unchecked Sendable {
         /// - Returns: nil when the files cannot be opened.
         init?(database path: String) {
             let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-            let queue = DispatchQueue(label: "scorebook-peer.file-watch")
+            let queue = DispatchQueue(label: "PeerSync.file-watch")
             let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
             var sources: [any DispatchSourceFileSystemObject] = []
             // The log stays as long as a connection is open, and the watch has one of its own.

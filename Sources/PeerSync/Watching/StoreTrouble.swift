@@ -24,13 +24,13 @@ final class StoreTrouble: Sendable {
 
     func failed(_ look: Look, because error: any Error) {
         logger.warning("a look at the store failed: \(error)")
-        let reason = PeerSyncError(store: error).message
+        let reason = PeerSyncError(store: error)
         let isNews = told.withLock { told in
-            let isNews = !told.values.contains { $0.contains(reason) }
-            told[look, default: []].insert(reason)
+            let isNews = !told.values.contains { $0.contains(reason.message) }
+            told[look, default: []].insert(reason.message)
             return isNews
         }
-        if isNews { onEvent(.storeTrouble(reason: reason)) }
+        if isNews { onEvent(.storeTrouble(reason)) }
     }
 
     func succeeded(_ look: Look) {

@@ -98,7 +98,7 @@ private struct Look: Sendable {
         self.onChange = onChange
     }
 
-    /// - Parameter isRegular: pictures that could not be put into files are tried again, also when nothing has changed.
+    /// - Parameter isRegular: assets that could not be put into files are tried again, also when nothing has changed.
     func callAsFunction(isRegular: Bool = false) async {
         do {
             let look = try await store.foldOthersWrites(since: last.value.withLock { $0 })

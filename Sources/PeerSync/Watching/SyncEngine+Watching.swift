@@ -115,7 +115,7 @@ extension SyncEngine {
 
     /// Copies the database to a new file, named by the time, beside it.
     package func backUp() async throws -> (url: URL, moment: RecordStore.Moment) {
-        let url = newBackup("scorebook", "")
+        let url = newBackup(words.backupName, "")
         // What was written until now is folded, so that folding is no change after it.
         try await store.foldPendingChanges()
         return (url, try await store.backUp(to: url))

@@ -102,7 +102,7 @@ public struct AssetDirectory: Sendable {
         let size = try file.size
         guard size <= Asset.maximumSize else {
             throw RecordStoreError(
-                .invalidValue, "\(source.path) is larger than 2 GiB, the most that a picture may have")
+                .invalidValue, "\(source.path) is larger than 2 GiB, the most that an asset may have")
         }
         let start = try file.read(at: 0, upTo: MediaType.signatureLength)
         let (hash, count) = try add { offset in try file.read(at: offset, upTo: Self.bufferSize) }
@@ -199,12 +199,12 @@ public struct AssetDirectory: Sendable {
             return try body()
         } catch let error as PosixError {
             throw error.isOutOfSpace
-                ? RecordStoreError(.noSpace, "there is no room for pictures in \(url.path): \(error)")
-                : RecordStoreError(.assetUnwritable, "pictures cannot be written to \(url.path): \(error)")
+                ? RecordStoreError(.noSpace, "there is no room for files in \(url.path): \(error)")
+                : RecordStoreError(.assetUnwritable, "files cannot be written to \(url.path): \(error)")
         } catch let error as CocoaError {
             let isFull = error.code == .fileWriteOutOfSpace
             throw isFull
-                ? RecordStoreError(.noSpace, "there is no room for pictures in \(url.path)")
+                ? RecordStoreError(.noSpace, "there is no room for files in \(url.path)")
                 : RecordStoreError(
                     .assetUnwritable,
                     "the directory \(url.path) cannot be made; check whether a file is in its place, and who may "
@@ -246,7 +246,7 @@ public struct AssetDirectory: Sendable {
         guard free - bytes >= Self.reserve else {
             throw RecordStoreError(
                 .noSpace,
-                "there is no room for more pictures in \(url.path): \(free >> 20) MiB are free, of which "
+                "there is no room for more files in \(url.path): \(free >> 20) MiB are free, of which "
                     + "\(Self.reserve >> 20) MiB are kept for records")
         }
     }
@@ -284,7 +284,7 @@ public struct AssetDirectory: Sendable {
             // A link is not followed, and in the way of the file.
             return true
         } catch {
-            throw RecordStoreError(.unreadableFile, "the picture \(hash) cannot be read: \(error)")
+            throw RecordStoreError(.unreadableFile, "the file \(hash) cannot be read: \(error)")
         }
         return (try? Self.hash(of: file)) != hash
     }

@@ -1,6 +1,6 @@
 import Dispatch
 
-private let blockingQueue = DispatchQueue(label: "scorebook-peer.files", attributes: .concurrent)
+private let blockingQueue = DispatchQueue(label: "RecordStore.files", attributes: .concurrent)
 
 /// Runs what blocks, such as reading a file, on a thread where that keeps nobody else waiting.
 ///

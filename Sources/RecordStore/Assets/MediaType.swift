@@ -1,13 +1,13 @@
 import SyncModel
 
-/// Media types of pictures, as their first bytes tell them.
+/// Media types of images, as their first bytes tell them.
 public enum MediaType {
     /// How many of a file's first bytes it takes.
     public static let signatureLength = 16
     /// What a file is called that nobody recognizes.
     public static let unknown = "application/octet-stream"
 
-    /// The type of a picture that begins with these bytes; nil when it is none that is known.
+    /// The type of an image that begins with these bytes; nil when it is none that is known.
     public static func recognized(_ bytes: some Sequence<UInt8>) -> String? {
         let start = Array(bytes.prefix(signatureLength))
         for (type, offset, signature) in signatures

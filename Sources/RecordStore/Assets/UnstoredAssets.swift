@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// The table `assetUnstored`: the bytes of pictures that a program wrote into a column itself.
+/// The table `assetUnstored`: the bytes of assets that a program wrote into a column itself.
 ///
 /// A fold puts them here, because it works in a transaction, which is no place to wait for a disk. They become files right
 /// after; where no file can be written, they wait here until one can.
 ///
 /// A fold makes the table when it is first needed, which in most stores is never.
 enum UnstoredAssets {
-    /// Keeps the bytes of a picture, and describes it.
+    /// Keeps the bytes of an asset, and describes it.
     static func keep(_ db: Database, _ bytes: [UInt8]) throws -> Asset {
         let asset = Asset(describing: bytes)
         try db.execute(
@@ -22,7 +22,7 @@ enum UnstoredAssets {
         return asset
     }
 
-    /// The first picture that waits for its file.
+    /// The first asset that waits for its file.
     static func first(_ db: Database) throws -> (hash: Data, bytes: Data)? {
         guard try db.tableExists("assetUnstored") else { return nil }
         return try Row.fetchOne(db, sql: "SELECT hash, bytes FROM assetUnstored LIMIT 1").map {
@@ -30,7 +30,7 @@ enum UnstoredAssets {
         }
     }
 
-    /// The pictures that wait for their files.
+    /// The assets that wait for their files.
     static func hashes(_ db: Database) throws -> Set<AssetHash> {
         guard try db.tableExists("assetUnstored") else { return [] }
         let hashes = try Data.fetchAll(db, sql: "SELECT hash FROM assetUnstored")
@@ -43,9 +43,9 @@ enum UnstoredAssets {
 }
 
 extension RecordStore {
-    /// Puts the pictures that programs wrote into columns into files, outside of any transaction.
+    /// Puts the bytes that programs wrote into columns into files, outside of any transaction.
     ///
-    /// - Throws: ``RecordStoreError``: `noSpace`, `assetUnwritable`. The pictures then wait in the database.
+    /// - Throws: ``RecordStoreError``: `noSpace`, `assetUnwritable`. They then wait in the database.
     package func storeAssets() async throws {
         guard let assets else { return }
         while let (hash, bytes) = try await database.read(UnstoredAssets.first) {
@@ -54,7 +54,7 @@ extension RecordStore {
         }
     }
 
-    /// The same where a write has succeeded already: a picture without a file is counted as missing in the status, and the
+    /// The same where a write has succeeded already: an asset without a file is counted as missing in the status, and the
     /// engine tells its user why it has none.
     func storeAssetsIfPossible() async throws {
         do {

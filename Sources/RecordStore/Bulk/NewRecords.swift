@@ -249,7 +249,7 @@ private final class RowLayout {
         zip(state.fields, columns).allSatisfy { $1.affinity.surelyKeeps($0.value, $1.kind) }
     }
 
-    /// Whether a program has written the bytes of a picture where the record says which one it is.
+    /// Whether a program has written the bytes of a file where the record says which one it is.
     func hasUnstoredAssets(_ state: RecordState) -> Bool {
         mayHaveAssets
             && zip(state.fields, columns).contains { field, column in

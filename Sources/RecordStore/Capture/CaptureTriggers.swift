@@ -1,4 +1,4 @@
-import CScorebookSQLite
+import CSQLiteConfiguration
 import GRDB
 import SyncModel
 
@@ -191,6 +191,6 @@ enum CaptureTriggers {
 
     private static func setEnabled(_ db: Database, _ isEnabled: Bool) -> Bool {
         guard let connection = db.sqliteConnection else { return false }
-        return scorebook_enable_triggers(UnsafeMutableRawPointer(connection), isEnabled)
+        return sqlite_enable_triggers(UnsafeMutableRawPointer(connection), isEnabled)
     }
 }

@@ -255,7 +255,7 @@ struct ChangeFolding {
         return zone
     }
 
-    /// What is synced of a value: a picture that a program wrote into the column itself becomes a file.
+    /// What is synced of a value: bytes that a program wrote into the column itself become a file.
     private func kept(_ value: FieldValue, _ field: FieldDefinition, _ db: Database) throws -> FieldValue {
         guard field.kind == .asset, hasAssets, case .blob(let bytes) = value else { return value }
         return .asset(try UnstoredAssets.keep(db, bytes))

@@ -1,7 +1,7 @@
 import GRDB
 import Synchronization
 
-/// Tells of transactions of this process that changed a record, wrote to a synced table, or noted that a picture is in its
+/// Tells of transactions of this process that changed a record, wrote to a synced table, or noted that an asset is in its
 /// file now.
 ///
 /// GRDB asks it about every statement before that is executed, so it says as soon as it can that it has seen enough.
@@ -13,7 +13,7 @@ final class WriteObserver: TransactionObserver, Sendable {
         self.onChange = onChange
     }
 
-    /// Whatever numbers a record writes the zone's digest anew. A row leaves `assetUnstored` when its picture has become a
+    /// Whatever numbers a record writes the zone's digest anew. A row leaves `assetUnstored` when its bytes have become a
     /// file: peers may have asked for that in vain.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
         ["recordZone", "pendingChange", "assetUnstored"].contains(kind.tableName)

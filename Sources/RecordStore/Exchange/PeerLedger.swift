@@ -74,9 +74,7 @@ package struct PeerLedger: Sendable {
         guard reached < purged else { return }
         throw RecordStoreError(
             .changeTokenExpired,
-            "“\(peer.name)” was away for so long that deletions it has not seen are forgotten; run "
-                + "`scorebook-peer connect HOST --start-over` on it, which takes the other scorebook over and keeps "
-                + "what was written on it since the last sync")
+            "“\(peer.name)” was away for so long that deletions it has not seen are forgotten")
     }
 
     /// The next batch after a place, and the place to go on from. Fold first.
@@ -232,8 +230,7 @@ package struct PeerLedger: Sendable {
             throw RecordStoreError(
                 .clockSkew,
                 "\(record.name) was written at \(theirs) by the clock of its machine, but the machine that received "
-                    + "it has \(ours); set the clock that is wrong, and if it was the writer's, run "
-                    + "`scorebook-peer clock repair` there (nothing was taken over)")
+                    + "it has \(ours); nothing was taken over")
         }
     }
 }

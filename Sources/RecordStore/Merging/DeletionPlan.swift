@@ -30,7 +30,7 @@ struct DeletionPlan {
         guard let table = tables[name.recordType] else {
             throw RecordStoreError(
                 .noSuchRecord,
-                "“\(name.recordType)” is no record type of this scorebook, so \(name) cannot be there")
+                "“\(name.recordType)” is no record type of this store, so \(name) cannot be there")
         }
         guard try table.exists(db, name.description) else {
             throw RecordStoreError(.noSuchRecord, "there is no record \(name)")

@@ -39,7 +39,7 @@ struct StoredRecord {
         table: RecordTable?, shapes: ShapeTable
     ) throws {
         guard let status = RecordStatus(rawValue: row["status"]) else {
-            throw RecordStoreError(.corrupt, "the status of \(name) is none that exists")
+            throw RecordStoreError(.damagedRecord, "the status of \(name) is none that exists")
         }
         self.status = status
         var metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name.description)

@@ -131,14 +131,14 @@ enum MetadataTables {
         CREATE TABLE recordZone (
             id INTEGER PRIMARY KEY,
             name TEXT NOT NULL UNIQUE,
-            zoneName TEXT NOT NULL DEFAULT 'ScorebookData',
+            zoneName TEXT NOT NULL DEFAULT '\(ZoneName.standard)',
             owner TEXT NOT NULL DEFAULT '',
             isShared INTEGER NOT NULL DEFAULT 0,
             recordCount INTEGER NOT NULL DEFAULT 0,
             digestSum BLOB NOT NULL DEFAULT (zeroblob(32)),
             purgedSequence INTEGER NOT NULL DEFAULT 0
         );
-        INSERT INTO recordZone (id, name) VALUES (1, 'ScorebookData');
+        INSERT INTO recordZone (id, name) VALUES (1, '\(ZoneName.standard)');
         CREATE UNIQUE INDEX recordZoneID ON recordZone (zoneName, owner);
 
         -- One row for each record that sync knows, tombstones included. A record without a row is new and local.
@@ -257,7 +257,7 @@ enum MetadataTables {
         if try !db.tableExists("refusedRecord") {
             try db.execute(
                 sql: """
-                    ALTER TABLE recordZone ADD COLUMN zoneName TEXT NOT NULL DEFAULT 'ScorebookData';
+                    ALTER TABLE recordZone ADD COLUMN zoneName TEXT NOT NULL DEFAULT '\(ZoneName.standard)';
                     ALTER TABLE recordZone ADD COLUMN owner TEXT NOT NULL DEFAULT '';
                     ALTER TABLE recordZone ADD COLUMN isShared INTEGER NOT NULL DEFAULT 0;
                     CREATE UNIQUE INDEX recordZoneID ON recordZone (zoneName, owner);

@@ -107,7 +107,7 @@ package struct RecordMetadata {
 
     /// Reads a BLOB.
     ///
-    /// - Throws: `corrupt` when it is not one of ours; errors of SQLite, and of a task that was cancelled, which say nothing of
+    /// - Throws: `damagedRecord` when it is not one of ours; errors of SQLite, and of a task that was cancelled, which say nothing of
     ///   the BLOB.
     init(_ blob: [UInt8], shapes: ShapeTable, name: String) throws {
         do {
@@ -115,10 +115,7 @@ package struct RecordMetadata {
         } catch let error where error is DatabaseError || error is CancellationError {
             throw error
         } catch {
-            throw RecordStoreError(
-                .corrupt,
-                "the metadata of \(name) is damaged; `scorebook-peer status --check --repair` and a sync mend it"
-            )
+            throw RecordStoreError(.damagedRecord, "the metadata of \(name) is damaged")
         }
     }
 

@@ -78,8 +78,7 @@ enum PeerTable {
         if let peer = peers.first(where: { $0.name == text }) { return peer }
         let matches = text.count >= 8 ? peers.filter { $0.key.hasPrefix(text.lowercased()) } : []
         guard let peer = matches.first else {
-            throw RecordStoreError(
-                .noSuchPeer, "no paired machine is called “\(text)”; `peers` lists those that are")
+            throw RecordStoreError(.noSuchPeer, "no paired machine is called “\(text)”")
         }
         guard matches.count == 1 else {
             throw RecordStoreError(

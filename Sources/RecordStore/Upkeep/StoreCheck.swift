@@ -73,7 +73,7 @@ extension RecordStore {
                 if stored.state.isLive {
                     digests[record.row["zone"], default: ZoneDigest()].insert(hashes.id)
                 }
-            } catch let error as RecordStoreError where error.code == .corrupt {
+            } catch let error as RecordStoreError where error.code == .damagedRecord {
                 findings.append(.init(name: record.name, kind: .damagedMetadata))
             }
         }

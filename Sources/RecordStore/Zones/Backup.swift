@@ -1,4 +1,4 @@
-import CScorebookSQLite
+import CSQLiteConfiguration
 import Foundation
 import GRDB
 
@@ -62,7 +62,7 @@ extension RecordStore {
         try await database.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
             if let connection = db.sqliteConnection {
-                scorebook_keep_log_on_close(UnsafeMutableRawPointer(connection))
+                sqlite_keep_log_on_close(UnsafeMutableRawPointer(connection))
             }
         }
     }

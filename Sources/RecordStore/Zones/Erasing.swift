@@ -6,7 +6,7 @@ import SyncModel
 extension RecordStore {
     /// The zones that would be erased if a peer were forgotten with all that the two share.
     ///
-    /// - Throws: `noSuchPeer`, `ambiguous`; `notPermitted` when one of the zones is shared with another peer as well, which
+    /// - Throws: `noSuchPeer`, `ambiguous`; `sharedZone` when one of the zones is shared with another peer as well, which
     ///   would bring everything back.
     public func eraseAfterForgetting(_ nameOrKey: String) async throws -> [Zone] {
         try await database.read { [self] db in
@@ -16,9 +16,8 @@ extension RecordStore {
                 let granted = try Set(zonesGranted(db, to: other).map(\.zone.row))
                 guard let zone = zones.first(where: { granted.contains($0.row) }) else { continue }
                 throw RecordStoreError(
-                    .notPermitted,
-                    "the zone “\(zone.name)” is shared with \(other.name) as well, which would bring it back; run "
-                        + "`scorebook-peer peers forget` for that machine first")
+                    .sharedZone,
+                    "the zone “\(zone.name)” is shared with \(other.name) as well, which would bring it back")
             }
             return zones
         }

@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// One scorebook among those that a store holds.
+/// One set of records among those that a store holds.
 public struct Zone: Sendable, Hashable {
     let row: Int64
     /// Which zone it is, on every machine.

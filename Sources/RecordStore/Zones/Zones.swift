@@ -34,8 +34,7 @@ enum Zones {
             zones.first { $0.name == text } ?? zones.first { $0.name.lowercased() == text.lowercased() }
             ?? zones.first { $0.id.description == text }
         guard let found else {
-            throw RecordStoreError(
-                .noSuchZone, "this store has no zone “\(text)”; `zone list` shows those there are")
+            throw RecordStoreError(.noSuchZone, "this store has no zone “\(text)”")
         }
         return found
     }

@@ -68,7 +68,7 @@ private struct ExportedRecord: Decodable {
         do {
             name = try RecordName(try container.decode(String.self, forKey: .recordName))
         } catch let error as RecordNameError {
-            throw ImportFileError.at(place(.recordName), "is not valid: \(error)")
+            throw ImportFileError.at(place(.recordName), "is not valid: \(error.explanation)")
         }
         func stamp(_ text: String?, _ key: CodingKeys) throws -> Stamp? {
             guard let text else { return nil }
@@ -195,7 +195,7 @@ extension FieldValue {
             do {
                 return .reference(try RecordName(try container.decode(String.self, forKey: key)))
             } catch let error as RecordNameError {
-                throw refuse("is not valid: \(error)")
+                throw refuse("is not valid: \(error.explanation)")
             }
         case .asset:
             let asset = try container.nestedContainer(keyedBy: AssetKey.self, forKey: key)

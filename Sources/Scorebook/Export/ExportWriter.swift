@@ -60,7 +60,7 @@ struct ExportWriter {
         json.append(raw: ",\n  \"version\": \(ExportFormat.version),\n  ")
         json.append(key: "zone")
         // The file has the standard name, because the default zone may have another name in each store.
-        json.append(quoted: zone.isDefault ? ZoneName.scorebookData.description : zone.name)
+        json.append(quoted: zone.isDefault ? ZoneName.standard.description : zone.name)
         json.append(raw: ",\n  ")
         json.append(key: "exportedAt")
         json.append(quoted: ISO8601.text(milliseconds: now / 1000 * 1000, fraction: .ifNeeded) ?? "")

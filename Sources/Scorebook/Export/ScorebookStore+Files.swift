@@ -48,7 +48,7 @@ extension ScorebookStore {
         try await write { [self] db in
             let counting = try ImportCounting(db, before: states)
             // The standard name in a file stands for the default zone, whatever its name is here.
-            let named = zone == .scorebookData ? nil : zone
+            let named = zone == .standard ? nil : zone
             let target = try self.zone ?? named.map { try records.zone(db, named: $0.description) }
             _ = try records.merge(db, states, zone: target)
             if format == .bgStats {

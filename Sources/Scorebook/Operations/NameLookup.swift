@@ -74,7 +74,7 @@ struct NameLookup {
         do {
             name = try RecordName(text)
         } catch {
-            throw ScorebookError(.invalidValue, error.description)
+            throw ScorebookError(.invalidValue, error.explanation)
         }
         guard name.recordType == kind.recordType else {
             throw ScorebookError(

@@ -1,6 +1,6 @@
-/// A record's description of a file that belongs to it, such as a picture: hash, size, media type and name.
+/// A record's description of a file that belongs to it, such as a photo: hash, size, media type and name.
 ///
-/// The bytes are no part of the record. A store keeps them in files that it finds by their hash. So it keeps a picture
+/// The bytes are no part of the record. A store keeps them in files that it finds by their hash. So it keeps a file
 /// once, however many records have it, and a receiver can check that the bytes are right.
 ///
 /// In a column an asset is JSON text with the keys in this order and no blanks:

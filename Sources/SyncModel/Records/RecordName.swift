@@ -1,6 +1,6 @@
 /// The name of a record: its record type, the separator `|~|`, and a suffix that is unique within the type.
 ///
-/// `SBGame|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b4` is the record of a game. Because the name includes the type, a
+/// `Book|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b4` is the record of a book. Because the name includes the type, a
 /// deletion needs only the name. New names use a UUIDv7 suffix; any suffix of printable ASCII is valid. Names compare
 /// by their bytes.
 ///
@@ -121,15 +121,15 @@ public enum RecordNameError: Error, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .empty:
-            "a record name cannot be empty; it looks like SBGame|~|<uuid>"
+            "a record name cannot be empty"
         case .tooLong(let length):
             "the record name has \(length) bytes; at most \(RecordName.maximumLength) are allowed"
         case .notPrintableASCII:
-            "a record name holds printable ASCII characters only; it looks like SBGame|~|<uuid>"
+            "a record name holds printable ASCII characters only"
         case .noType(let text):
-            "“\(text)” does not begin with a record type and |~|; a record name looks like SBGame|~|<uuid>"
+            "“\(text)” does not begin with a record type and |~|"
         case .noSuffix(let text):
-            "“\(text)” has nothing after |~|; a record name looks like SBGame|~|<uuid>"
+            "“\(text)” has nothing after |~|"
         }
     }
 }

@@ -1,5 +1,5 @@
-/// The identity of a zone on every machine: its name and the replica that made it. Two households may each have a zone
-/// “ScorebookData”; these are two zones.
+/// The identity of a zone on every machine: its name and the replica that made it. Two groups of machines may each have a zone
+/// “club”; these are two zones.
 public struct ZoneID: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let name: ZoneName
     /// The replica that made the zone.

@@ -1,9 +1,10 @@
-/// The name of a record zone: one scorebook among those that a store may hold.
+/// The name of a record zone: one set of records among those that a store may hold.
 ///
 /// Bounds: 1 to 255 bytes of printable ASCII.
 public struct ZoneName: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The name of the zone that every store has.
-    public static let scorebookData = ZoneName(unchecked: "ScorebookData")
+    /// The first name of the zone that every store has. It comes from the first app that used this engine; stores and the
+    /// wire have it, so it stays.
+    public static let standard = ZoneName(unchecked: "ScorebookData")
     /// The greatest length, in bytes.
     public static let maximumLength = 255
 

@@ -10,8 +10,8 @@ extension Session {
             return fail(
                 ProtocolError(
                     .sameIdentity,
-                    "both sides have the same identity key: one store is a copy of the other, or they are one; run "
-                        + "`scorebook-peer identity renew` on the copy to make it a replica of its own"))
+                    "both sides have the same identity key: one store is a copy of the other, or they are one"
+                ))
         }
         guard isCaller else {
             phase = .awaitingCaller(channel)
@@ -37,12 +37,7 @@ extension Session {
             }
         }
         guard let name else {
-            return fail(
-                ProtocolError(
-                    .notPaired,
-                    "the two machines are not paired: run `scorebook-peer listen --pair` on one and "
-                        + "`scorebook-peer connect HOST --code NNN-NNN`, with the code it shows, on the other"
-                ))
+            return fail(ProtocolError(.notPaired, "the two machines are not paired"))
         }
         phase = .greeting(Greeting(peer: name, step: .readingOffers(theirs: hello)))
         return [.authenticated(didPair: false), .readOffers]
@@ -171,11 +166,7 @@ extension Session {
 
     private mutating func agreed(_ entries: [ZoneAgreement.Entry]) -> [Action] {
         guard !entries.isEmpty else {
-            return fail(
-                ProtocolError(
-                    .noCommonZone,
-                    "the two machines share no zone; `scorebook-peer peers grant NAME ZONE write` shares one")
-            )
+            return fail(ProtocolError(.noCommonZone, "the two machines share no zone"))
         }
         phase = .granting(entries)
         let startsOver = purpose.call?.startsOver ?? false

@@ -61,7 +61,7 @@ extension Session {
         case handshake
         /// Pairing and greeting, all together.
         case greeting
-        /// A decision of people about two scorebooks, on either side.
+        /// A decision of people about two zones, on either side.
         case decision
         /// The next message.
         case silence

@@ -119,7 +119,7 @@ struct SessionPairing: Sendable {
     static func failed(attemptsLeft: Int) -> ProtocolError {
         let rest =
             switch attemptsLeft {
-            case 0: "it is used up now; show a new one with `scorebook-peer listen --pair`"
+            case 0: "it is used up now"
             case 1: "1 attempt is left"
             default: "\(attemptsLeft) attempts are left"
             }

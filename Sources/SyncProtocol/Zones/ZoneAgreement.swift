@@ -176,10 +176,10 @@ package struct ZoneAgreement: Sendable {
             guard wanted == .replaceCaller || wanted == .replaceListener else { return ZoneUnion.none }
             throw ProtocolError(
                 .notPermitted,
-                "the two machines do not share their scorebooks, so neither can replace the other")
+                "the two machines do not share their default zones, so neither can replace the other")
         }
         if let wanted {
-            // A flag for different scorebooks has no effect if they are the same, or if one side has both.
+            // A wish for different zones has no effect if they are the same, or if one side has both.
             if [.merge, .beside].contains(wanted), !meeting.isFirst { return ZoneUnion.none }
             try Self.checkRights(meeting, wanted)
             return wanted
@@ -197,7 +197,7 @@ package struct ZoneAgreement: Sendable {
         case .union(let union):
             try checkRights(meeting, union)
             return union
-        case .cancel: throw ProtocolError(.declined, "the two scorebooks were left as they are")
+        case .cancel: throw ProtocolError(.declined, "the two zones were left as they are")
         case .nobody:
             guard let usual = meeting.usual else { throw different(meeting) }
             try checkRights(meeting, usual)
@@ -226,8 +226,7 @@ package struct ZoneAgreement: Sendable {
         case .nobody:
             throw ProtocolError(
                 .declined,
-                "nobody is at the machine that is to be replaced to allow it; run `scorebook-peer listen "
-                    + "--allow-reset` there")
+                "nobody is at the machine that is to be replaced to allow it")
         case .union, .cancel:
             throw ProtocolError(
                 .declined, "the user of the other machine did not allow it; nothing was changed")
@@ -239,8 +238,7 @@ package struct ZoneAgreement: Sendable {
         guard !meeting.isPossible(union) else { return }
         throw ProtocolError(
             .notPermitted,
-            "one of the two machines may only read at the other, so it cannot give it anything; "
-                + "`scorebook-peer peers grant NAME ZONE write` changes that")
+            "one of the two machines may only read at the other, so it cannot give it anything")
     }
 
     /// Checks that the union gives no store one zone twice.
@@ -264,11 +262,9 @@ package struct ZoneAgreement: Sendable {
 
     private static func different(_ meeting: ZoneMeeting) -> ProtocolError {
         ProtocolError(
-            .differentScorebook,
-            "“\(meeting.caller.id)” and “\(meeting.listener.id)” are different scorebooks, and at least one is "
-                + "shared with other machines already; `connect HOST --beside` keeps the other one beside this one, "
-                + "`--merge` makes them one (with `listen --merge` there, if both are shared), and `--store DIR` uses "
-                + "another store")
+            .differentZones,
+            "“\(meeting.caller.id)” and “\(meeting.listener.id)” are different zones, and at least one is shared "
+                + "with other machines already")
     }
 
     // MARK: Zones

@@ -75,8 +75,8 @@ package struct ZoneMeeting: Sendable, Equatable {
     /// households.
     package var areBothShared: Bool { caller.isShared && listener.isShared }
 
-    /// The union if nobody chooses another; nil if somebody has to choose, because a shared scorebook must not
-    /// silently mix with another one.
+    /// The union if nobody chooses another; nil if somebody has to choose, because a shared zone must not silently mix with
+    /// another one.
     package var usual: ZoneUnion? {
         guard isFirst else { return ZoneUnion.none }
         return isPlain || !(caller.isShared || listener.isShared) ? .merge : nil

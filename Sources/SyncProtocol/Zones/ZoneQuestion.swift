@@ -1,6 +1,6 @@
-/// A question to the user about two scorebooks that have met.
+/// A question to the user about the default zones of two machines that have met.
 public struct ZoneQuestion: Sendable {
-    /// One of the two scorebooks.
+    /// One of the two zones.
     public struct Side: Sendable, Hashable {
         /// The zone's name at that side.
         public let zone: String

@@ -120,7 +120,9 @@ struct SessionOptions: ParsableArguments {
         SyncEngine(
             app: .scorebook, store: store.scorebook.records, identity: store.identity,
             displayName: displayName ?? ProcessInfo.processInfo.hostName,
-            allowedSkew: .seconds(allowedSkew), logger: logger, onEvent: onEvent, decide: decide)
+            allowedSkew: .seconds(allowedSkew), logger: logger,
+            words: AppWords(backupName: "scorebook", explanation: { $0.explanation }), onEvent: onEvent,
+            decide: decide)
     }
 
     /// Runs a service until it ends, or SIGINT or SIGTERM ends it gracefully.

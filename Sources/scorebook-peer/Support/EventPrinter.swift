@@ -38,10 +38,10 @@ struct EventPrinter: Sendable {
                 + (left == 0 ? "the code is used up" : "\(left) attempt\(left == 1 ? "" : "s") left")
         case .paired(let name):
             "paired with \(name)"
-        case .refused(let address, let reason):
-            "refused \(address): \(reason)"
-        case .refusedMore(let count, let address, let reason):
-            "refused \(count.counted("more connection")), the last of \(address): \(reason)"
+        case .refused(let address, let error):
+            "refused \(address): \(error.explanation)"
+        case .refusedMore(let count, let address, let error):
+            "refused \(count.counted("more connection")), the last of \(address): \(error.explanation)"
         case .connected(let name, let address):
             "connected with \(name) (\(address))"
         case .progress, .assetProgress:
@@ -49,8 +49,8 @@ struct EventPrinter: Sendable {
         case .assetsReceived(let name, let count, let unavailable):
             "received \(count.text) from \(name)"
                 + (unavailable > 0 ? "; \(unavailable.counted("picture")) it does not have" : "")
-        case .assetsPaused(let name, let reason):
-            "pictures from \(name) wait: \(reason)"
+        case .assetsPaused(let name, let error):
+            "pictures from \(name) wait: \(error.explanation)"
         case .assetsUnsettled(let name):
             "\(name) does not go on with its pictures; some may be missing there"
         case .assetDamaged(let hash):
@@ -66,16 +66,16 @@ struct EventPrinter: Sendable {
             "refused \(Self.list(records.map(\.description))) of \(name): " + Self.whyRefused(here: reason)
         case .zoneTakenUp(let name, let zone):
             "the zone “\(zone)” of \(name) is here now, beside the others"
-        case .storeTrouble(let reason):
-            "what other programs write here cannot be taken in: \(reason)"
+        case .storeTrouble(let error):
+            "what other programs write here cannot be taken in: \(error.explanation)"
         case .storeTroubleEnded:
             "what other programs write here is taken in again"
         case .replaced(let name, let backup):
             "this scorebook is replaced by that of \(name); what it was is in \(backup.path)"
-        case .disconnected(let name, let reason):
-            reason.map { "lost \(name): \($0)" } ?? "\(name) disconnected"
-        case .retrying(let address, let seconds, let reason):
-            "\(reason); trying \(address) again, first in \(String(format: "%.1f", seconds)) s"
+        case .disconnected(let name, let error):
+            error.map { "lost \(name): \($0.explanation)" } ?? "\(name) disconnected"
+        case .retrying(let address, let seconds, let error):
+            "\(error.explanation); trying \(address) again, first in \(String(format: "%.1f", seconds)) s"
         }
     }
 
@@ -181,10 +181,10 @@ struct EventLine: Encodable {
             self.init("pairingFailed", address: address, attemptsLeft: left)
         case .paired(let name):
             self.init("paired", peer: name)
-        case .refused(let address, let reason):
-            self.init("refused", address: address, reason: reason)
-        case .refusedMore(let count, let address, let reason):
-            self.init("refusedMore", address: address, reason: reason)
+        case .refused(let address, let error):
+            self.init("refused", address: address, reason: error.explanation)
+        case .refusedMore(let count, let address, let error):
+            self.init("refusedMore", address: address, reason: error.explanation)
             self.count = count
         case .connected(let name, let address):
             self.init("connected", peer: name, address: address)
@@ -202,8 +202,8 @@ struct EventLine: Encodable {
             files = count.files
             bytes = count.bytes
             self.unavailable = unavailable
-        case .assetsPaused(let name, let reason):
-            self.init("assetsPaused", peer: name, reason: reason)
+        case .assetsPaused(let name, let error):
+            self.init("assetsPaused", peer: name, reason: error.explanation)
         case .assetsUnsettled(let name):
             self.init("assetsUnsettled", peer: name)
         case .assetDamaged(let hash):
@@ -220,17 +220,17 @@ struct EventLine: Encodable {
         case .zoneTakenUp(let name, let zone):
             self.init("zoneTakenUp", peer: name)
             self.zone = zone
-        case .storeTrouble(let reason):
-            self.init("storeTrouble", reason: reason)
+        case .storeTrouble(let error):
+            self.init("storeTrouble", reason: error.explanation)
         case .storeTroubleEnded:
             self.init("storeTroubleEnded")
         case .replaced(let name, let backup):
             self.init("replaced", peer: name)
             self.backup = backup.path
-        case .disconnected(let name, let reason):
-            self.init("disconnected", peer: name, reason: reason)
-        case .retrying(let address, let seconds, let reason):
-            self.init("retrying", address: address, reason: reason, seconds: seconds)
+        case .disconnected(let name, let error):
+            self.init("disconnected", peer: name, reason: error?.explanation)
+        case .retrying(let address, let seconds, let error):
+            self.init("retrying", address: address, reason: error.explanation, seconds: seconds)
         }
     }
 

@@ -45,13 +45,13 @@ struct Failure: Error {
         case let failure as Failure:
             self = failure
         case let error as PeerSyncError:
-            self.init(Self.code(error.code), error.message)
+            self.init(Self.code(error.code), error.explanation)
         case let error as RecordStoreError:
-            self.init(Self.code(error.code), error.message)
+            self.init(Self.code(error.code), error.explanation)
         case let error as ScorebookError:
             self.init(Self.code(error.code), error.message)
         case let error as RecordNameError:
-            self.init(.dataError, error.description)
+            self.init(.dataError, error.explanation)
         case is CancellationError:
             self.init(.temporaryFailure, "stopped before it was done; run it again")
         default:
@@ -109,11 +109,12 @@ struct Failure: Error {
         case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged, .peerSwitchedOff,
             .peerStoreFailure, .storeMended:
             .temporaryFailure
-        case .switchedOff, .notPermitted, .notPaired, .changeTokenExpired, .clockSkew, .refused,
-            .pairingFailed:
+        case .switchedOff, .notPermitted, .notPaired, .changeTokenExpired, .clockSkew, .sameIdentity,
+            .noCommonZone, .differentZones, .declined, .peerDeclined, .pairingFailed, .pairingUnavailable,
+            .pairingBusy, .tooManyAttempts:
             .refused
-        case .unsafeIdentity: .configuration
-        case .storeUnusable, .diskFailure: .cannotCreate
+        case .unsafeIdentity, .foreignIdentity, .invalidIdentity: .configuration
+        case .storeUnusable, .damagedRecord, .diskFailure: .cannotCreate
         default: .dataError
         }
     }

@@ -54,7 +54,7 @@ struct DigestComparison: Sendable {
         guard !isResyncVain else {
             throw ProtocolError(
                 .digestMismatch,
-                "the two scorebooks still differ after everything was compared; please report this")
+                "the two sides still differ after everything was compared; please report this")
         }
         isResyncVain = true
     }

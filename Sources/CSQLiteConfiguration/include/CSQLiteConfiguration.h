@@ -1,5 +1,5 @@
-#ifndef CSCOREBOOKSQLITE_H
-#define CSCOREBOOKSQLITE_H
+#ifndef CSQLITECONFIGURATION_H
+#define CSQLITECONFIGURATION_H
 
 #include <stdbool.h>
 
@@ -7,10 +7,10 @@
 
 /* Lets the triggers of a connection fire, or not (SQLITE_DBCONFIG_ENABLE_TRIGGER). `connection` is a sqlite3 *.
    Gives back whether they did before. */
-bool scorebook_enable_triggers(void *connection, bool isEnabled);
+bool sqlite_enable_triggers(void *connection, bool isEnabled);
 
 /* Lets a connection close without copying the write-ahead log into the database and removing the file at the log's path
    (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE). `connection` is a sqlite3 *. */
-void scorebook_keep_log_on_close(void *connection);
+void sqlite_keep_log_on_close(void *connection);
 
 #endif

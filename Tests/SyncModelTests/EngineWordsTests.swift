@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+/// The engine serves any app: its sources have no command of the command line, and no word of a scorebook.
+struct EngineWordsTests {
+    private static let targets = [
+        "SyncModel", "SecureChannel", "MergeRules", "SyncProtocol", "RecordStore", "PeerSync",
+    ]
+
+    /// What stores and the wire hold, so that it stays as it is: one literal in a file.
+    private static let constants = [
+        "ZoneName.swift": #""ScorebookData""#, "Preamble.swift": #""scorebook-peer""#,
+        "Pairing.swift": #""scorebook-peer pairing v1""#,
+        "IdentityFile.swift": #""scorebook-peer identity 1 ""#,
+    ]
+
+    /// The repository, wherever the tests stand in it.
+    private static var root: URL? {
+        sequence(first: URL(fileURLWithPath: #filePath)) {
+            $0.path == "/" ? nil : $0.deletingLastPathComponent()
+        }
+        .first { FileManager.default.fileExists(atPath: $0.appendingPathComponent("Package.swift").path) }
+    }
+
+    /// A word in a line of code, in a comment or in a text that only this app has.
+    private static func foreignWord(_ line: String) -> String? {
+        if let word = line.firstMatch(of: /(?i:scorebook|picture|\bgames?\b)|\bSB[A-Z][a-z]+/) {
+            return String(word.output)
+        }
+        // Texts for people have no backticks but around commands, and no hyphens but before options.
+        let texts = line.matches(of: /"(?:[^"\\]|\\.)*"/)
+        return texts.lazy.compactMap { $0.output.firstMatch(of: /`.*`?|(?:^|\W)--[a-z]+/) }.first
+            .map { String($0.output) }
+    }
+
+    @Test(arguments: targets) func noSourceHasTheWordsOfTheApp(target: String) throws {
+        let folder = try #require(Self.root).appendingPathComponent("Sources/\(target)")
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+            .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        #expect(!files.isEmpty)
+        for file in files {
+            var text = try String(contentsOf: file, encoding: .utf8)
+            if let constant = Self.constants[file.lastPathComponent] {
+                #expect(text.ranges(of: constant).count == 1, "\(file.lastPathComponent) has no \(constant)")
+                text.replace(constant, with: "")
+            }
+            for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                let word = Self.foreignWord(String(line))
+                #expect(word == nil, "\(file.lastPathComponent):\(number + 1)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        #"throw ProtocolError(.notPaired, "not paired: run `scorebook-peer listen`")"#,
+        #""this store has no zone; `zone list` shows those there are""#,
+        #"                    + "--allow-reset` there")"#, #""start it with --merge""#,
+        #""the two scorebooks differ""#, "/// One Scorebook among others.",
+        "        -- The pictures of a record.",
+        #""it looks like SBGame|~|<uuid>""#, "/// The record of a game.",
+    ])
+    func wordsOfTheAppAreFound(line: String) { #expect(Self.foreignWord(line) != nil) }
+
+    @Test(arguments: [
+        #"throw ProtocolError(.notPaired, "the two machines are not paired")"#,
+        "/// Asks `Session` for the next request, which `--` ends.", #"line.firstRange(of: "--")"#,
+        "        -- The zones of this store.", "guard expected.matches(tag) else {",
+    ])
+    func otherWordsAreFine(line: String) { #expect(Self.foreignWord(line) == nil) }
+}
