@@ -145,7 +145,7 @@ struct UnionTests {
             let peer = try kitchen.machine.peer(attic.machine)
             let further = try kitchen.machine.zones()[1]
             try kitchen.machine.write { db in
-                try kitchen.machine.store.setRights(db, .none, to: peer, in: further)
+                try kitchen.machine.store.zones.setRights(db, .none, to: peer, in: further)
             }
             try kitchen.machine.grant(.write, to: attic.machine)
             let error = await #expect(throws: ProtocolError.self) {
@@ -280,7 +280,7 @@ private struct Side {
     func records() throws -> Set<String> {
         var names: Set<String> = []
         try machine.read { db in
-            try machine.store.forEachLiveState(db) { names.insert($0.name.description) }
+            try machine.store.listing.forEachLiveState(db) { names.insert($0.name.description) }
         }
         return names
     }
@@ -312,7 +312,7 @@ private struct Side {
 
     private func rights(of other: SessionMachine) throws -> [ZoneRights] {
         let peer = try machine.peer(other)
-        return try machine.read { try machine.store.grants($0, to: peer) }.map(\.rights)
+        return try machine.read { try machine.store.zones.grants($0, to: peer) }.map(\.rights)
     }
 
     private func ledger(with other: SessionMachine) throws -> PeerLedger {

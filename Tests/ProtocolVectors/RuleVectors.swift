@@ -95,7 +95,7 @@ extension VectorFile {
     /// What follows from the states of a case, as a store finds it out.
     package static func outcome(of entry: RuleCase) async throws -> RuleOutcome {
         let store = try store()
-        let elsewhere = try await store.createZone("elsewhere")
+        let elsewhere = try await store.zones.create("elsewhere")
         return try await store.database.write { [store] db in
             let (others, own) = entry.states.split { entry.elsewhere.contains($0.name.description) }
             _ = try store.merge(db, own)

@@ -12,7 +12,7 @@ struct ChangeGroupTests {
     /// Makes a store with groups of 3, 2, 4 and 1 records.
     init() async throws {
         machine = try Machine("a", number: 1)
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "b")
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "b")
         ledger = PeerLedger(store: machine.store, peer: peer)
         var number = 0
         for size in [3, 2, 4, 1] {
@@ -66,7 +66,7 @@ struct ChangeGroupTests {
     @Test func whatArrivedTogetherIsPassedOnTogether() async throws {
         let other = try Machine("b", number: 2)
         try await machine.send(to: other)
-        let third = try await other.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "c")
+        let third = try await other.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "c")
         let ledger = PeerLedger(store: other.store, peer: third)
         let batch = try await other.store.database.read {
             try ledger.nextBatch(

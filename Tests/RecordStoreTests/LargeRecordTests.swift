@@ -12,7 +12,7 @@ struct LargeRecordTests {
 
     init() async throws {
         machine = try Machine("a", number: 1)
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 1, count: 32), name: "b")
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 1, count: 32), name: "b")
         ledger = PeerLedger(store: machine.store, peer: peer)
     }
 
@@ -79,15 +79,15 @@ struct LargeRecordTests {
         try await machine.store.database.write { [ledger] db in
             try ledger.noteRefused(db, Refusal(names: refused, reason: .tooLarge))
         }
-        #expect(try await machine.store.refusedRecords().map(\.reason) == [.tooLarge, .tooLarge])
+        #expect(try await machine.store.refusals.all().map(\.reason) == [.tooLarge, .tooLarge])
         #expect(try await machine.store.database.read { try ledger.summary($0) }.refused == 2)
         try machine.shell("UPDATE Author SET name = 'y' WHERE recordName = 'Author|~|1'")
         _ = try await machine.status()
-        #expect(try await machine.store.refusedRecords().map(\.name.description) == ["Author|~|2"])
+        #expect(try await machine.store.refusals.all().map(\.name.description) == ["Author|~|2"])
         // Nobody else may have it, so it is not given up for what others have.
-        let zone = try await machine.store.zone(named: "ScorebookData")
+        let zone = try await machine.store.zones.find(named: "ScorebookData")
         let given = try await machine.store.database.write { [store = machine.store] db in
-            try store.restoreRefused(db, in: zone)
+            try store.refusals.giveUp(db, in: zone)
         }
         #expect(given.isEmpty)
         #expect(try machine.rows("SELECT name FROM Author") == ["y", "x"])

@@ -9,7 +9,7 @@ struct LedgerTests: PeerRecords {
 
     init() async throws {
         machine = try Machine("a", number: 1)
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 3, count: 32), name: "peer")
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 3, count: 32), name: "peer")
         ledger = PeerLedger(store: machine.store, peer: peer)
     }
 
@@ -60,11 +60,11 @@ struct LedgerTests: PeerRecords {
     @Test func aFirstCopyThatWasCutOffAfterAPurgeGoesOn() async throws {
         try await addAuthors(1...4)
         try await write("DELETE FROM Author WHERE recordName = 'Author|~|4'")
-        try await machine.store.forgetPeer("peer")
+        try await machine.store.peers.forget("peer")
         _ = try await machine.store.database.write { [store = machine.store] in
-            try store.purgeTombstones($0, retention: 0)
+            try store.upkeep.purge($0, retention: 0)
         }
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 5, count: 32), name: "new")
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 5, count: 32), name: "new")
         let ledger = PeerLedger(store: machine.store, peer: peer)
         let one = BatchLimit(records: 1, bytes: .max, groupRecords: 1, groupBytes: .max)
         let token = try await machine.store.database.write { db in
@@ -93,7 +93,7 @@ struct LedgerTests: PeerRecords {
     }
 
     private func behind() async throws -> Int {
-        try await machine.store.database.read { [ledger] db in try ledger.store.behind(db, ledger.peer) }
+        try await machine.store.database.read { [ledger] db in try ledger.store.peers.behind(db, ledger.peer) }
     }
 
     /// A machine that was restored from a backup holds less than it has acknowledged, and is waited for again.
@@ -109,29 +109,29 @@ struct LedgerTests: PeerRecords {
     }
 
     @Test func aZoneIsSharedOnceBothHaveBegun() async throws {
-        #expect(try await machine.store.zones().map(\.isShared) == [false])
+        #expect(try await machine.store.zones.all().map(\.isShared) == [false])
         try await machine.store.database.write { [ledger] in try ledger.noteBegun($0, at: .start) }
-        #expect(try await machine.store.zones().map(\.isShared) == [true])
+        #expect(try await machine.store.zones.all().map(\.isShared) == [true])
     }
 
     // MARK: What a peer may have
 
     @Test func aZoneIsNobodysBeforeItIsGranted() async throws {
-        let club = try await machine.store.createZone("club")
+        let club = try await machine.store.zones.create("club")
         let ledger = PeerLedger(store: machine.store, zone: club, peer: ledger.peer)
         func begin() async throws {
             _ = try await machine.store.database.read { try ledger.begin($0, heldByPeer: nil) }
         }
         let error = await #expect(throws: RecordStoreError.self) { try await begin() }
         #expect(error?.code == .notPermitted)
-        try await machine.store.grant(.read, to: "peer", in: "club")
+        try await machine.store.zones.grant(.read, to: "peer", in: "club")
         try await begin()
     }
 
     /// Whoever asks for records by name gets those of the zone alone.
     @Test func nothingOfAnotherZoneIsGiven() async throws {
         try await addAuthors(1...1)
-        let club = try await machine.store.createZone("club")
+        let club = try await machine.store.zones.create("club")
         try await machine.store.database.write { [store = machine.store] db in
             try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|2', 'y')")
             _ = try store.fold(db, newIn: club)
@@ -167,7 +167,7 @@ struct LedgerTests: PeerRecords {
     }
 
     @Test func whatAReaderWritesIsRefusedByName() async throws {
-        try await machine.store.grant(.read, to: "peer", in: "ScorebookData")
+        try await machine.store.zones.grant(.read, to: "peer", in: "ScorebookData")
         let records = try [author(1), author(2)]
         #expect(try await apply(records) == [Refusal(names: records.map(\.name), reason: .readOnly)])
         #expect(try machine.rows("SELECT * FROM Author").isEmpty)

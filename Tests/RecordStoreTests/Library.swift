@@ -114,9 +114,9 @@ final class Machine: Sendable {
     @discardableResult
     func send(to other: Machine) async throws -> Int {
         let ours = PeerLedger(
-            store: store, peer: try await store.addPeer(key: other.key, name: other.name))
+            store: store, peer: try await store.peers.add(key: other.key, name: other.name))
         let theirs = PeerLedger(
-            store: other.store, peer: try await other.store.addPeer(key: key, name: name))
+            store: other.store, peer: try await other.store.peers.add(key: key, name: name))
         try await store.foldPendingChanges()
         let held = try await other.store.database.read { try theirs.summary($0).received }
         var place = ReadingPlace(try await store.database.read { try ours.begin($0, heldByPeer: held).start })

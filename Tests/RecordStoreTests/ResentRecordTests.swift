@@ -11,7 +11,7 @@ struct ResentRecordTests: PeerRecords {
     /// A machine whose peer has refused one of its authors because it may not write, and one because it has that elsewhere.
     init() async throws {
         machine = try Machine("a", number: 1)
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 3, count: 32), name: "peer")
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 3, count: 32), name: "peer")
         let ledger = PeerLedger(store: machine.store, peer: peer)
         let names = try ["Author|~|1", "Author|~|2"].map { try RecordName($0) }
         try await machine.store.write { db in
@@ -33,7 +33,7 @@ struct ResentRecordTests: PeerRecords {
     }
 
     private func refused() async throws -> [RecordName] {
-        try await machine.store.refusedRecords().map(\.name)
+        try await machine.store.refusals.all().map(\.name)
     }
 
     @Test func whatIsRefusedIsCounted() async throws {
@@ -78,10 +78,10 @@ struct ResentRecordTests: PeerRecords {
             try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'y')")
         }
         let all = try await summary().current
-        let zone = try await machine.store.zone(named: "ScorebookData")
+        let zone = try await machine.store.zones.find(named: "ScorebookData")
         try await machine.store.database.write { [ledger, store = machine.store] db in
             try ledger.acknowledge(db, all)
-            try store.startOver(db, with: ledger.peer, in: [(zone, heldByPeer: all)])
+            try store.exchange.startOver(db, with: ledger.peer, in: [(zone, heldByPeer: all)])
         }
         #expect(try machine.rows("SELECT recordName FROM Author ORDER BY 1") == names.map(\.description))
         #expect(try machine.rows("SELECT * FROM Shelf").isEmpty)

@@ -28,7 +28,7 @@ struct StatementTests {
         self.store = store
         ledger = try database.write { db in
             PeerLedger(
-                store: store, peer: try store.addPeer(db, key: [UInt8](repeating: 9, count: 32), name: "peer")
+                store: store, peer: try store.peers.add(db, key: [UInt8](repeating: 9, count: 32), name: "peer")
             )
         }
     }

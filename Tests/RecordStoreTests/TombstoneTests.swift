@@ -23,11 +23,11 @@ struct TombstoneTests {
 
     private func purge(_ machine: Machine, retention: Int64) async throws -> Int {
         let store = machine.store
-        return try await store.database.write { try store.purgeTombstones($0, retention: retention) }
+        return try await store.database.write { try store.upkeep.purge($0, retention: retention) }
     }
 
     private func ledger(of machine: Machine, for other: Machine) async throws -> PeerLedger {
-        let peer = try await machine.store.addPeer(key: other.key, name: other.name)
+        let peer = try await machine.store.peers.add(key: other.key, name: other.name)
         return PeerLedger(store: machine.store, peer: peer)
     }
 
@@ -51,8 +51,8 @@ struct TombstoneTests {
         )
         let held = try await other.store.database.read { try theirs.summary($0).received }
         return try await machine.store.database.write { db in
-            try ours.store.startOver(
-                db, with: ours.peer, in: [(ours.store.current(db, nil), heldByPeer: held)])
+            try ours.store.exchange.startOver(
+                db, with: ours.peer, in: [(ours.store.zones.current(db, nil), heldByPeer: held)])
         }
     }
 
@@ -98,7 +98,7 @@ struct TombstoneTests {
         try b.shell(
             "INSERT INTO Book (recordName, title, author) VALUES ('Book|~|2', 'Persuasion', 'Author|~|1')")
         _ = try await b.status()
-        try await a.store.forgetPeer("b")
+        try await a.store.peers.forget("b")
         try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
         _ = try await a.status()
         #expect(try await purge(a, retention: 0) == 1)
@@ -128,8 +128,8 @@ struct TombstoneTests {
 
     /// Both end the pairing; the next session pairs them again.
     private func part(_ machine: Machine, from other: Machine) async throws {
-        try await machine.store.forgetPeer(other.name)
-        try await other.store.forgetPeer(machine.name)
+        try await machine.store.peers.forget(other.name)
+        try await other.store.peers.forget(machine.name)
     }
 
     /// Deletes a record and forgets that it did: no other machine has to hear of it.
@@ -140,11 +140,11 @@ struct TombstoneTests {
     }
 
     @Test func whatCameFromThePeerIsForgottenThoughThePeerNeverAcknowledgedIt() async throws {
-        try await a.store.forgetPeer("b")
+        try await a.store.peers.forget("b")
         let c = try await machineWithACutFirstCopy()
         try c.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'Shelley')")
         _ = try await c.status()
-        try await a.store.forgetPeer("c")
+        try await a.store.peers.forget("c")
         try await deleteAndForget("Author|~|2", on: a)
 
         #expect(try await !isWelcome(c, at: a))
@@ -158,7 +158,7 @@ struct TombstoneTests {
     }
 
     @Test func whatCameFromAMachineIsKnownAlsoWhenItIsPairedAgain() async throws {
-        try await a.store.forgetPeer("b")
+        try await a.store.peers.forget("b")
         let c = try await machineWithACutFirstCopy()
         try await part(c, from: a)
         try await deleteAndForget("Author|~|2", on: a)
@@ -215,7 +215,7 @@ struct TombstoneTests {
     }
 
     private func behind(_ ledger: PeerLedger) async throws -> Int {
-        try await ledger.store.database.read { try ledger.store.behind($0, ledger.peer) }
+        try await ledger.store.database.read { try ledger.store.peers.behind($0, ledger.peer) }
     }
 
     @Test func whatThePeerSaysThatItHoldsIsAcknowledged() async throws {

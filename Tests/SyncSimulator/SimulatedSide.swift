@@ -175,40 +175,40 @@ final class SimulatedSide {
         switch action {
         case .send(let message): send(message)
         case .findPeer(let key):
-            peer = try write { db in try store.peers(db).first { $0.publicKey == key.bytes } }
+            peer = try write { db in try store.peers.all(db).first { $0.publicKey == key.bytes } }
             try perform(machine.peerFound(peer?.name))
         case .beginPairingAttempt: try perform(machine.pairingAttemptBegan(code))
         case .endPairingAttempt(let succeeded):
             guard succeeded else { throw SimulationFailure("the right code was refused") }
         case .keepPeer(let key, let displayName):
-            let kept = try write { try store.addPeer($0, key: key.bytes, name: displayName) }
+            let kept = try write { try store.peers.add($0, key: key.bytes, name: displayName) }
             peer = kept
             try perform(machine.peerKept(kept.name))
         case .readOffers:
             let peer = try knownPeer()
             let (offers, held) = try read { db in
-                let offers = try store.zonesGranted(db, to: peer).map { zone, rights in
+                let offers = try store.zones.granted(db, to: peer).map { zone, rights in
                     ZoneOffer(
                         id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
                         rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
                 }
-                return (offers, Set(try store.zones(db).map(\.id)))
+                return (offers, Set(try store.zones.all(db).map(\.id)))
             }
             try perform(machine.offersRead(offers, held: held, clock: store.now()))
         // All machines are to hold the same in the end.
         case .ask(let question): try perform(machine.decided(.union(question.proposal ?? .merge)))
         case .readTokens(let ids):
             let peer = try knownPeer()
-            try perform(machine.tokensRead(read { try RecordStore.receivedTokens($0, of: peer, in: ids) }))
+            try perform(machine.tokensRead(read { try StoreExchange.receivedTokens($0, of: peer, in: ids) }))
         case .share(let plan):
             let peer = try knownPeer()
-            _ = try write { try store.share($0, plan, with: peer) }
+            _ = try write { try store.exchange.share($0, plan, with: peer) }
             try perform(machine.shared())
         case .open(let entries):
             let peer = try knownPeer()
             zones = try write { db in
                 try entries.compactMap { entry in
-                    try store.zone(db, entry.id).map {
+                    try store.zones.find(db, entry.id).map {
                         (PeerLedger(store: store, zone: $0, peer: peer), ReadingPlace(.start))
                     }
                 }
@@ -238,7 +238,7 @@ final class SimulatedSide {
         case .acknowledged(let token): try write { try ledger.acknowledge($0, token) }
         case .voidReceived: try write { try ledger.voidReceived($0) }
         case .checkRecords:
-            let check = try read { try replica.store.check($0) }
+            let check = try read { try replica.store.upkeep.check($0) }
             guard check.isSound else {
                 throw SimulationFailure("machine \(replica.number) is not sound: \(check)")
             }

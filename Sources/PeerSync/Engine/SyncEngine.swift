@@ -53,7 +53,7 @@ public final class SyncEngine: Sendable {
     ///     When nobody is there to be asked, two that are not shared with others yet become one.
     public init(
         store: RecordStore, identity: Identity, displayName: String,
-        allowedSkew: Duration = .milliseconds(RecordStore.defaultAllowedSkew),
+        allowedSkew: Duration = .milliseconds(StoreClock.defaultAllowedSkew),
         logger: Logger = Logger(label: "scorebook-peer", factory: { _ in SwiftLogNoOpLogHandler() }),
         metrics: any MetricsFactory = MetricsSystem.factory,
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in },
@@ -77,18 +77,18 @@ public final class SyncEngine: Sendable {
 
     /// - Throws: ``PeerSyncError`` `switchedOff`.
     func checkSwitch() async throws {
-        guard try await !store.isSyncOn() else { return }
+        guard try await !store.settings.isSyncOn() else { return }
         throw PeerSyncError.switchedOff
     }
 
     /// Mends the store when an error says that what sync knows of a record cannot be read: the next session then goes on. A
-    /// repair takes nothing back that others have written later (``RecordStore/repair(_:)``), so nobody is asked.
+    /// repair takes nothing back that others have written later (``StoreUpkeep/repair(_:)``), so nobody is asked.
     ///
     /// - Returns: what the session is to end with.
     func mended(_ error: any Error) async -> any Error {
         guard let damage = error as? RecordStoreError, damage.code == .corrupt else { return error }
         // Also in a task that was cancelled.
-        let repair = Task { [store] in try await store.database.write { db in try store.repair(db) } }
+        let repair = Task { [store] in try await store.database.write { db in try store.upkeep.repair(db) } }
         do {
             let check = try await repair.value
             guard !check.isSound else { return damage }
@@ -104,14 +104,14 @@ public final class SyncEngine: Sendable {
 
     /// Keeps in the store whether this engine has connections with a peer, and what went wrong with it, if anything did.
     func noteConnected(with peer: Peer, error: String? = nil) async throws {
-        try await store.noteConnected(with: peer, error: error) { [connections] in
+        try await store.peers.noteConnected(with: peer, error: error) { [connections] in
             connections.hasAny(with: peer.id)
         }
     }
 
     /// The zones that the peer may have, as they are at this moment, and all that this store has.
     package func offers(to peer: Peer) async throws -> (offers: [ZoneOffer], held: Set<ZoneID>) {
-        let (granted, all) = try await store.zonesForSession(with: peer)
+        let (granted, all) = try await store.exchange.zones(for: peer)
         let offers = granted.map { zone, rights in
             ZoneOffer(
                 id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,

@@ -240,7 +240,7 @@ final class ZoneWorker: Sendable {
     }
 
     private func checkRecords() async throws {
-        if let found = try await engine.store.repairIfNeeded() {
+        if let found = try await engine.store.upkeep.repairIfNeeded() {
             repair.withLock { $0 = found }
             engine.onEvent(.mended(found))
         }
@@ -257,7 +257,7 @@ final class ZoneWorker: Sendable {
             return true
         }
         if isNews {
-            try await engine.store.noteInSync(with: ledger.peer)
+            try await engine.store.peers.noteInSync(with: ledger.peer)
             engine.onEvent(
                 .inSync(
                     name: ledger.peer.name, zone: zone.isDefault ? nil : zone.name, digest, statistics))

@@ -36,7 +36,7 @@ final class StoreWatch: Sendable {
             return
         }
         do {
-            if try await store.hasLog(), let loss = files.earlyLoss { throw loss }
+            if try await store.databaseFile.hasLog(), let loss = files.earlyLoss { throw loss }
         } catch let error where !(error is OpenFiles.Loss) {
             trouble.failed(.changes, because: error)
         }
@@ -108,7 +108,7 @@ private struct Look: Sendable {
             if look.hasChanged, !look.hasFolded { onChange() }
             guard look.hasChanged || isRegular else { return }
             // Once they are there, the sessions look for those that their peers have asked for in vain.
-            try await store.storeAssets()
+            try await store.assets.storeFiles()
             trouble.succeeded(.changes)
         } catch {
             if !Task.isCancelled { trouble.failed(.changes, because: error) }

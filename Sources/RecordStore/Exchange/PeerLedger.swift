@@ -13,7 +13,7 @@ package struct PeerLedger: Sendable {
     private let allowedSkew: Int64
 
     package init(
-        store: RecordStore, zone: Zone? = nil, peer: Peer, allowedSkew: Int64 = RecordStore.defaultAllowedSkew
+        store: RecordStore, zone: Zone? = nil, peer: Peer, allowedSkew: Int64 = StoreClock.defaultAllowedSkew
     ) {
         self.store = store
         self.zone = zone
@@ -157,7 +157,7 @@ package struct PeerLedger: Sendable {
             with: transaction.writer(self, for: mayWrite ? batch.records.count : 0))
         if !mayWrite, !batch.records.isEmpty { refused[.readOnly] = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
-        if mayWrite { try store.endRefusals(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }
+        if mayWrite { try store.refusals.end(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }
         return refused.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { Refusal(names: $0.value, reason: $0.key) }
     }
@@ -176,7 +176,7 @@ package struct PeerLedger: Sendable {
 
     /// The peer lets this machine write: what it refused before is sent again.
     package func retryRefused(_ db: Database) throws {
-        try store.sendAgain(
+        try store.refusals.sendAgain(
             db, try RefusedRecords.take(db, peer: peer.id, zone: zoneID, reason: .readOnly))
     }
 

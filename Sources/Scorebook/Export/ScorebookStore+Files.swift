@@ -47,7 +47,7 @@ extension ScorebookStore {
             let counting = try ImportCounting(db, before: states)
             // Whatever the default zone is called here, it is that of an export that was never told anything else.
             let named = zone == .scorebookData ? nil : zone
-            let target = try self.zone ?? named.map { try records.zone(db, named: $0.description) }
+            let target = try self.zone ?? named.map { try records.zones.find(db, named: $0.description) }
             _ = try records.merge(db, states, zone: target)
             if format == .bgStats {
                 _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
@@ -72,7 +72,7 @@ extension ScorebookStore {
             let lost =
                 known.erasure == nil && !known.fields.isEmpty
                 ? [] : state.fields.filter { !names.contains($0.name) }
-            if try known.isDeleted || records.isHidden(db, state.name) || !lost.isEmpty {
+            if try known.isDeleted || records.listing.isHidden(db, state.name) || !lost.isEmpty {
                 missing[state.name] = RecordState(name: state.name, fields: known.fields + lost)
             }
         }

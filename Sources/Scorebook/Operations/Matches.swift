@@ -12,7 +12,7 @@ extension ScorebookStore {
     public func addMatch(_ new: NewMatch) async throws -> Match {
         try await write { [self] db in
             let game = try lookup(.game).find(db, new.game)
-            let zone = try records.zone(db, of: game)
+            let zone = try records.zones.find(db, of: game)
             let match = Match(
                 game: game,
                 date: try new.date.map(Bounds.date)
@@ -68,7 +68,7 @@ extension ScorebookStore {
             var match: Match = try Self.fetch(db, name)
             let old = match
             if let game = edit.game {
-                match.game = try NameLookup(kind: .game, zone: records.zone(db, of: name)).find(db, game)
+                match.game = try NameLookup(kind: .game, zone: records.zones.find(db, of: name)).find(db, game)
             }
             edit.date.apply(to: &match.date)
             if case .set(let date) = edit.date { match.date = try Bounds.date(date) }

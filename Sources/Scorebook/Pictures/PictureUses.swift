@@ -33,8 +33,8 @@ extension ScorebookStore {
         try await foldForReading()
         return try await read { [records, zone] db in
             var uses = PictureUses()
-            for zone in try zone.map({ [$0] }) ?? records.zones(db) {
-                try records.forEachLiveState(db, zone: zone) { uses.note($0) }
+            for zone in try zone.map({ [$0] }) ?? records.zones.all(db) {
+                try records.listing.forEachLiveState(db, zone: zone) { uses.note($0) }
             }
             return uses.list
         }

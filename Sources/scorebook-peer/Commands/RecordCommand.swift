@@ -47,8 +47,8 @@ struct RecordCommand: AsyncParsableCommand {
             let zone = store.scorebook.zone
             let list = try await records.database.read { db in
                 held
-                    ? try records.heldRecords(db, type: type, zone: zone)
-                    : try records.recordNames(db, type: type, zone: zone)
+                    ? try records.listing.held(db, type: type, zone: zone)
+                    : try records.listing.names(db, type: type, zone: zone)
             }
             if output.json { return try Terminal.write(json: list.map(Line.init)) }
             let hasZones = try await store.hasSeveralZones()
@@ -113,7 +113,7 @@ struct RecordCommand: AsyncParsableCommand {
             try await store.scorebook.foldForReading()
             let found = try await records.database.read { db in
                 try records.state(db, of: name).map {
-                    ($0, try records.isHidden(db, name), try ZoneNames(db).name(db, of: "\(name)"))
+                    ($0, try records.listing.isHidden(db, name), try ZoneNames(db).name(db, of: "\(name)"))
                 }
             }
             guard let (state, isHidden, zone) = found else {

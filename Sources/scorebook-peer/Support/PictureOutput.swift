@@ -58,7 +58,7 @@ struct PictureCheck: Encodable {
 
     /// Reads every file, and puts aside those that are damaged.
     init(_ scorebook: ScorebookStore) async throws {
-        let check = try await scorebook.records.checkAssets { count in
+        let check = try await scorebook.records.assets.check { count in
             ProgressLine.shared.show("checking pictures, \(count.files.grouped), \(count.bytes.byteCount)")
         }
         ProgressLine.shared.clear()

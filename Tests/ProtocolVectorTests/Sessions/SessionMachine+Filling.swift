@@ -35,11 +35,11 @@ extension SessionMachine {
     private func fill(_ db: Database, _ content: SessionFile.Zone, _ peer: Peer) throws {
         let id = try #require(content.id)
         if content.default {
-            try store.adopt(db, id)
+            try store.zones.adopt(db, id)
         } else {
-            _ = try store.takeUpZone(db, id, called: content.calledHere, from: peer)
+            _ = try store.zones.takeUp(db, id, called: content.calledHere, from: peer)
         }
-        let zone = try #require(try store.zone(db, id))
+        let zone = try #require(try store.zones.find(db, id))
         for record in content.records { try merge(db, record.state.state, zone) }
         let row = try #require(
             try Int64.fetchOne(

@@ -123,7 +123,7 @@ extension SessionMachine {
                         let generation = tokens.name(Array(row[0] as Data))
                         return ["generation": .hex(generation), "firstNumber": .decimal(row[1] as Int64)]
                     }),
-                "zones": .array(try store.zones(db).map { try describe(db, $0, peer, tokens) }),
+                "zones": .array(try store.zones.all(db).map { try describe(db, $0, peer, tokens) }),
             ]
         }
     }
@@ -147,7 +147,7 @@ extension SessionMachine {
         let forgotten = try Int64.fetchOne(
             db, sql: "SELECT purgedSequence FROM recordZone WHERE id = ?", arguments: [row])
         var records: [JSON] = []
-        try store.forEachState(db, zone: zone) { records.append(try describe(db, $0, peer)) }
+        try store.listing.forEachState(db, zone: zone) { records.append(try describe(db, $0, peer)) }
         return .object(
             JSON.zone(zone.id) + [
                 ("calledHere", .string(zone.name)), ("default", .bool(zone.isDefault)),

@@ -90,7 +90,7 @@ final class SessionZone {
             case .voidReceived: try machine.write { try ledger.voidReceived($0) }
             case .checkRecords:
                 comparesEverything = false
-                let check = try machine.read { try machine.store.check($0) }
+                let check = try machine.read { try machine.store.upkeep.check($0) }
                 precondition(check.isSound, "the store of \(machine.name) is to be sound: \(check)")
                 try perform(exchange.recordsChecked())
             case .takeInventory:

@@ -39,7 +39,7 @@ extension PeerRecords {
     }
 
     func ledger(of machine: Machine, in zone: Zone? = nil) async throws -> PeerLedger {
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 3, count: 32), name: "peer")
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 3, count: 32), name: "peer")
         return PeerLedger(store: machine.store, zone: zone, peer: peer)
     }
 

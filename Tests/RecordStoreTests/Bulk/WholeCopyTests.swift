@@ -15,7 +15,7 @@ struct WholeCopyTests {
         machine = try Machine("a", number: 1)
         ledger = PeerLedger(
             store: machine.store,
-            peer: try await machine.store.addPeer(key: [UInt8](repeating: 1, count: 32), name: "b"))
+            peer: try await machine.store.peers.add(key: [UInt8](repeating: 1, count: 32), name: "b"))
         try machine.shell(
             """
             WITH RECURSIVE number (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM number WHERE n < 8)

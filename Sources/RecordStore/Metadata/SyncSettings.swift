@@ -13,26 +13,9 @@ package struct SyncSettings: Sendable, Equatable {
         isSyncOn = try SyncState.integer(db, .isSyncOff) != 1
         erasures = try SyncState.integer(db, .erasures) ?? 0
     }
-}
-
-extension RecordStore {
-    package func settings() async throws -> SyncSettings {
-        try await database.read { try SyncSettings($0) }
-    }
-
-    /// Whether this store has connections with others at all.
-    public func isSyncOn() async throws -> Bool { try await settings().isSyncOn }
-
-    /// Switches sync on or off, until it is switched the other way. Changes are tracked all the time.
-    public func setSyncOn(_ isOn: Bool) async throws {
-        try await database.write { db in
-            try SyncState.set(db, .isSyncOff, isOn ? nil : 1)
-            try Self.noteSettingsChanged(db)
-        }
-    }
 
     /// Lets sessions that are running, of any process, look at what they go by.
-    static func noteSettingsChanged(_ db: Database) throws {
+    static func noteChanged(_ db: Database) throws {
         let version = try SyncState.integer(db, .settingsVersion) ?? 0
         try SyncState.set(db, .settingsVersion, version + 1)
     }

@@ -2,45 +2,20 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// How many files a store has, and how many it has not.
-public struct AssetStatus: Sendable, Hashable {
-    /// A number of files, and the bytes they have together.
-    public struct Count: Sendable, Hashable {
-        public var files = 0
-        public var bytes: Int64 = 0
+/// The files of a store's records: ``RecordStore/assets``.
+public struct StoreAssets: Sendable {
+    /// How long a file that no record refers to is kept, in milliseconds: 180 days, as long as the record can be restored that did.
+    public static let defaultRetention: Int64 = StoreUpkeep.defaultRetention
 
-        public init() {}
+    let store: RecordStore
+    private var directory: AssetDirectory? { store.assetDirectory }
 
-        mutating func add(_ size: Int64) {
-            files += 1
-            bytes += size
-        }
-    }
-
-    /// What live records refer to.
-    public internal(set) var referred = Count()
-    /// Of that, what is not here although the policy says that it should be.
-    public internal(set) var missing = Count()
-    /// Of that, what is not here because of the policy.
-    public internal(set) var left = Count()
-    public internal(set) var policy = AssetPolicy.all
-}
-
-/// What a look at every file has found.
-public struct AssetCheck: Sendable, Hashable {
-    /// Files that were looked at.
-    public internal(set) var checked = AssetStatus.Count()
-    /// Those of which the bytes were not what their name says; they were put aside, and count as missing.
-    public internal(set) var damaged: [AssetHash] = []
-}
-
-extension RecordStore {
     /// How many files live records refer to, and how many of them are here. Looks at the directory.
-    public func assetStatus() async throws -> AssetStatus {
-        let (references, policy) = try await database.read { db in
-            (try AssetTable.references(db).list, try Self.assetPolicy(db))
+    public func status() async throws -> AssetStatus {
+        let (references, policy) = try await store.database.read { db in
+            (try AssetTable.references(db).list, try Self.policy(db))
         }
-        let present = try await blocking { [assets] in try assets?.present() ?? [:] }
+        let present = try await blocking { [directory] in try directory?.present() ?? [:] }
         var status = AssetStatus()
         status.policy = policy
         let here = try await inOtherSize(
@@ -63,42 +38,42 @@ extension RecordStore {
     /// which of them is right, and it is the same file.
     private func inOtherSize(_ files: [(AssetReference, size: Int64)]) async throws -> Set<AssetHash> {
         guard !files.isEmpty else { return [] }
-        return try await database.read { db in
+        return try await store.database.read { db in
             Set(
                 try files.filter { try AssetTable.isReferred(db, $0.0.hash, size: $0.size) }.map(\.0.hash))
         }
     }
 
     /// Which files are fetched from peers.
-    public func assetPolicy() async throws -> AssetPolicy {
-        try await database.read(Self.assetPolicy)
+    public func policy() async throws -> AssetPolicy {
+        try await store.database.read(Self.policy)
     }
 
-    static func assetPolicy(_ db: Database) throws -> AssetPolicy {
+    static func policy(_ db: Database) throws -> AssetPolicy {
         try SyncState.text(db, .assetPolicy).flatMap(AssetPolicy.init) ?? .all
     }
 
     /// Chooses which files are fetched from peers, from now on.
-    public func setAssetPolicy(_ policy: AssetPolicy) async throws {
-        try await database.write { try SyncState.set($0, .assetPolicy, policy.description) }
+    public func setPolicy(_ policy: AssetPolicy) async throws {
+        try await store.database.write { try SyncState.set($0, .assetPolicy, policy.description) }
     }
 
     /// Reads every file, and puts aside those that are damaged, so that they are fetched again.
     ///
     /// - Parameter onProgress: called after each file, with what has been looked at so far.
     /// - Throws: ``RecordStoreError`` `unreadableFile` when files could not be opened, and none of the others is damaged.
-    public func checkAssets(
+    public func check(
         onProgress: @Sendable (AssetStatus.Count) -> Void = { _ in }
     ) async throws -> AssetCheck {
         var check = AssetCheck()
         var unreadable: (any Error)?
-        guard let assets else { return check }
-        for (hash, size) in try await blocking({ try assets.present() }).sorted(by: { $0.key < $1.key }) {
+        guard let directory else { return check }
+        for (hash, size) in try await blocking({ try directory.present() }).sorted(by: { $0.key < $1.key }) {
             try Task.checkCancellation()
             do {
                 let isDamaged = try await blocking {
-                    guard try assets.isDamaged(hash) else { return false }
-                    try assets.setAside(hash)
+                    guard try directory.isDamaged(hash) else { return false }
+                    try directory.setAside(hash)
                     return true
                 }
                 if isDamaged { check.damaged.append(hash) }
@@ -116,44 +91,30 @@ extension RecordStore {
 
     /// The file of an asset, if it is here.
     public func file(_ asset: Asset) -> URL? {
-        guard let assets, assets.contains(asset.hash, size: asset.size) else { return nil }
-        return assets.file(asset.hash)
+        guard let assets, directory.contains(asset.hash, size: asset.size) else { return nil }
+        return directory.file(asset.hash)
     }
 
     /// Asks for files that the policy would not fetch, or ends asking; whoever syncs this store fetches them.
     public func setWished(_ hashes: [AssetHash], _ isWished: Bool) async throws {
-        try await database.write { db in
+        try await store.database.write { db in
             for hash in hashes { try AssetTable.setWish(db, hash, isWished) }
         }
     }
 
     // MARK: For the exchange with peers
 
-    /// What the store wants to have of files, and does not have.
-    package struct WantedAssets: Sendable {
-        /// Those that came to be referred to after the id that was asked for, by the policy or by a wish.
-        package var list: [AssetReference] = []
-        /// Where to go on from.
-        package var last: Int64 = 0
-        package var policy = AssetPolicy.all
-        package var wishes: Set<AssetHash> = []
-        /// Changes when records have let go of files: then there may be fewer than there were.
-        package var lastLeftover: Int64 = 0
-
-        package init() {}
-    }
-
     /// The files that records refer to since `id`, and that are not here but should be. Those are not among them whose bytes the
     /// store keeps until it can write a file.
     ///
     /// - Parameter zones: those of the records, which are all that a peer may be asked for: whoever hears of a file's hash
     ///   can claim it. nil for all.
-    package func wantedAssets(after id: Int64, in zones: [Zone]? = nil) async throws -> WantedAssets {
-        guard let assets else { return WantedAssets() }
-        let (references, unstored, policy, wishes, lastLeftover) = try await database.read { db in
+    package func wanted(after id: Int64, in zones: [Zone]? = nil) async throws -> WantedAssets {
+        guard let directory else { return WantedAssets() }
+        let (references, unstored, policy, wishes, lastLeftover) = try await store.database.read { db in
             (
                 try AssetTable.references(db, after: id, in: zones), try UnstoredAssets.hashes(db),
-                try Self.assetPolicy(db), try AssetTable.wishes(db), try AssetTable.lastLeftover(db)
+                try Self.policy(db), try AssetTable.wishes(db), try AssetTable.lastLeftover(db)
             )
         }
         let candidates = references.list.filter {
@@ -161,7 +122,7 @@ extension RecordStore {
         }
         var wanted = WantedAssets()
         if !candidates.isEmpty {
-            let sizes = try await blocking { candidates.map { assets.size($0.hash) } }
+            let sizes = try await blocking { candidates.map { directory.size($0.hash) } }
             let missing = zip(candidates, sizes).filter { $0.size != $1 }
             let here = try await inOtherSize(missing.compactMap { file, size in size.map { (file, $0) } })
             wanted.list = missing.map(\.0).filter { !here.contains($0.hash) }
@@ -174,14 +135,11 @@ extension RecordStore {
     }
 
     /// Whether a file may be given to a peer that may read these zones.
-    package func isAssetReferred(_ hash: AssetHash, in zones: [Zone]) async throws -> Bool {
-        try await database.read { try AssetTable.isReferred($0, hash, in: zones) }
+    package func isReferred(_ hash: AssetHash, in zones: [Zone]) async throws -> Bool {
+        try await store.database.read { try AssetTable.isReferred($0, hash, in: zones) }
     }
 
     // MARK: Files that nobody needs
-
-    /// How long a file that no record refers to is kept, in milliseconds: 180 days, as long as the record can be restored that did.
-    public static let defaultAssetRetention: Int64 = defaultRetention
 
     /// Removes the files that no live record refers to, once every paired machine knows that, and the retention time has
     /// passed.
@@ -189,13 +147,11 @@ extension RecordStore {
     /// - Parameter retention: in milliseconds.
     /// - Returns: how many were removed.
     @discardableResult
-    public func removeUnreferredAssets(retention: Int64 = RecordStore.defaultAssetRetention) async throws
-        -> Int
-    {
-        guard let assets else { return 0 }
-        let limit = now() - retention
-        let present = try await blocking { try assets.present().keys }
-        let (unneeded, referred) = try await database.write { [self] db in
+    public func removeUnreferred(retention: Int64 = Self.defaultRetention) async throws -> Int {
+        guard let directory else { return 0 }
+        let limit = store.now() - retention
+        let present = try await blocking { try directory.present().keys }
+        let (unneeded, referred) = try await store.database.write { [self] db in
             let referred = Set(try AssetTable.references(db).list.map(\.hash))
             try noteLeftovers(db, present.filter { !referred.contains($0) })
             let hashes = try Data.fetchAll(
@@ -209,11 +165,11 @@ extension RecordStore {
         // A file whose record comes just now from a peer is fetched again; whoever adds one here touches it.
         let date = Date(timeIntervalSince1970: Double(limit) / 1000)
         let removed = try await blocking {
-            assets.removeLeftIncoming(untouchedSince: date, wanted: referred)
-            return try unneeded.filter { try assets.remove($0, untouchedSince: date) }
+            directory.removeLeftIncoming(untouchedSince: date, wanted: referred)
+            return try unneeded.filter { try directory.remove($0, untouchedSince: date) }
         }
         guard !removed.isEmpty else { return 0 }
-        try await database.write { db in
+        try await store.database.write { db in
             for hash in removed {
                 try db.execute(
                     sql: "DELETE FROM assetLeftover WHERE hash = ?", arguments: [Data(hash.bytes)])
@@ -227,20 +183,43 @@ extension RecordStore {
     ///
     /// - Parameter hashes: the files that are here and that no record refers to.
     private func noteLeftovers(_ db: Database, _ hashes: [AssetHash]) throws {
-        try db.execute(sql: "UPDATE assetLeftover SET since = ? WHERE since IS NULL", arguments: [now()])
+        try db.execute(sql: "UPDATE assetLeftover SET since = ? WHERE since IS NULL", arguments: [store.now()])
         let sequence = try SyncState.integer(db, .lastSequence) ?? 0
         for hash in hashes {
             try db.execute(
                 sql: """
                     INSERT INTO assetLeftover (hash, zone, changeSequence, since) SELECT ?1, 0, ?2, ?3
                     WHERE NOT EXISTS (SELECT 1 FROM assetLeftover WHERE hash = ?1)
-                    """, arguments: [Data(hash.bytes), sequence, now()])
+                    """, arguments: [Data(hash.bytes), sequence, store.now()])
         }
     }
 
     /// The number up to which every paired machine has acknowledged the changes of every zone.
     private static func acknowledgedByAll(_ db: Database) throws -> Int64 {
         try Int64.fetchAll(db, sql: "SELECT id FROM recordZone")
-            .map { try acknowledgedByAll(db, zone: $0) }.min() ?? 0
+            .map { try StoreUpkeep.acknowledgedByAll(db, zone: $0) }.min() ?? 0
+    }
+
+    // MARK: Pictures that programs wrote into columns
+
+    /// Puts the pictures that programs wrote into columns into files, outside of any transaction.
+    ///
+    /// - Throws: ``RecordStoreError``: `noSpace`, `assetUnwritable`. The pictures then wait in the database.
+    package func storeFiles() async throws {
+        guard let directory else { return }
+        while let (hash, bytes) = try await store.database.read(UnstoredAssets.first) {
+            try await blocking { _ = try directory.add([UInt8](bytes)) }
+            try await store.database.write { try UnstoredAssets.remove($0, hash) }
+        }
+    }
+
+    /// The same where a write has succeeded already: a picture without a file is counted as missing in the status, and the
+    /// engine tells its user why it has none.
+    func storeFilesIfPossible() async throws {
+        do {
+            try await storeFiles()
+        } catch let error as RecordStoreError where error.code.isAboutAssetFiles {
+            return
+        }
     }
 }

@@ -1,29 +1,28 @@
 import GRDB
 import SyncModel
 
-/// What a store's stamps say when they are held against the wall clock.
-public struct ClockReport: Sendable, Equatable {
-    /// The wall clock, in milliseconds since 1970.
-    public let now: Int64
-    /// The newest time that the store has issued or seen, in milliseconds since 1970; 0 for a store without any.
-    public let newest: Int64
-    /// How many records, deleted ones included, have stamps so far in the future that other machines refuse them.
-    public let records: Int
-    /// Whether there is something for ``RecordStore/repairClock(_:allowedSkew:)`` to do.
-    public let needsRepair: Bool
-}
-
-extension RecordStore {
+/// The clock that a store stamps writes with: ``RecordStore/clock``.
+public struct StoreClock: Sendable {
     /// How far the stamps of a peer may lie in the future if nobody says otherwise, in milliseconds: five minutes.
     public static let defaultAllowedSkew: Int64 = 300_000
+
+    let store: RecordStore
+
+    /// The stamp of what somebody does here now.
+    func newStamp(_ db: Database) throws -> Stamp {
+        var clock = try StoredClock.load(db)
+        let time = clock.tick(milliseconds: store.now())
+        try StoredClock.save(db, clock)
+        return Stamp(time: time, replica: store.replica)
+    }
 
     /// Looks for stamps in the future, as a clock leaves them that was wrong for a while. Fold first.
     ///
     /// - Parameter allowedSkew: how far in the future is still fine, in milliseconds.
-    public func clockReport(_ db: Database, allowedSkew: Int64 = RecordStore.defaultAllowedSkew) throws
+    public func report(_ db: Database, allowedSkew: Int64 = Self.defaultAllowedSkew) throws
         -> ClockReport
     {
-        let limit = now() + allowedSkew
+        let limit = store.now() + allowedSkew
         let newest = try StoredClock.load(db).last.milliseconds
         let future = newest > limit ? try futureStamps(db, after: limit) : FutureStamps()
         return ClockReport(
@@ -39,25 +38,25 @@ extension RecordStore {
     ///
     /// - Returns: what was found before.
     @discardableResult
-    public func repairClock(_ db: Database, allowedSkew: Int64 = RecordStore.defaultAllowedSkew) throws
+    public func repair(_ db: Database, allowedSkew: Int64 = Self.defaultAllowedSkew) throws
         -> ClockReport
     {
-        _ = try fold(db)
-        let report = try clockReport(db, allowedSkew: allowedSkew)
+        _ = try store.fold(db)
+        let report = try self.report(db, allowedSkew: allowedSkew)
         guard report.needsRepair else { return report }
         let future = try futureStamps(db, after: report.now + allowedSkew)
         var clock = HybridLogicalClock(last: future.lastBefore)
         var renewed: [Stamp: Stamp] = [:]
         for stamp in future.stamps.sorted() {
-            renewed[stamp] = Stamp(time: clock.tick(milliseconds: report.now), replica: replica)
+            renewed[stamp] = Stamp(time: clock.tick(milliseconds: report.now), replica: store.replica)
         }
-        let set = try WorkingSet(db, tables)
+        let set = try WorkingSet(db, store.tables)
         for name in future.names {
             guard let record = try set.known(name) else { continue }
             record.state = record.state.mapStamps { renewed[$0] ?? $0 }
         }
         try StoredClock.save(db, clock)
-        _ = try set.save(generation: generation)
+        _ = try set.save(generation: store.generation)
         return report
     }
 
