@@ -1,5 +1,4 @@
 import GRDB
-import MergeRules
 import SyncModel
 
 /// The records of a store, in lists: ``RecordStore/listing``.
