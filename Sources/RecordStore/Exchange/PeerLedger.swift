@@ -304,13 +304,12 @@ package final class ApplyingTransaction {
     private func prepareForMany(_ work: inout Work) throws {
         let store = work.ledger.store
         guard try CaptureTriggers.areAlone(db, store.schema) else { return }
-        work.writer.areAllSound = try store.soundness.holds(db, in: work.ledger.zoneID)
+        try work.writer.sound.rely(on: store.soundness)
         // Last: an error between this and the end of the work would leave them off.
         work.isSilent = CaptureTriggers.switchOff(db)
     }
 
     private func end() throws {
-        guard let work, work.writer.areAllSound else { return }
-        try work.ledger.store.soundness.holdsFromCommit(db, in: work.ledger.zoneID)
+        try work?.writer.sound.end()
     }
 }
