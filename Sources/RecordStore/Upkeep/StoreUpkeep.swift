@@ -134,8 +134,7 @@ public struct StoreUpkeep: Sendable {
                     rows.append((name, try stampForRepair(db, name, finding.kind)))
                 }
                 guard [.missingRow, .damagedMetadata].contains(finding.kind) else { continue }
-                try db.execute(
-                    sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?", arguments: [finding.name])
+                try RecordTraces.remove(db, of: name)
             }
             _ = try store.folding(zone).take(db, rows)
         }
@@ -201,7 +200,7 @@ public struct StoreUpkeep: Sendable {
             _ = try outOfSight.set.save(generation: store.generation)
             var last: Int64 = 0
             for record in due {
-                try WorkingSet.removeTraces(of: record.name, db)
+                try RecordTraces.remove(db, of: record.name)
                 last = max(last, record.original?.changeSequence ?? 0)
                 count += 1
             }

@@ -184,16 +184,8 @@ public struct StoreZones: Sendable {
                             SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND status = 0)
                         """, arguments: [zone.row])
             }
+            try RecordTraces.removeAll(db, in: zone.row)
             for sql in [
-                """
-                DELETE FROM heldReference WHERE recordName IN (
-                    SELECT remoteRecordID FROM remoteRecord WHERE zone = ?)
-                """,
-                "DELETE FROM remoteRecord WHERE zone = ?",
-                "DELETE FROM assetReference WHERE zone = ?",
-                "DELETE FROM assetLeftover WHERE zone = ?",
-                "DELETE FROM refusedRecord WHERE zone = ?",
-                "DELETE FROM unsyncedRecord WHERE zone = ?",
                 "UPDATE recordZone SET purgedSequence = 0 WHERE id = ?",
                 """
                 UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0,
