@@ -217,16 +217,10 @@ public final class RecordStore: Sendable {
     }
 
     /// Folds in the transaction that is open.
-    package func fold(_ db: Database) throws -> StoreChanges { try fold(db, newIn: nil) }
-
-    /// Folds in the transaction that is open. New records that refer to no other go into `zone`, the default zone if none
-    /// is given; the others go where what they refer to is.
-    package func fold(_ db: Database, newIn zone: Zone?) throws -> StoreChanges {
-        try fold(db, newInRow: zone?.row ?? Zones.defaultID)
-    }
-
-    func fold(_ db: Database, newInRow zone: Int64) throws -> StoreChanges {
-        try folding(zone).fold(db)
+    ///
+    /// - Parameter zone: where new records go that refer to no other; the others go where what they refer to is.
+    package func fold(_ db: Database, newIn zone: ZoneTarget = .default) throws -> StoreChanges {
+        try folding(zone.row).fold(db)
     }
 
     func folding(_ zone: Int64) -> ChangeFolding {

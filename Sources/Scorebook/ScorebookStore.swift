@@ -25,8 +25,8 @@ import Synchronization
 public final class ScorebookStore: Sendable {
     /// The records with what sync knows of them.
     public let records: RecordStore
-    /// The only zone that operations look at and write to; nil for all.
-    public let zone: Zone?
+    /// The zones that operations look at. What is new goes to the only one, or to the default zone where there are all.
+    public let scope: ZoneScope
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
     private let shortage: Shortage
@@ -44,7 +44,7 @@ public final class ScorebookStore: Sendable {
         now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
     ) throws {
         self.now = now
-        zone = nil
+        scope = .all
         shortage = Shortage()
         try ScorebookSchema.migrate(database)
         records = try RecordStore(
@@ -55,7 +55,7 @@ public final class ScorebookStore: Sendable {
         records = scorebook.records
         now = scorebook.now
         shortage = scorebook.shortage
-        self.zone = zone
+        scope = .one(zone)
     }
 
     /// The part of the scorebook that is in one zone: only its records are listed and found, and what is new goes there.
@@ -101,20 +101,25 @@ public final class ScorebookStore: Sendable {
 
     /// A record that was just written, as it is once sync has taken it in.
     ///
-    /// - Parameter zone: where records go that are new and refer to no other; the one that the scorebook is limited to
-    ///   if none is given.
+    /// - Parameter scope: records that are new and refer to no other go where somebody writes who looks at these zones; those
+    ///   of the scorebook if none are given.
     func settled<Record: ScorebookRecord>(
-        _ db: Database, _ name: RecordName, newIn zone: Zone? = nil
+        _ db: Database, _ name: RecordName, newIn scope: ZoneScope? = nil
     ) throws -> Record {
-        _ = try records.fold(db, newIn: zone ?? self.zone)
+        _ = try records.fold(db, newIn: (scope ?? self.scope).target)
         return try Self.fetch(db, name)
     }
 
     /// Finds records of a kind, in the zone that the scorebook is limited to.
-    func lookup(_ kind: RecordKind) -> NameLookup { NameLookup(kind: kind, zone: zone) }
+    func lookup(_ kind: RecordKind) -> NameLookup { NameLookup(kind: kind, scope: scope) }
+
+    /// The zone that a record is in, where what belongs to the record has to be.
+    func scope(_ db: Database, of name: RecordName) throws -> ZoneScope {
+        try records.zones.find(db, of: name).map(ZoneScope.one) ?? scope
+    }
 
     /// SQL that is true for records that the scorebook is not kept from by its limits.
     ///
     /// - Parameter column: SQL for a record's name.
-    func limits(_ column: String = "recordName") -> String { zone?.contains(column) ?? "TRUE" }
+    func limits(_ column: String = "recordName") -> String { scope.contains(column) }
 }

@@ -99,7 +99,7 @@ extension VectorFile {
         return try await store.database.write { [store] db in
             let (others, own) = entry.states.split { entry.elsewhere.contains($0.name.description) }
             _ = try store.merge(db, own)
-            _ = try store.merge(db, others, zone: elsewhere)
+            _ = try store.merge(db, others, zone: .one(elsewhere))
             var outcome = RuleOutcome()
             for name in Set(entry.states.map(\.name)).sorted() {
                 guard let state = try store.state(db, of: name) else { continue }

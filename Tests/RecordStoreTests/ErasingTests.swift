@@ -23,7 +23,7 @@ struct ErasingTests {
         try await album.store.database.write { [store = album.store] db in
             try db.execute(
                 sql: "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|2', ?)", arguments: [own.json])
-            _ = try store.fold(db, newIn: attic)
+            _ = try store.fold(db, newIn: .one(attic))
         }
         _ = try await album.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "kitchen")
         let zones = try await album.store.peers.zonesToErase(whenForgetting: "kitchen")
@@ -43,7 +43,7 @@ struct ErasingTests {
         let club = try await machine.store.zones.create("club")
         try await machine.store.database.write { [store = machine.store] db in
             try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane')")
-            _ = try store.fold(db, newIn: club)
+            _ = try store.fold(db, newIn: .one(club))
         }
         _ = try await machine.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "kitchen")
         try await machine.store.zones.grant(.read, to: "kitchen", in: "club")

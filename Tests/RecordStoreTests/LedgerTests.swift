@@ -118,7 +118,7 @@ struct LedgerTests: PeerRecords {
 
     @Test func aZoneIsNobodysBeforeItIsGranted() async throws {
         let club = try await machine.store.zones.create("club")
-        let ledger = PeerLedger(store: machine.store, zone: club, peer: ledger.peer)
+        let ledger = PeerLedger(store: machine.store, zone: .one(club), peer: ledger.peer)
         func begin() async throws {
             _ = try await machine.store.database.read { try ledger.begin($0, heldByPeer: nil) }
         }
@@ -134,7 +134,7 @@ struct LedgerTests: PeerRecords {
         let club = try await machine.store.zones.create("club")
         try await machine.store.database.write { [store = machine.store] db in
             try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|2', 'y')")
-            _ = try store.fold(db, newIn: club)
+            _ = try store.fold(db, newIn: .one(club))
         }
         let names = try ["Author|~|1", "Author|~|2", "Author|~|3"].map { try RecordName($0) }
         let given = try await machine.store.database.read { [ledger] in try ledger.states($0, named: names) }

@@ -52,7 +52,7 @@ struct TombstoneTests {
         let held = try await other.store.database.read { try theirs.summary($0).received }
         return try await machine.store.database.write { db in
             try ours.store.exchange.startOver(
-                db, with: ours.peer, in: [(ours.store.zones.current(db, nil), heldByPeer: held)])
+                db, with: ours.peer, in: [(ours.store.zones.current(db, .default), heldByPeer: held)])
         }
     }
 

@@ -125,7 +125,7 @@ struct ZoneRuleTests {
     @Test func aPeerCannotRefuseWhatItWasNotSent() async throws {
         try await withTwoZones { machine, club in
             let peer = try await machine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "peer")
-            let ledger = PeerLedger(store: machine.store, zone: club, peer: peer)
+            let ledger = PeerLedger(store: machine.store, zone: .one(club), peer: peer)
             let names = try ["Author|~|1", "Author|~|none", "Shelf|~|1"].map { try RecordName($0) }
             try await machine.store.database.write { db in
                 try ledger.noteRefused(db, Refusal(names: names, reason: .readOnly))
@@ -154,7 +154,7 @@ extension Machine {
     fileprivate func write(_ sql: String, in zone: Zone) async throws {
         try await store.database.write { [store] db in
             try db.execute(sql: sql)
-            _ = try store.fold(db, newIn: zone)
+            _ = try store.fold(db, newIn: .one(zone))
         }
     }
 

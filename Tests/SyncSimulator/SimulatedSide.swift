@@ -209,7 +209,7 @@ final class SimulatedSide {
             zones = try write { db in
                 try entries.compactMap { entry in
                     try store.zones.find(db, entry.id).map {
-                        (PeerLedger(store: store, zone: $0, peer: peer), ReadingPlace(.start))
+                        (PeerLedger(store: store, zone: .one($0), peer: peer), ReadingPlace(.start))
                     }
                 }
             }

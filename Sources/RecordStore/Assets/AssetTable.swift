@@ -89,7 +89,7 @@ enum AssetTable {
     ///
     /// Where records name several sizes for one file, it is the one that was named last: somebody may have mended it.
     ///
-    /// - Parameter zones: those of the records; nil for all.
+    /// - Parameter zones: those of the records; nil for all zones.
     static func references(_ db: Database, after id: Int64 = 0, in zones: [Zone]? = nil) throws -> (
         last: Int64, list: [AssetReference]
     ) {

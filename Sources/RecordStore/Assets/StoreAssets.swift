@@ -108,7 +108,7 @@ public struct StoreAssets: Sendable {
     /// store keeps until it can write a file.
     ///
     /// - Parameter zones: those of the records, which are all that a peer may be asked for: whoever hears of a file's hash
-    ///   can claim it. nil for all.
+    ///   can claim it. nil for all zones.
     package func wanted(after id: Int64, in zones: [Zone]? = nil) async throws -> WantedAssets {
         guard let directory else { return WantedAssets() }
         let (references, unstored, policy, wishes, lastLeftover) = try await store.database.read { db in

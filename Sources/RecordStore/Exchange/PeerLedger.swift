@@ -4,8 +4,6 @@ import SyncModel
 /// What the exchange of one zone with one peer asks of the store, each within a transaction of the caller's.
 package struct PeerLedger: Sendable {
     package let store: RecordStore
-    /// nil for the default zone.
-    package let zone: Zone?
     /// The row of the zone.
     fileprivate let zoneID: Int64
     package let peer: Peer
@@ -13,11 +11,11 @@ package struct PeerLedger: Sendable {
     private let allowedSkew: Int64
 
     package init(
-        store: RecordStore, zone: Zone? = nil, peer: Peer, allowedSkew: Int64 = StoreClock.defaultAllowedSkew
+        store: RecordStore, zone: ZoneTarget = .default, peer: Peer,
+        allowedSkew: Int64 = StoreClock.defaultAllowedSkew
     ) {
         self.store = store
-        self.zone = zone
-        zoneID = zone?.row ?? Zones.defaultID
+        zoneID = zone.row
         self.peer = peer
         self.allowedSkew = allowedSkew
     }

@@ -9,16 +9,17 @@ extension RecordStore {
     /// Merges states that carry their own stamps, as an import has them. Part of the transaction that is open; all
     /// or nothing.
     ///
-    /// - Parameter zone: where records go that are new; the default zone if none is given.
+    /// - Parameter zone: where records go that are new.
     /// - Throws: `otherZone` when one of the records is in another zone; `invalidRecord` when one is larger than
     ///   ``maximumRecordSize``.
-    public func merge(_ db: Database, _ states: [RecordState], zone: Zone? = nil) throws -> StoreChanges {
-        let zoneID = zone?.row ?? Zones.defaultID
+    public func merge(
+        _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
+    ) throws -> StoreChanges {
         var changes = StoreChanges()
         try db.inSavepoint {
             _ = try fold(db)
             var refused = RefusedNames()
-            changes = try merge(db, states, zoneID: zoneID, from: nil, refused: &refused)
+            changes = try merge(db, states, zoneID: zone.row, from: nil, refused: &refused)
             if let name = refused[.tooLarge]?.first {
                 throw RecordStoreError(
                     .invalidRecord,
@@ -37,10 +38,12 @@ extension RecordStore {
     /// Writes the fields of some records as if somebody had written them here just now, all under one new stamp. This brings
     /// back records that are deleted or hidden. Part of the transaction that is open.
     ///
-    /// - Parameter zone: where records go that are new; the default zone if none is given.
+    /// - Parameter zone: where records go that are new.
     /// - Throws: what ``merge(_:_:zone:)`` throws.
     @discardableResult
-    public func writeAnew(_ db: Database, _ states: [RecordState], zone: Zone? = nil) throws -> StoreChanges {
+    public func writeAnew(
+        _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
+    ) throws -> StoreChanges {
         // What other programs wrote before gets an older stamp.
         _ = try fold(db)
         let stamp = try clock.newStamp(db)

@@ -6,15 +6,15 @@ public struct StoreListing: Sendable {
     let store: RecordStore
 
     /// The names of the records in the tables, of one type or of all, in the schema's order of types. Fold first.
-    ///
-    /// - Parameter zone: nil for all zones.
-    public func names(_ db: Database, type: String?, zone: Zone? = nil) throws -> [RecordListEntry] {
+    public func names(
+        _ db: Database, type: String?, in scope: ZoneScope = .all
+    ) throws -> [RecordListEntry] {
         let zones = try ZoneNames(db)
         return try store.schema.types.filter { type == nil || $0.name == type }.flatMap { type in
             try String.fetchAll(
                 db,
                 sql: """
-                    SELECT recordName FROM \(type.name) WHERE \(zone?.contains("recordName") ?? "TRUE")
+                    SELECT recordName FROM \(type.name) WHERE \(scope.contains("recordName"))
                     ORDER BY recordName
                     """
             ).map { RecordListEntry(name: $0, waitsFor: nil, zone: try zones.name(db, of: $0)) }
@@ -22,16 +22,16 @@ public struct StoreListing: Sendable {
     }
 
     /// The records that are kept aside, and what each waits for.
-    ///
-    /// - Parameter zone: nil for all zones.
-    public func held(_ db: Database, type: String?, zone: Zone? = nil) throws -> [RecordListEntry] {
+    public func held(
+        _ db: Database, type: String?, in scope: ZoneScope = .all
+    ) throws -> [RecordListEntry] {
         let zones = try ZoneNames(db)
         let names = try String.fetchAll(
             db,
             sql: """
                 SELECT remoteRecordID FROM remoteRecord
                 WHERE status = \(RecordStatus.held.rawValue) AND status <> 0
-                    AND \(zone.map { "zone = \($0.row)" } ?? "TRUE")
+                    AND \(scope.row.map { "zone = \($0)" } ?? "TRUE")
                 ORDER BY remoteRecordID
                 """)
         let set = try WorkingSet(db, store.tables)
@@ -46,17 +46,15 @@ public struct StoreListing: Sendable {
 
     /// The deleted records that can be restored, the last one first. Fold first. Reads all that is deleted or hidden.
     ///
-    /// - Parameters:
-    ///   - type: nil for all types.
-    ///   - zone: nil for all zones.
-    public func deleted(_ db: Database, type: String? = nil, zone: Zone? = nil) throws
-        -> [DeletedRecord]
-    {
+    /// - Parameter type: nil for all types.
+    public func deleted(
+        _ db: Database, type: String? = nil, in scope: ZoneScope = .all
+    ) throws -> [DeletedRecord] {
         let outOfSight = try OutOfSight(db, store.tables)
         let names = try ZoneNames(db)
         return try outOfSight.deleted.compactMap { record in
             guard let deletion = record.state.deletion, !record.state.fields.isEmpty,
-                type == nil || record.name.recordType == type, zone == nil || record.zone == zone?.row
+                type == nil || record.name.recordType == type, scope.row == nil || record.zone == scope.row
             else { return nil }
             return DeletedRecord(
                 name: record.name, zone: try names.name(db, of: record.name.description),
@@ -77,7 +75,7 @@ public struct StoreListing: Sendable {
 
     /// Hands over every live record of a zone, held ones included, in order of name; not those that go with a deleted one.
     public func forEachLiveState(
-        _ db: Database, zone: Zone? = nil, _ body: (RecordState) throws -> Void
+        _ db: Database, zone: ZoneTarget = .default, _ body: (RecordState) throws -> Void
     ) throws {
         try forEachState(db, zone: zone, where: "status <> \(RecordStatus.hidden.rawValue)") { state in
             if state.isLive { try body(state) }
@@ -86,7 +84,7 @@ public struct StoreListing: Sendable {
 
     /// Hands over every record of a zone, deleted ones included, in order of name.
     package func forEachState(
-        _ db: Database, zone: Zone? = nil, where condition: String = "TRUE",
+        _ db: Database, zone: ZoneTarget = .default, where condition: String = "TRUE",
         _ body: (RecordState) throws -> Void
     ) throws {
         let statement = try db.cachedStatement(
@@ -94,7 +92,7 @@ public struct StoreListing: Sendable {
                 SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
                 WHERE zone = ? AND \(condition) ORDER BY remoteRecordID
                 """)
-        let rows = try Row.fetchCursor(statement, arguments: [zone?.row ?? Zones.defaultID])
+        let rows = try Row.fetchCursor(statement, arguments: [zone.row])
         let shapes = ShapeTable(db)
         while let row = try rows.next() {
             try body(StoredRecord(RecordName(row[0]), row, db: db, tables: store.tables, shapes: shapes).state)

@@ -101,7 +101,7 @@ public struct StoreUpkeep: Sendable {
         try retake(db, findings)
         for zone in try Zones.all(db) {
             try AssetTable.rebuild(db, zone: zone.row) { note in
-                try store.listing.forEachState(db, zone: zone) { try note($0) }
+                try store.listing.forEachState(db, zone: .one(zone)) { try note($0) }
             }
         }
         // Folding has moved the sums on from where they were, wherever that was.

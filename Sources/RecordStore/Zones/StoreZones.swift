@@ -15,7 +15,9 @@ public struct StoreZones: Sendable {
     }
 
     /// The zones of this store, the default one first.
-    public func all(_ db: Database) throws -> [Zone] { try Zones.all(db) }
+    public func all(_ db: Database, in scope: ZoneScope = .all) throws -> [Zone] {
+        try Zones.all(db).filter { scope.row == nil || $0.row == scope.row }
+    }
 
     /// The zone of that name.
     ///
@@ -29,11 +31,11 @@ public struct StoreZones: Sendable {
     /// - Throws: `noSuchZone`.
     public func find(_ db: Database, named name: String) throws -> Zone { try Zones.find(db, named: name) }
 
-    /// A zone as it is now, with its digest; the default zone for nil.
-    public func current(_ db: Database, _ zone: Zone?) throws -> Zone {
-        let row = zone?.row ?? Zones.defaultID
-        guard let current = try Zones.all(db).first(where: { $0.row == row }) else {
-            throw RecordStoreError(.noSuchZone, "the zone “\(zone?.name ?? "")” is gone")
+    /// A zone as it is now, with its digest.
+    public func current(_ db: Database, _ zone: ZoneTarget) throws -> Zone {
+        guard let current = try Zones.all(db).first(where: { $0.row == zone.row }) else {
+            let name = if case .one(let gone) = zone { gone.name } else { "" }
+            throw RecordStoreError(.noSuchZone, "the zone “\(name)” is gone")
         }
         return current
     }

@@ -16,8 +16,7 @@ struct ExportWriter {
     private static let pieceSize = 1 << 16
 
     let records: RecordStore
-    /// nil for the default zone.
-    let zone: Zone?
+    let zone: ZoneTarget
     /// Milliseconds since 1970.
     let now: Int64
 

@@ -47,7 +47,10 @@ extension ScorebookStore {
             let counting = try ImportCounting(db, before: states)
             // Whatever the default zone is called here, it is that of an export that was never told anything else.
             let named = zone == .scorebookData ? nil : zone
-            let target = try self.zone ?? named.map { try records.zones.find(db, named: $0.description) }
+            let target: ZoneTarget =
+                if case .all = scope, let named {
+                    .one(try records.zones.find(db, named: named.description))
+                } else { scope.target }
             _ = try records.merge(db, states, zone: target)
             if format == .bgStats {
                 _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
@@ -62,7 +65,7 @@ extension ScorebookStore {
     ///
     /// Those stay as they are for which the file does not have what they need: they would bring back what was deleted before
     /// the backup.
-    private func restoreMissing(_ db: Database, _ states: [RecordState], _ zone: Zone?) throws {
+    private func restoreMissing(_ db: Database, _ states: [RecordState], _ zone: ZoneTarget) throws {
         var missing: [RecordName: RecordState] = [:]
         for state in states where state.isLive {
             guard let known = try records.state(db, of: state.name), !PlayVersions.isOutdatedPart(known)
@@ -133,7 +136,7 @@ extension ScorebookStore {
     private func exporting<Value: Sendable>(
         _ body: @escaping @Sendable (ExportWriter, Database) throws -> Value
     ) async throws -> Value {
-        let writer = ExportWriter(records: records, zone: zone, now: now())
+        let writer = ExportWriter(records: records, zone: scope.target, now: now())
         // Another program may write between folding and reading. After a few tries others have to wait
         // instead.
         for _ in 0..<3 {

@@ -61,7 +61,7 @@ extension ScorebookStore {
                 uniquingKeysWith: { first, _ in first })
             machines[BGStatsMapping.origin] = .named("BG Stats")
             machines[records.replica] = .here
-            return try records.listing.deleted(db, type: type, zone: zone).map { record in
+            return try records.listing.deleted(db, type: type, in: scope).map { record in
                 DeletedListing(
                     recordName: record.name, title: try titles.title(of: record.name),
                     deletedAt: Self.text(record.time), machine: machines[record.replica] ?? .unknown,

@@ -113,7 +113,7 @@ private struct DeletedLookup {
     private func named(_ db: Database) throws -> [NameLookup.Candidate] {
         guard [.person, .game].contains(live.kind) else { return [] }
         let titles = RecordTitles(db, records)
-        return try records.listing.deleted(db, type: live.kind.recordType, zone: live.zone).map { record in
+        return try records.listing.deleted(db, type: live.kind.recordType, in: live.scope).map { record in
             NameLookup.Candidate(
                 recordName: record.name.description, name: try titles.title(of: record.name) ?? "")
         }

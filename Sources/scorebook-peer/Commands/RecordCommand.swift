@@ -44,11 +44,11 @@ struct RecordCommand: AsyncParsableCommand {
             if deleted { return try await listDeleted(store) }
             let type = type
             let held = held
-            let zone = store.scorebook.zone
+            let scope = store.scorebook.scope
             let list = try await records.database.read { db in
                 held
-                    ? try records.listing.held(db, type: type, zone: zone)
-                    : try records.listing.names(db, type: type, zone: zone)
+                    ? try records.listing.held(db, type: type, in: scope)
+                    : try records.listing.names(db, type: type, in: scope)
             }
             if output.json { return try Terminal.write(json: list.map(Line.init)) }
             let hasZones = try await store.hasSeveralZones()

@@ -44,7 +44,7 @@ struct Reset: SyncingCommand {
         let records = store.scorebook.records
         let address = try await address(records)
         try await records.foldPendingChanges()
-        let zone = try await records.database.read { try records.zones.current($0, nil) }
+        let zone = try await records.database.read { try records.zones.current($0, .default) }
         if from != nil, !yes { try await confirm(zone, address) }
         let backup = Latest<String>()
         let engine = session.engine(store) { event in

@@ -79,11 +79,11 @@ extension SessionMachine {
     /// Merges a record; one that has become too large to be sent field by field, because nobody may send it at once.
     private func merge(_ db: Database, _ state: RecordState, _ zone: Zone) throws {
         guard state.isTooLarge else {
-            _ = try store.merge(db, [state], zone: zone)
+            _ = try store.merge(db, [state], zone: .one(zone))
             return
         }
         for field in state.fields {
-            _ = try store.merge(db, [RecordState(name: state.name, fields: [field])], zone: zone)
+            _ = try store.merge(db, [RecordState(name: state.name, fields: [field])], zone: .one(zone))
         }
     }
 }

@@ -24,7 +24,7 @@ final class SessionZone {
         self.machine = machine
         self.comparesEverything = comparesEverything
         self.send = send
-        ledger = PeerLedger(store: machine.store, zone: zone, peer: peer)
+        ledger = PeerLedger(store: machine.store, zone: .one(zone), peer: peer)
         exchange = ZoneExchange(zone: number, isCaller: isCaller)
     }
 

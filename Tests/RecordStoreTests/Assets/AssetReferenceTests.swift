@@ -297,7 +297,7 @@ struct AssetReferenceTests {
                     try db.execute(
                         sql: "INSERT INTO Photo (recordName, file) VALUES (?, ?)",
                         arguments: ["Photo|~|\(UUID().uuidString)", asset.json])
-                    _ = try store.fold(db, newIn: zone)
+                    _ = try store.fold(db, newIn: .one(zone))
                 }
             }
             let home = try await store.zones.find(named: "ScorebookData")

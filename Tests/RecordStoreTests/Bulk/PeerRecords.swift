@@ -38,7 +38,7 @@ extension PeerRecords {
             ])
     }
 
-    func ledger(of machine: Machine, in zone: Zone? = nil) async throws -> PeerLedger {
+    func ledger(of machine: Machine, in zone: ZoneTarget = .default) async throws -> PeerLedger {
         let peer = try await machine.store.peers.add(key: [UInt8](repeating: 3, count: 32), name: "peer")
         return PeerLedger(store: machine.store, zone: zone, peer: peer)
     }
@@ -49,7 +49,7 @@ extension PeerRecords {
     ///   - isWhole: whether the last one ends the peer's stream.
     ///   - manyRecords: a list of so many makes it worth switching the triggers off.
     func apply(
-        _ batches: [[RecordState]], to machine: Machine, in zone: Zone? = nil, isWhole: Bool = true,
+        _ batches: [[RecordState]], to machine: Machine, in zone: ZoneTarget = .default, isWhole: Bool = true,
         manyRecords: Int = 1
     ) async throws {
         let ledger = try await ledger(of: machine, in: zone)

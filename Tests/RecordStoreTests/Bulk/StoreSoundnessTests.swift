@@ -11,9 +11,9 @@ struct StoreSoundnessTests: PeerRecords {
         try machine.rows("SELECT status FROM remoteRecord WHERE remoteRecordID = '\(name)'")
     }
 
-    private func holds(_ machine: Machine, in zone: Zone? = nil) async throws -> Bool {
+    private func holds(_ machine: Machine, in zone: ZoneTarget = .default) async throws -> Bool {
         try await machine.store.database.write { [store = machine.store] db in
-            try store.soundness.holds(db, in: zone?.row ?? Zones.defaultID)
+            try store.soundness.holds(db, in: zone.row)
         }
     }
 
@@ -67,7 +67,7 @@ struct StoreSoundnessTests: PeerRecords {
         try await machine.store.zones.grant(.write, to: "peer", in: "club")
         try await apply([[author(1)]], to: machine, isWhole: false)
         #expect(try await holds(machine))
-        #expect(try await !holds(machine, in: club))
+        #expect(try await !holds(machine, in: .one(club)))
     }
 
     @Test func whatWasRolledBackIsNotRemembered() async throws {

@@ -159,8 +159,8 @@ struct WholeCopyTests {
                     """)
         }
         let key = [UInt8](repeating: 1, count: 32)
-        let source = PeerLedger(store: stores[0], peer: try await stores[0].addPeer(key: key, name: "b"))
-        let target = PeerLedger(store: stores[1], peer: try await stores[1].addPeer(key: key, name: "a"))
+        let source = PeerLedger(store: stores[0], peer: try await stores[0].peers.add(key: key, name: "b"))
+        let target = PeerLedger(store: stores[1], peer: try await stores[1].peers.add(key: key, name: "a"))
         let limit = BatchLimit(
             records: 1, bytes: 1, groupRecords: 1, groupBytes: 1, recordsCopiedInGroups: 1)
         var place = ReadingPlace(.start)
@@ -173,8 +173,8 @@ struct WholeCopyTests {
             place = next
         }
         let digests = try await [
-            stores[0].database.read { try stores[0].check($0) },
-            stores[1].database.read { try stores[1].check($0) },
+            stores[0].database.read { try stores[0].upkeep.check($0) },
+            stores[1].database.read { try stores[1].upkeep.check($0) },
         ]
         #expect(digests[0].foundDigest.count == 2 && digests[0].foundDigest == digests[1].foundDigest)
     }
