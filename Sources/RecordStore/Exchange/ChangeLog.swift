@@ -114,7 +114,7 @@ struct ChangeLog {
                 return ChangeBatch(records: filling.records, token: reached, isLast: false)
             }
             let name = try RecordName(row[0] as String)
-            let state = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes).state.transferred
+            let state = try StoredRecord(name, row, tables: tables, shapes: shapes).state.transferred
             filling.append(state, sequence: row[3])
         }
         return ChangeBatch(records: filling.records, token: try Self.current(db), isLast: true)

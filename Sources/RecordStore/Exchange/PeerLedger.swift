@@ -147,12 +147,12 @@ package struct PeerLedger: Sendable {
         let db = transaction.db
         let rights = try check(db, .read)
         try checkClock(batch)
-        var refused = RefusedNames()
         let mayWrite = rights == .write
-        _ = try store.merge(
-            db, mayWrite ? batch.records : [], hashes: mayWrite ? hashes : nil, zoneID: zoneID, from: peer.id,
-            isLoose: batch.isLoose, refused: &refused,
+        var merge = try StateMerge(
+            db, store, StateMerge.Arrival(zone: zoneID, peer: peer.id, isLoose: batch.isLoose),
             with: transaction.writer(self, for: mayWrite ? batch.records.count : 0))
+        if mayWrite { _ = try merge.run(batch.records, hashes: hashes) }
+        var refused = merge.refused
         if !mayWrite, !batch.records.isEmpty { refused[.readOnly] = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
         if mayWrite { try store.refusals.end(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }

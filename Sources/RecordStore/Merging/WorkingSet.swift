@@ -231,7 +231,7 @@ final class WorkingSet {
         )
         guard let row = try Row.fetchOne(statement, arguments: [name.description]) else { return nil }
         let stored = try StoredRecord(
-            name, row, db: db, tables: tables, shapes: shapes, formerValues: formerValues[name])
+            name, row, tables: tables, shapes: shapes, formerValues: formerValues[name])
         // Nothing is decided about it before its values are there, which the journal has.
         defer { if isLater(name) { records[name]?.placement = nil } }
         let countsInDigest = stored.status != .deleted && !stored.metadata.fieldNames.isEmpty

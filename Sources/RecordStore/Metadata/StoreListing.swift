@@ -95,7 +95,7 @@ public struct StoreListing: Sendable {
         let rows = try Row.fetchCursor(statement, arguments: [zone.row])
         let shapes = ShapeTable(db)
         while let row = try rows.next() {
-            try body(StoredRecord(RecordName(row[0]), row, db: db, tables: store.tables, shapes: shapes).state)
+            try body(StoredRecord(RecordName(row[0]), row, tables: store.tables, shapes: shapes).state)
         }
     }
 
