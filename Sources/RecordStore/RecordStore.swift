@@ -135,7 +135,7 @@ public final class RecordStore: Sendable {
     public var clock: StoreClock { StoreClock(store: self) }
     /// Looks for damage, repairs it, and forgets old deletions.
     public var upkeep: StoreUpkeep { StoreUpkeep(store: self) }
-    /// What sessions ask of the store; the exchange of one zone with one peer is a ``PeerLedger``.
+    /// What sessions ask of the store; the exchange of one zone with one peer is a ``PeerZone``.
     package var exchange: StoreExchange { StoreExchange(store: self) }
     /// The file of the database, for copies.
     package var databaseFile: DatabaseFile { DatabaseFile(store: self) }

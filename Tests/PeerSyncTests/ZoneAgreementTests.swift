@@ -165,8 +165,8 @@ import Testing
         let mine = try await zones()
         let code = await code {
             try await call(.merge, [offer(Self.id(0))]) {
-                let ledger = PeerLedger(store: store, peer: peer)
-                try await store.database.write { try ledger.noteBegun($0, at: nil) }
+                let peerZone = PeerZone(store: store, peer: peer)
+                try await store.database.write { try peerZone.noteBegun($0, at: nil) }
             }
         }
         #expect(code == .zonesChanged)
@@ -231,8 +231,8 @@ import Testing
     func somebodyHereIsAsked(said: ZoneAnswer, merge: ProtocolError.Code?, replace: ProtocolError.Code?)
         async throws
     {
-        let ledger = PeerLedger(store: store, peer: peer)
-        try await store.database.write { try ledger.noteBegun($0, at: nil) }
+        let peerZone = PeerZone(store: store, peer: peer)
+        try await store.database.write { try peerZone.noteBegun($0, at: nil) }
         let theirs = [offer(Self.id(0), isShared: true)]
         #expect(await code { try await answer(.replaceListener, theirs, answer: said) } == replace)
         #expect(await code { try await answer(.merge, theirs, answer: said) } == merge)

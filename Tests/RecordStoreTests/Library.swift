@@ -113,9 +113,9 @@ final class Machine: Sendable {
     /// Sends this machine's changes to another, as a session does; returns how many records went.
     @discardableResult
     func send(to other: Machine) async throws -> Int {
-        let ours = PeerLedger(
+        let ours = PeerZone(
             store: store, peer: try await store.peers.add(key: other.key, name: other.name))
-        let theirs = PeerLedger(
+        let theirs = PeerZone(
             store: other.store, peer: try await other.store.peers.add(key: key, name: name))
         try await store.foldPendingChanges()
         let held = try await other.store.database.read { try theirs.summary($0).received }

@@ -28,10 +28,10 @@ struct RefusedRecordTests {
     /// The other machine does not take what this one has of some records.
     private func refuse(_ names: [String], of machine: Machine) async throws {
         let peer = try #require(try await machine.store.peers.all().first)
-        let ledger = PeerLedger(store: machine.store, peer: peer)
+        let peerZone = PeerZone(store: machine.store, peer: peer)
         let names = try names.map { try RecordName($0) }
         try await machine.store.write { db in
-            try ledger.noteRefused(db, Refusal(names: names, reason: .readOnly))
+            try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly))
         }
     }
 

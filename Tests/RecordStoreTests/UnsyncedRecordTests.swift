@@ -168,13 +168,13 @@ struct UnsyncedRecordTests {
         try a.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|0', \(Self.large))")
         _ = try await a.status()
         let peer = try await a.store.peers.add(key: b.key, name: "b")
-        let ledger = PeerLedger(store: a.store, peer: peer)
+        let peerZone = PeerZone(store: a.store, peer: peer)
         let inOrderOfName = BatchLimit(
             records: 10, bytes: 1000, groupRecords: 10, groupBytes: 1000, recordsCopiedInGroups: 0)
         let names = try await a.store.database.read { db in
             var (names, place, isLast) = ([String](), ReadingPlace(.start), false)
             while !isLast {
-                let read = try ledger.nextBatch(
+                let read = try peerZone.nextBatch(
                     db, after: place, includingEcho: true, limit: inOrderOfName)
                 names += read.batch.records.map(\.name.description)
                 (place, isLast) = (read.place, read.batch.isLast)
@@ -183,7 +183,7 @@ struct UnsyncedRecordTests {
         }
         #expect(names.sorted() == ["Author|~|1", "Shelf|~|1"])
         let asked = try await a.store.database.read { db in
-            try ledger.states(db, named: [RecordName("Author|~|0"), RecordName("Author|~|1")])
+            try peerZone.states(db, named: [RecordName("Author|~|0"), RecordName("Author|~|1")])
         }
         #expect(asked.map(\.name.description) == ["Author|~|1"])
     }

@@ -40,13 +40,13 @@ struct ZoneRuleTests {
         try await withTwoZones { machine, club in
             let before = try await machine.zone("club").digest
             let peer = try await machine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "peer")
-            let ledger = PeerLedger(store: machine.store, peer: peer)
+            let peerZone = PeerZone(store: machine.store, peer: peer)
             let author = try #require(try await machine.state("Author|~|1"))
             var deleted = author
             deleted.deletion = Stamp(
                 time: HybridTime(milliseconds: machine.store.now()), replica: ReplicaID(rawValue: 9))
             let batch = ChangeBatch(records: [deleted.transferred], token: .start, isLast: true)
-            _ = try await machine.store.database.write { try ledger.apply($0, batch) }
+            _ = try await machine.store.database.write { try peerZone.apply($0, batch) }
             #expect(try await machine.state("Author|~|1")?.isDeleted == true)
             // The book is as it was, and waits.
             #expect(try await machine.state("Book|~|1")?.isLive == true)
@@ -97,12 +97,12 @@ struct ZoneRuleTests {
             let (book, before) = (try await machine.state("Book|~|1"), try await machine.zone("club").digest)
             let home = try await machine.zone("ScorebookData")
             let peer = try await machine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "peer")
-            let ledger = PeerLedger(store: machine.store, peer: peer)
+            let peerZone = PeerZone(store: machine.store, peer: peer)
             try await machine.store.database.write { [store = machine.store] db in
                 if isErased {
                     try store.zones.erase(db, home)
                 } else {
-                    let current = try ledger.summary(db).current
+                    let current = try peerZone.summary(db).current
                     try store.exchange.startOver(db, with: peer, in: [(home, heldByPeer: current)])
                 }
             }
@@ -125,10 +125,10 @@ struct ZoneRuleTests {
     @Test func aPeerCannotRefuseWhatItWasNotSent() async throws {
         try await withTwoZones { machine, club in
             let peer = try await machine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "peer")
-            let ledger = PeerLedger(store: machine.store, zone: .one(club), peer: peer)
+            let peerZone = PeerZone(store: machine.store, zone: .one(club), peer: peer)
             let names = try ["Author|~|1", "Author|~|none", "Shelf|~|1"].map { try RecordName($0) }
             try await machine.store.database.write { db in
-                try ledger.noteRefused(db, Refusal(names: names, reason: .readOnly))
+                try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly))
             }
             #expect(try await machine.store.refusals.all().map(\.name.description) == ["Shelf|~|1"])
         }

@@ -109,7 +109,7 @@ final class SimulatedReplica {
 
     /// Ends the pairing with another machine, if they are paired.
     func part(from other: SimulatedReplica) throws {
-        let peer = try ledger(with: other).peer
+        let peer = try peerZone(with: other).peer
         try database.write { try store.peers.remove($0, peer) }
     }
 
@@ -118,7 +118,7 @@ final class SimulatedReplica {
     /// - Returns: whether it can know what the other has. One that has started over itself has lost some of what it had
     ///   acknowledged, and nobody knows how much of it.
     func startOver(with other: SimulatedReplica) throws -> Bool {
-        let (ours, theirs) = (try ledger(with: other), try other.ledger(with: self))
+        let (ours, theirs) = (try peerZone(with: other), try other.peerZone(with: self))
         let held = try other.database.read { try theirs.summary($0).received }
         return try database.write { db in
             let acknowledged =
@@ -183,12 +183,12 @@ final class SimulatedReplica {
         }
     }
 
-    /// The ledger of this machine's exchange with another.
-    func ledger(with other: SimulatedReplica) throws -> PeerLedger {
+    /// The peerZone of this machine's exchange with another.
+    func peerZone(with other: SimulatedReplica) throws -> PeerZone {
         let peer = try database.write { db in
             try store.peers.add(db, key: other.key, name: "machine \(other.number)")
         }
-        return PeerLedger(store: store, peer: peer)
+        return PeerZone(store: store, peer: peer)
     }
 }
 

@@ -71,8 +71,8 @@ public final class SyncEngine: Sendable {
     }
 
     /// What the exchange of a zone with a peer asks of the store.
-    func ledger(_ zone: Zone, _ peer: Peer) -> PeerLedger {
-        PeerLedger(store: store, zone: .one(zone), peer: peer, allowedSkew: allowedSkew)
+    func peerZone(_ zone: Zone, _ peer: Peer) -> PeerZone {
+        PeerZone(store: store, zone: .one(zone), peer: peer, allowedSkew: allowedSkew)
     }
 
     /// - Throws: ``PeerSyncError`` `switchedOff`.

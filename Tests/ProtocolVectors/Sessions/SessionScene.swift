@@ -140,7 +140,7 @@ extension SessionMachine {
             arguments: [zone.id.name.description, zone.id.owner.description])
         let link = try Row.fetchOne(
             db, sql: "SELECT * FROM peerZone WHERE peer = ? AND zone = ?", arguments: [peer.id, row])
-        let summary = try PeerLedger(store: store, zone: .one(zone), peer: peer).summary(db)
+        let summary = try PeerZone(store: store, zone: .one(zone), peer: peer).summary(db)
         let refused = try Row.fetchAll(
             db, sql: "SELECT recordName, reason FROM refusedRecord WHERE peer = ? AND zone = ? ORDER BY 1",
             arguments: [peer.id, row])

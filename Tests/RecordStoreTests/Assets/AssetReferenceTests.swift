@@ -321,10 +321,10 @@ struct AssetReferenceTests {
             try await album.write(
                 "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [asset.json])
             let peer = try await album.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "attic")
-            let ledger = PeerLedger(store: album.store, peer: peer)
+            let peerZone = PeerZone(store: album.store, peer: peer)
             func acknowledgeAll() async throws {
                 try await album.store.database.write { db in
-                    try ledger.acknowledge(db, ledger.summary(db).current)
+                    try peerZone.acknowledge(db, peerZone.summary(db).current)
                 }
             }
             func remove(retention: Int64) async throws -> Int {

@@ -3,14 +3,14 @@ import SyncModel
 import Testing
 
 /// What one peer may have of a store, and where the two go on.
-struct LedgerTests: PeerRecords {
+struct PeerZoneTests: PeerRecords {
     private let machine: Machine
-    private let ledger: PeerLedger
+    private let peerZone: PeerZone
 
     init() async throws {
         machine = try Machine("a", number: 1)
         let peer = try await machine.store.peers.add(key: [UInt8](repeating: 3, count: 32), name: "peer")
-        ledger = PeerLedger(store: machine.store, peer: peer)
+        peerZone = PeerZone(store: machine.store, peer: peer)
     }
 
     /// Writes as a step of its own.
@@ -25,21 +25,21 @@ struct LedgerTests: PeerRecords {
         }
     }
 
-    private func begin(_ held: ChangeToken?) async throws -> PeerLedger.Beginning {
-        try await machine.store.database.read { [ledger] in try ledger.begin($0, heldByPeer: held) }
+    private func begin(_ held: ChangeToken?) async throws -> PeerZone.Beginning {
+        try await machine.store.database.read { [peerZone] in try peerZone.begin($0, heldByPeer: held) }
     }
 
     private func current() async throws -> ChangeToken {
-        try await machine.store.database.read { [ledger] in try ledger.summary($0).current }
+        try await machine.store.database.read { [peerZone] in try peerZone.summary($0).current }
     }
 
     private func names(
-        after place: ReadingPlace, _ limit: BatchLimit = .standard, for other: PeerLedger? = nil
+        after place: ReadingPlace, _ limit: BatchLimit = .standard, for other: PeerZone? = nil
     ) async throws -> [String] {
         var (place, names) = (place, [String]())
         while true {
-            let (batch, next) = try await machine.store.database.read { [ledger, place] in
-                try (other ?? ledger).nextBatch($0, after: place, includingEcho: false, limit: limit)
+            let (batch, next) = try await machine.store.database.read { [peerZone, place] in
+                try (other ?? peerZone).nextBatch($0, after: place, includingEcho: false, limit: limit)
             }
             names += batch.records.map(\.name.description)
             if batch.isLast { return names }
@@ -51,7 +51,7 @@ struct LedgerTests: PeerRecords {
     private func apply(_ records: [RecordState], isLoose: Bool = false) async throws -> [Refusal] {
         let token = ChangeToken(generation: [1], sequence: 1)
         let batch = ChangeBatch(records: records, token: token, isLast: true, isLoose: isLoose)
-        return try await machine.store.database.write { [ledger] in try ledger.apply($0, batch) }
+        return try await machine.store.database.write { [peerZone] in try peerZone.apply($0, batch) }
     }
 
     // MARK: Where to begin
@@ -65,19 +65,19 @@ struct LedgerTests: PeerRecords {
             try store.upkeep.purge($0, retention: 0)
         }
         let peer = try await machine.store.peers.add(key: [UInt8](repeating: 5, count: 32), name: "new")
-        let ledger = PeerLedger(store: machine.store, peer: peer)
+        let peerZone = PeerZone(store: machine.store, peer: peer)
         let one = BatchLimit(records: 1, bytes: .max, groupRecords: 1, groupBytes: .max)
         let token = try await machine.store.database.write { db in
-            let start = try ledger.begin(db, heldByPeer: nil).start
-            let first = try ledger.nextBatch(db, after: ReadingPlace(start), includingEcho: false, limit: one)
+            let start = try peerZone.begin(db, heldByPeer: nil).start
+            let first = try peerZone.nextBatch(db, after: ReadingPlace(start), includingEcho: false, limit: one)
                 .batch
             #expect(first.records.map(\.name.description) == ["Author|~|1"])
-            try ledger.acknowledge(db, first.token)
+            try peerZone.acknowledge(db, first.token)
             return first.token
         }
-        let again = try await machine.store.database.read { try ledger.begin($0, heldByPeer: token) }
+        let again = try await machine.store.database.read { try peerZone.begin($0, heldByPeer: token) }
         #expect(again.start == token && !again.isHeldTokenVoid)
-        let rest = try await names(after: ReadingPlace(again.start), one, for: ledger)
+        let rest = try await names(after: ReadingPlace(again.start), one, for: peerZone)
         #expect(rest == ["Author|~|2", "Author|~|3"])
     }
 
@@ -93,7 +93,7 @@ struct LedgerTests: PeerRecords {
     }
 
     private func behind() async throws -> Int {
-        try await machine.store.database.read { [ledger] db in try ledger.store.peers.behind(db, ledger.peer) }
+        try await machine.store.database.read { [peerZone] db in try peerZone.store.peers.behind(db, peerZone.peer) }
     }
 
     /// A machine that was restored from a backup holds less than it has acknowledged, and is waited for again.
@@ -102,15 +102,15 @@ struct LedgerTests: PeerRecords {
         let early = try await current()
         try await addAuthors(2...3)
         let late = try await current()
-        try await machine.store.database.write { [ledger] in try ledger.acknowledge($0, late) }
+        try await machine.store.database.write { [peerZone] in try peerZone.acknowledge($0, late) }
         #expect(try await behind() == 0)
-        try await machine.store.database.write { [ledger] in try ledger.noteBegun($0, at: early) }
+        try await machine.store.database.write { [peerZone] in try peerZone.noteBegun($0, at: early) }
         #expect(try await behind() == 2)
     }
 
     @Test func aZoneIsSharedOnceBothHaveBegun() async throws {
         #expect(try await machine.store.zones.all().map(\.isShared) == [false])
-        try await machine.store.database.write { [ledger] in try ledger.noteBegun($0, at: .start) }
+        try await machine.store.database.write { [peerZone] in try peerZone.noteBegun($0, at: .start) }
         #expect(try await machine.store.zones.all().map(\.isShared) == [true])
     }
 
@@ -118,9 +118,9 @@ struct LedgerTests: PeerRecords {
 
     @Test func aZoneIsNobodysBeforeItIsGranted() async throws {
         let club = try await machine.store.zones.create("club")
-        let ledger = PeerLedger(store: machine.store, zone: .one(club), peer: ledger.peer)
+        let peerZone = PeerZone(store: machine.store, zone: .one(club), peer: peerZone.peer)
         func begin() async throws {
-            _ = try await machine.store.database.read { try ledger.begin($0, heldByPeer: nil) }
+            _ = try await machine.store.database.read { try peerZone.begin($0, heldByPeer: nil) }
         }
         let error = await #expect(throws: RecordStoreError.self) { try await begin() }
         #expect(error?.code == .notPermitted)
@@ -137,7 +137,7 @@ struct LedgerTests: PeerRecords {
             _ = try store.fold(db, newIn: .one(club))
         }
         let names = try ["Author|~|1", "Author|~|2", "Author|~|3"].map { try RecordName($0) }
-        let given = try await machine.store.database.read { [ledger] in try ledger.states($0, named: names) }
+        let given = try await machine.store.database.read { [peerZone] in try peerZone.states($0, named: names) }
         #expect(given.map(\.name.description) == ["Author|~|1"])
     }
 
@@ -162,7 +162,7 @@ struct LedgerTests: PeerRecords {
     @Test func looseRecordsLeaveTheTokenAsItIs() async throws {
         try await apply([author(1)], isLoose: true)
         #expect(try machine.rows("SELECT name FROM Author") == ["Author 1"])
-        let received = try await machine.store.database.read { [ledger] in try ledger.summary($0).received }
+        let received = try await machine.store.database.read { [peerZone] in try peerZone.summary($0).received }
         #expect(received == nil)
     }
 
@@ -172,7 +172,7 @@ struct LedgerTests: PeerRecords {
         #expect(try await apply(records) == [Refusal(names: records.map(\.name), reason: .readOnly)])
         #expect(try machine.rows("SELECT * FROM Author").isEmpty)
         // The reader need not send them again.
-        let received = try await machine.store.database.read { [ledger] in try ledger.summary($0).received }
+        let received = try await machine.store.database.read { [peerZone] in try peerZone.summary($0).received }
         #expect(received?.sequence == 1)
     }
 
@@ -180,7 +180,7 @@ struct LedgerTests: PeerRecords {
     @Test func theInventoryHasWhatIsHeld() async throws {
         try await apply([author(1), book(1, by: "Author|~|1"), book(2, by: "Author|~|none")])
         #expect(try await machine.status().held == 1)
-        let items = try await machine.store.database.read { [ledger] in try ledger.inventory($0).items }
+        let items = try await machine.store.database.read { [peerZone] in try peerZone.inventory($0).items }
         #expect(items.count == 3)
     }
 

@@ -2,10 +2,10 @@ import GRDB
 import SyncModel
 
 /// What the exchange of one zone with one peer asks of the store, each within a transaction of the caller's.
-package struct PeerLedger: Sendable {
+package struct PeerZone: Sendable {
     package let store: RecordStore
     /// The row of the zone.
-    fileprivate let zoneID: Int64
+    let zoneID: Int64
     package let peer: Peer
     /// How far the peer's stamps may lie in the future, in milliseconds.
     private let allowedSkew: Int64
@@ -233,81 +233,5 @@ package struct PeerLedger: Sendable {
                     + "it has \(ours); set the clock that is wrong, and if it was the writer's, run "
                     + "`scorebook-peer clock repair` there (nothing was taken over)")
         }
-    }
-}
-
-/// What the batches that one peer sends of one zone, and that are applied in one transaction, have in common.
-package final class ApplyingTransaction {
-    /// Batches of so many records are worth switching the triggers off.
-    package static let manyRecords = 1_000
-
-    fileprivate let db: Database
-    private let manyRecords: Int
-    private var work: Work?
-
-    private struct Work {
-        let ledger: PeerLedger
-        let writer: NewRecords
-        /// Whether many records have come.
-        var isLarge = false
-        /// Whether the triggers are to be switched on again.
-        var isSilent = false
-    }
-
-    private init(_ db: Database, _ manyRecords: Int) {
-        self.db = db
-        self.manyRecords = manyRecords
-    }
-
-    /// Applies batches by ``PeerLedger/apply(_:hashes:in:)``, within the transaction that is open, from its beginning to its
-    /// end: nobody else may write meanwhile, nor a part of the transaction be rolled back without the rest.
-    ///
-    /// - Parameter manyRecords: a batch of so many records makes it worth switching the triggers off.
-    package static func run<Value>(
-        _ db: Database, manyRecords: Int = ApplyingTransaction.manyRecords,
-        _ body: (ApplyingTransaction) throws -> Value
-    ) throws -> Value {
-        let transaction = ApplyingTransaction(db, manyRecords)
-        defer { if transaction.work?.isSilent == true { CaptureTriggers.switchOn(db) } }
-        let value = try body(transaction)
-        try transaction.end()
-        return value
-    }
-
-    /// What writes the simply new records of a batch of so many records.
-    fileprivate func writer(_ ledger: PeerLedger, for count: Int) throws -> NewRecords {
-        var work = try work ?? begin(ledger)
-        precondition(work.ledger.zoneID == ledger.zoneID && work.ledger.peer.id == ledger.peer.id)
-        // Who is live gets a record or two at a time, and is spared these looks.
-        if count >= manyRecords, !work.isLarge {
-            work.isLarge = true
-            try prepareForMany(&work)
-        }
-        self.work = work
-        return work.writer
-    }
-
-    private func begin(_ ledger: PeerLedger) throws -> Work {
-        let store = ledger.store
-        // What was written before is taken in while triggers fire.
-        _ = try store.fold(db)
-        // The observers of this process then know, and need not be asked about each of many statements.
-        try Zones.touch(db, ledger.zoneID)
-        let writer = try NewRecords(db, store.tables, zone: ledger.zoneID, peer: ledger.peer.id)
-        return Work(ledger: ledger, writer: writer)
-    }
-
-    /// Does without triggers and look-ups, where nobody else's triggers have to fire: they also must not see a row that turns
-    /// out to refer to nothing, and is taken back.
-    private func prepareForMany(_ work: inout Work) throws {
-        let store = work.ledger.store
-        guard try CaptureTriggers.areAlone(db, store.schema) else { return }
-        try work.writer.sound.rely(on: store.soundness)
-        // Last: an error between this and the end of the work would leave them off.
-        work.isSilent = CaptureTriggers.switchOff(db)
-    }
-
-    private func end() throws {
-        try work?.writer.sound.end()
     }
 }

@@ -2,14 +2,14 @@ import GRDB
 import SyncModel
 
 /// The same as a transaction of its own each, with what other programs wrote taken in first where that matters.
-extension PeerLedger {
-    private func read<Value: Sendable>(_ body: @escaping @Sendable (PeerLedger, Database) throws -> Value)
+extension PeerZone {
+    private func read<Value: Sendable>(_ body: @escaping @Sendable (PeerZone, Database) throws -> Value)
         async throws -> Value
     {
         try await store.readFolded { db in try body(self, db) }
     }
 
-    private func write(_ body: @escaping @Sendable (PeerLedger, Database) throws -> Void) async throws {
+    private func write(_ body: @escaping @Sendable (PeerZone, Database) throws -> Void) async throws {
         try await store.database.write { db in try body(self, db) }
     }
 
