@@ -101,7 +101,7 @@ extension PeerSession {
         guard zones.count == entries.count else {
             throw ProtocolError(.zonesChanged, "what the two machines share has changed")
         }
-        let room = Turns(Self.decodedBatches)
+        let room = AsyncSemaphore(Self.decodedBatches)
         let work = Work(
             zones: zones.enumerated().map { number, zone in
                 ZoneWorker(self, zone, with: peer, number: number, room: room)

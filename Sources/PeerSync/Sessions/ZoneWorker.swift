@@ -38,7 +38,7 @@ final class ZoneWorker: Sendable {
     private let lastReport = Mutex<(ZoneDigest, Int)?>(nil)
     private let repair = Mutex<StoreCheck?>(nil)
 
-    init(_ session: PeerSession, _ zone: Zone, with peer: Peer, number: Int, room: Turns) {
+    init(_ session: PeerSession, _ zone: Zone, with peer: Peer, number: Int, room: AsyncSemaphore) {
         self.session = session
         self.zone = zone
         self.number = number
@@ -84,7 +84,7 @@ final class ZoneWorker: Sendable {
     private func answer(_ request: ZoneExchange.Request, _ place: inout ReadingPlace) async throws {
         switch request {
         case .read(let token, let includingEcho):
-            try await outbox.batches.take()
+            try await outbox.batches.wait()
             let from = place.at(token)
             let (batch, next) = try await givingBackIfFailed {
                 try await peerZone.nextBatch(after: from, includingEcho: includingEcho)
@@ -92,7 +92,7 @@ final class ZoneWorker: Sendable {
             place = next
             try send(batch.records.count) { $0.batchRead(batch, zone: number) }
         case .readNamed(let names):
-            try await outbox.batches.take()
+            try await outbox.batches.wait()
             let records = try await givingBackIfFailed { try await peerZone.states(named: names) }
             try send(records.count) { $0.namedRead(records, zone: number) }
         case .summarize:
@@ -107,13 +107,13 @@ final class ZoneWorker: Sendable {
         do {
             return try await body()
         } catch {
-            outbox.batches.giveBack()
+            outbox.batches.signal()
             throw error
         }
     }
 
     private func send(_ count: Int, _ batch: (inout Session) -> Message?) throws {
-        guard try session.send(batch) else { return outbox.batches.giveBack() }
+        guard try session.send(batch) else { return outbox.batches.signal() }
         session.statistics.update { $0.recordsSent += count }
         reportProgress(count)
     }

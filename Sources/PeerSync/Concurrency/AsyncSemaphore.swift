@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Lets so many tasks do something at a time; the others wait in line.
-final class Turns: Sendable {
+final class AsyncSemaphore: Sendable {
     private struct State {
         var free: Int
         var line: [(number: Int, continuation: CheckedContinuation<Void, any Error>)] = []
@@ -20,7 +20,7 @@ final class Turns: Sendable {
     /// Waits for a turn.
     ///
     /// - Throws: `CancellationError`, and then no turn was taken.
-    func take() async throws {
+    func wait() async throws {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
@@ -45,7 +45,7 @@ final class Turns: Sendable {
     }
 
     /// Ends a turn, which may be that of another task.
-    func giveBack() {
+    func signal() {
         let next = state.withLock { state in
             guard state.line.isEmpty else {
                 return state.line.removeFirst().continuation as CheckedContinuation?
