@@ -56,7 +56,7 @@ extension Session {
     }
 
     /// How long the other side may take for what it does next.
-    package enum Patience: Sendable, Equatable {
+    package enum Timeout: Sendable, Equatable {
         /// The handshake.
         case handshake
         /// Pairing and greeting, all together.

@@ -8,7 +8,7 @@ import SyncModel
 /// back, in their order. An action that asks for something names the event that answers it. An event that comes when the
 /// session has ended, or for a part of it that is over, changes nothing.
 ///
-/// The phase says which messages are legal, and with ``patience`` how long to wait for the next one. A message that is not
+/// The phase says which messages are legal, and with ``timeout`` how long to wait for the next one. A message that is not
 /// legal ends the session, as ``failed(_:toldToPeer:)`` does.
 package struct Session: Sendable {
     enum Phase: Sendable {
@@ -64,7 +64,7 @@ package struct Session: Sendable {
 
     // MARK: What the phase says
 
-    package var patience: Patience {
+    package var timeout: Timeout {
         switch phase {
         case .handshake: .handshake
         case .awaitingCaller, .identifying, .pairing, .pairingFailed, .greeting, .changing: .greeting
