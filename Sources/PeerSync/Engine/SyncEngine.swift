@@ -39,7 +39,7 @@ public final class SyncEngine: Sendable {
     let instance = UInt64.random(in: 1...UInt64.max)
     let connections = Connections()
     let files: OpenFiles?
-    let assets = AssetBoard()
+    let assets = SharedAssets()
 
     /// - Parameters:
     ///   - allowedSkew: how far the stamps of a peer may lie in the future; a peer that goes beyond is refused, and

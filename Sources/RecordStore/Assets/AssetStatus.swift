@@ -18,6 +18,6 @@ public struct AssetStatus: Sendable, Hashable {
     /// Of that, what is not here although the policy says that it should be.
     public internal(set) var missing = Count()
     /// Of that, what is not here because of the policy.
-    public internal(set) var left = Count()
+    public internal(set) var excluded = Count()
     public internal(set) var policy = AssetPolicy.all
 }

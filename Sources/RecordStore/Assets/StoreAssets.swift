@@ -28,7 +28,7 @@ public struct StoreAssets: Sendable {
             if policy.includes(reference.size) {
                 status.missing.add(reference.size)
             } else {
-                status.left.add(reference.size)
+                status.excluded.add(reference.size)
             }
         }
         return status

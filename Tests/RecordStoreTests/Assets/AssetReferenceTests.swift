@@ -222,7 +222,7 @@ struct AssetReferenceTests {
             #expect(try await wanted() == list.map(\.hash))
             try await album.store.assets.setPolicy(.under(1021))
             #expect(try await wanted() == [list[0].hash, list[1].hash])
-            #expect(try await album.store.assets.status().left.files == 2)
+            #expect(try await album.store.assets.status().excluded.files == 2)
             try await album.store.assets.setPolicy(.none)
             #expect(try await wanted() == [])
             try await album.store.assets.setWished([list[3].hash], true)

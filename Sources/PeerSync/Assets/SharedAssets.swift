@@ -5,7 +5,7 @@ import Synchronization
 
 /// What the sessions of one engine know of files together: which have come, for those whose peers wait for them, and
 /// which were found damaged.
-final class AssetBoard: Sendable {
+final class SharedAssets: Sendable {
     /// What opening a file came to.
     enum Opening: Sendable {
         case file(OutgoingAsset)

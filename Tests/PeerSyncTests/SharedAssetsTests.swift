@@ -7,7 +7,7 @@ import Testing
 @testable import RecordStore
 
 /// One picture that makes trouble is put aside, and ends nothing.
-struct AssetBoardTests {
+struct SharedAssetsTests {
     private func withAssets(_ body: (AssetDirectory, Asset) async throws -> Void) async throws {
         let url = FileManager.default.temporaryDirectory
             .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
@@ -18,7 +18,7 @@ struct AssetBoardTests {
 
     private func open(_ asset: Asset, in assets: AssetDirectory) async throws -> String {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        return switch try await AssetBoard().open(asset.hash, in: assets, logger: logger) {
+        return switch try await SharedAssets().open(asset.hash, in: assets, logger: logger) {
         case .file: "file"
         case .missing: "missing"
         case .damaged: "damaged"
@@ -51,9 +51,9 @@ struct AssetBoardTests {
     /// A file that could not be read is not given out again unseen.
     @Test func whatIsDoubtedIsLookedAtAgain() async throws {
         try await withAssets { assets, asset in
-            let board = AssetBoard()
+            let shared = SharedAssets()
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-            guard case .file(let file) = try await board.open(asset.hash, in: assets, logger: logger) else {
+            guard case .file(let file) = try await shared.open(asset.hash, in: assets, logger: logger) else {
                 Issue.record("the file is whole")
                 return
             }
@@ -68,8 +68,8 @@ struct AssetBoardTests {
             try [UInt8]([9]).withUnsafeBytes { try PosixFile(path, O_WRONLY).write($0, at: 0) }
             #expect(utimensat(AT_FDCWD, path, times, 0) == 0)
             #expect(assets.open(asset.hash)?.version == file.version)
-            board.doubt(asset.hash)
-            guard case .damaged = try await board.open(asset.hash, in: assets, logger: logger) else {
+            shared.doubt(asset.hash)
+            guard case .damaged = try await shared.open(asset.hash, in: assets, logger: logger) else {
                 Issue.record("it has another byte")
                 return
             }
