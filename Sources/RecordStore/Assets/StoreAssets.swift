@@ -91,7 +91,7 @@ public struct StoreAssets: Sendable {
 
     /// The file of an asset, if it is here.
     public func file(_ asset: Asset) -> URL? {
-        guard let assets, directory.contains(asset.hash, size: asset.size) else { return nil }
+        guard let directory, directory.contains(asset.hash, size: asset.size) else { return nil }
         return directory.file(asset.hash)
     }
 
