@@ -2,13 +2,6 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// A file that records refer to.
-public struct AssetReference: Sendable, Hashable {
-    public let hash: AssetHash
-    /// In bytes.
-    public let size: Int64
-}
-
 /// The tables `assetReference`, `assetLeftover` and `assetWish`.
 enum AssetTable {
     static func isAnyReferred(_ db: Database) throws -> Bool {

@@ -1,59 +1,8 @@
 import GRDB
 import SyncModel
 
-/// Records of a peer that were not taken.
-package struct Refusal: Sendable, Equatable {
-    package enum Reason: Int64, Sendable {
-        /// The peer may only read.
-        case readOnly = 1
-        /// The records are in another zone of the store that refuses.
-        case otherZone = 2
-        /// The records are too large, or would be when they are merged with what the store that refuses has.
-        case tooLarge = 3
-
-        /// What a user of the library is told.
-        package var reason: RefusedRecord.Reason {
-            switch self {
-            case .readOnly: .readOnly
-            case .otherZone: .otherZone
-            case .tooLarge: .tooLarge
-            }
-        }
-    }
-
-    package let names: [RecordName]
-    package let reason: Reason
-
-    package init(names: [RecordName], reason: Reason) {
-        self.names = names
-        self.reason = reason
-    }
-}
-
 /// The records of a peer that were not taken, by reason.
 typealias RefusedNames = [Refusal.Reason: [RecordName]]
-
-/// A record of which a peer has not taken this store's state.
-public struct RefusedRecord: Sendable, Hashable {
-    /// A stable name of the reason; more may be added.
-    public struct Reason: Sendable, Hashable, CustomStringConvertible {
-        public let description: String
-
-        /// The peer lets this machine only read in the zone.
-        public static let readOnly = Reason(description: "readOnly")
-        /// The peer has the record in another zone.
-        public static let otherZone = Reason(description: "otherZone")
-        /// The record is too large for the peer, or would be when it is merged with what the peer has.
-        public static let tooLarge = Reason(description: "tooLarge")
-    }
-
-    public let name: RecordName
-    /// What the peer that refused it is called here.
-    public let peer: String
-    /// The name of its zone here.
-    public let zone: String
-    public let reason: Reason
-}
 
 /// The table `refusedRecord`.
 enum RefusedRecords {
