@@ -225,7 +225,8 @@ public final class RecordStore: Sendable {
 
     func folding(_ zone: Int64) -> ChangeFolding {
         ChangeFolding(
-            tables: tables, replica: replica, generation: generation, hasAssets: assetDirectory != nil, zone: zone)
+            tables: tables, replica: replica, generation: generation, hasAssets: assetDirectory != nil,
+            zone: zone)
     }
 
     // MARK: Reading

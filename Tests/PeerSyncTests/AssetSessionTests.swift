@@ -34,7 +34,8 @@ struct AssetSessionTests {
             let peer = try await store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "attic")
             engine = SyncEngine(store: store, identity: identity, displayName: "kitchen")
             session = AssetSession(
-                engine, with: peer, zones: [try await store.zones.find(named: "ScorebookData")], outbox: outbox,
+                engine, with: peer, zones: [try await store.zones.find(named: "ScorebookData")],
+                outbox: outbox,
                 statistics: StatisticsCounter(engine.metrics))
         }
 

@@ -14,7 +14,9 @@ struct PeerTests {
         peer = try await machine.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "b")
     }
 
-    private func isConnected() async throws -> Bool? { try await machine.store.peers.all().first?.isConnected }
+    private func isConnected() async throws -> Bool? {
+        try await machine.store.peers.all().first?.isConnected
+    }
 
     @Test func aSessionOfThisProcessIsOneUntilItEnds() async throws {
         #expect(try await isConnected() == false)

@@ -69,8 +69,10 @@ struct PeerZoneTests: PeerRecords {
         let one = BatchLimit(records: 1, bytes: .max, groupRecords: 1, groupBytes: .max)
         let token = try await machine.store.database.write { db in
             let start = try peerZone.begin(db, heldByPeer: nil).start
-            let first = try peerZone.nextBatch(db, after: ReadingPlace(start), includingEcho: false, limit: one)
-                .batch
+            let first = try peerZone.nextBatch(
+                db, after: ReadingPlace(start), includingEcho: false, limit: one
+            )
+            .batch
             #expect(first.records.map(\.name.description) == ["Author|~|1"])
             try peerZone.acknowledge(db, first.token)
             return first.token
@@ -93,7 +95,9 @@ struct PeerZoneTests: PeerRecords {
     }
 
     private func behind() async throws -> Int {
-        try await machine.store.database.read { [peerZone] db in try peerZone.store.peers.behind(db, peerZone.peer) }
+        try await machine.store.database.read { [peerZone] db in
+            try peerZone.store.peers.behind(db, peerZone.peer)
+        }
     }
 
     /// A machine that was restored from a backup holds less than it has acknowledged, and is waited for again.
@@ -137,7 +141,9 @@ struct PeerZoneTests: PeerRecords {
             _ = try store.fold(db, newIn: .one(club))
         }
         let names = try ["Author|~|1", "Author|~|2", "Author|~|3"].map { try RecordName($0) }
-        let given = try await machine.store.database.read { [peerZone] in try peerZone.states($0, named: names) }
+        let given = try await machine.store.database.read { [peerZone] in
+            try peerZone.states($0, named: names)
+        }
         #expect(given.map(\.name.description) == ["Author|~|1"])
     }
 
@@ -162,7 +168,8 @@ struct PeerZoneTests: PeerRecords {
     @Test func looseRecordsLeaveTheTokenAsItIs() async throws {
         try await apply([author(1)], isLoose: true)
         #expect(try machine.rows("SELECT name FROM Author") == ["Author 1"])
-        let received = try await machine.store.database.read { [peerZone] in try peerZone.summary($0).received }
+        let received = try await machine.store.database.read { [peerZone] in try peerZone.summary($0).received
+        }
         #expect(received == nil)
     }
 
@@ -172,7 +179,8 @@ struct PeerZoneTests: PeerRecords {
         #expect(try await apply(records) == [Refusal(names: records.map(\.name), reason: .readOnly)])
         #expect(try machine.rows("SELECT * FROM Author").isEmpty)
         // The reader need not send them again.
-        let received = try await machine.store.database.read { [peerZone] in try peerZone.summary($0).received }
+        let received = try await machine.store.database.read { [peerZone] in try peerZone.summary($0).received
+        }
         #expect(received?.sequence == 1)
     }
 

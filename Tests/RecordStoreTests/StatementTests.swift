@@ -28,7 +28,8 @@ struct StatementTests {
         self.store = store
         peerZone = try database.write { db in
             PeerZone(
-                store: store, peer: try store.peers.add(db, key: [UInt8](repeating: 9, count: 32), name: "peer")
+                store: store,
+                peer: try store.peers.add(db, key: [UInt8](repeating: 9, count: 32), name: "peer")
             )
         }
     }

@@ -150,8 +150,12 @@ struct StoreCheckTests {
     @Test func anErrorOfSQLiteIsNoDamage() async throws {
         try a.shell("ALTER TABLE recordShape RENAME TO elsewhere")
         let store = a.store
-        await #expect(throws: DatabaseError.self) { try await store.database.read { try store.upkeep.check($0) } }
-        await #expect(throws: DatabaseError.self) { try await store.database.write { try store.upkeep.repair($0) } }
+        await #expect(throws: DatabaseError.self) {
+            try await store.database.read { try store.upkeep.check($0) }
+        }
+        await #expect(throws: DatabaseError.self) {
+            try await store.database.write { try store.upkeep.repair($0) }
+        }
         try a.shell("ALTER TABLE elsewhere RENAME TO recordShape")
         #expect(try await check() == [])
     }

@@ -73,12 +73,14 @@ struct ZoneRuleTests {
         try await withTwoZones { machine, club in
             let before = try await machine.zone("club").digest
             let zone = try await machine.zone("ScorebookData")
-            _ = try await machine.store.database.write { [store = machine.store] in try store.zones.erase($0, zone)
+            _ = try await machine.store.database.write { [store = machine.store] in
+                try store.zones.erase($0, zone)
             }
             #expect(try await machine.state("Author|~|1") == nil)
             #expect(try await machine.state("Book|~|1")?.isLive == true)
             #expect(try await machine.zone("club").digest == before)
-            let check = try await machine.store.database.read { [store = machine.store] in try store.upkeep.check($0)
+            let check = try await machine.store.database.read { [store = machine.store] in
+                try store.upkeep.check($0)
             }
             #expect(check.isSound)
             #expect(try machine.rows("SELECT recordName FROM heldReference") == ["Book|~|1"])
@@ -112,7 +114,8 @@ struct ZoneRuleTests {
             #expect(try await machine.zone("club").digest == before)
             #expect(try await machine.zone("ScorebookData").digest == ZoneDigest())
             #expect(try await machine.status().held == 0)
-            let check = try await machine.store.database.read { [store = machine.store] in try store.upkeep.check($0)
+            let check = try await machine.store.database.read { [store = machine.store] in
+                try store.upkeep.check($0)
             }
             #expect(check.isSound)
             // What comes in its place is found from there.

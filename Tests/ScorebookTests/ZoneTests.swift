@@ -121,7 +121,9 @@ struct ZoneTests {
         #expect(error?.code == .noSuchZone)
         try await other.records.zones.create("club")
         _ = try await other.importData(data)
-        #expect(try await other.records.zones.find(named: "club").digest == club.records.zones.find(named: "club").digest)
+        #expect(
+            try await other.records.zones.find(named: "club").digest
+                == club.records.zones.find(named: "club").digest)
         #expect(try await other.persons().map(\.zone) == ["club"])
         // A zone that is named wins over the file's.
         let third = try Support.scorebook(3, now: RecordStore.wallClock())

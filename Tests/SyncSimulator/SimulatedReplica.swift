@@ -125,7 +125,8 @@ final class SimulatedReplica {
                 try Int64.fetchOne(
                     db, sql: "SELECT acknowledgedSequence FROM peerZone WHERE peer = ?",
                     arguments: [ours.peer.id]) ?? 0
-            try store.exchange.startOver(db, with: ours.peer, in: [(store.zones.current(db, .default), heldByPeer: held)])
+            try store.exchange.startOver(
+                db, with: ours.peer, in: [(store.zones.current(db, .default), heldByPeer: held)])
             return held.map { $0.sequence >= acknowledged } ?? true
         }
     }

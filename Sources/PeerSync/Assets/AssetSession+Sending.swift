@@ -86,7 +86,9 @@ extension AssetSession {
     /// The file that the peer asks for, if it is here and the peer may have it.
     private func file(_ hash: AssetHash) async throws -> OutgoingAsset? {
         if let file = outgoing[hash] { return file }
-        guard let assets = store.assetDirectory, try await store.assets.isReferred(hash, in: zones) else { return nil }
+        guard let assets = store.assetDirectory, try await store.assets.isReferred(hash, in: zones) else {
+            return nil
+        }
         switch try await engine.assets.open(hash, in: assets, logger: engine.logger) {
         case .file(let file):
             // Those that the peer has all of need not stay open.

@@ -183,7 +183,8 @@ public struct StoreAssets: Sendable {
     ///
     /// - Parameter hashes: the files that are here and that no record refers to.
     private func noteLeftovers(_ db: Database, _ hashes: [AssetHash]) throws {
-        try db.execute(sql: "UPDATE assetLeftover SET since = ? WHERE since IS NULL", arguments: [store.now()])
+        try db.execute(
+            sql: "UPDATE assetLeftover SET since = ? WHERE since IS NULL", arguments: [store.now()])
         let sequence = try SyncState.integer(db, .lastSequence) ?? 0
         for hash in hashes {
             try db.execute(

@@ -9,7 +9,9 @@ package struct StoreExchange: Sendable {
     package func zones(
         for peer: Peer
     ) async throws -> (granted: [(zone: Zone, rights: ZoneRights)], all: [Zone]) {
-        try await store.readFolded { [store] db in (try store.zones.granted(db, to: peer), try Zones.all(db)) }
+        try await store.readFolded { [zones = store.zones] db in
+            (try zones.granted(db, to: peer), try zones.all(db))
+        }
     }
 
     /// The tokens that this store holds of a peer's changes in some zones.
@@ -37,7 +39,9 @@ package struct StoreExchange: Sendable {
     /// - Throws: `zonesChanged` when another session was faster, or something was written since the backup; `notPermitted` when
     ///   there are too many zones.
     /// - Returns: the zones that were taken up.
-    package func share(_ plan: ZonePlan, with peer: Peer, since backup: BackupMoment?) async throws -> [Zone] {
+    package func share(
+        _ plan: ZonePlan, with peer: Peer, since backup: BackupMoment?
+    ) async throws -> [Zone] {
         try await store.database.write { [self] db in
             if let backup { try check(db, backup) }
             return try share(db, plan, with: peer)

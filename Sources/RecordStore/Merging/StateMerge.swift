@@ -62,7 +62,8 @@ struct StateMerge {
         let set = try WorkingSet(db, store.tables)
         let peer = arrival.peer
         let acknowledged =
-            try peer.map { try PeerTable.progress(db, peer: $0, zone: arrival.zone).acknowledgedSequence } ?? 0
+            try peer.map { try PeerTable.progress(db, peer: $0, zone: arrival.zone).acknowledgedSequence }
+            ?? 0
         for state in states {
             let record = try set.record(state.name, newIn: arrival.zone)
             guard record.zone == arrival.zone else {

@@ -99,7 +99,8 @@ struct StoredRecord {
         if metadata.storedValues.isEmpty, let present, present.table.fieldNames == names {
             for index in names.indices {
                 fields.append(
-                    RecordField(name: names[index], value: present.values[index], stamp: metadata.stamps[index]))
+                    RecordField(
+                        name: names[index], value: present.values[index], stamp: metadata.stamps[index]))
             }
             return fields
         }

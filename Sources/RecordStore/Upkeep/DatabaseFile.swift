@@ -59,7 +59,9 @@ package struct DatabaseFile: Sendable {
     /// Whether the database has a write-ahead log.
     package func hasLog() async throws -> Bool {
         // A new connection would open the log that is there now.
-        try await store.database.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
-            == "wal"
+        let mode = try await store.database.writeWithoutTransaction { db in
+            try String.fetchOne(db, sql: "PRAGMA journal_mode")
+        }
+        return mode == "wal"
     }
 }

@@ -170,8 +170,7 @@ public struct StoreUpkeep: Sendable {
     /// - Parameter retention: in milliseconds.
     /// - Returns: how many deletions were forgotten.
     @discardableResult
-    public func purge(_ db: Database, retention: Int64 = Self.defaultRetention) throws -> Int
-    {
+    public func purge(_ db: Database, retention: Int64 = Self.defaultRetention) throws -> Int {
         _ = try store.fold(db)
         let limit = store.now() - retention
         var count = 0

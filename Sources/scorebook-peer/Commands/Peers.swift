@@ -99,7 +99,8 @@ extension OpenStore {
         let records = scorebook.records
         return try await records.database.read { db in
             try records.peers.all(db).map {
-                PeerFigures($0, behind: try records.peers.behind(db, $0), try records.zones.grants(db, to: $0))
+                PeerFigures(
+                    $0, behind: try records.peers.behind(db, $0), try records.zones.grants(db, to: $0))
             }
         }
     }

@@ -121,7 +121,8 @@ package final class SessionMachine {
     func lose(_ record: String) throws {
         try write { db in
             let name = Samples.name(record)
-            guard let state = try store.state(db, of: name), let zone = try store.zones.find(db, of: name) else {
+            guard let state = try store.state(db, of: name), let zone = try store.zones.find(db, of: name)
+            else {
                 preconditionFailure("there is no record \(record)")
             }
             var digest = zone.digest

@@ -110,7 +110,9 @@ struct AssetReferenceTests {
             // In other columns a BLOB is a BLOB.
             try await album.write("UPDATE Photo SET title = x'ffd8ff'")
             #expect(try album.rows("SELECT typeof(title) FROM Photo") == ["blob"])
-            let check = try await album.store.database.read { [store = album.store] in try store.upkeep.check($0) }
+            let check = try await album.store.database.read { [store = album.store] in
+                try store.upkeep.check($0)
+            }
             #expect(check.isSound)
         }
     }

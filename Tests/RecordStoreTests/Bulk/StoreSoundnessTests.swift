@@ -84,7 +84,9 @@ struct StoreSoundnessTests: PeerRecords {
         let machine = try Machine("a", number: 1)
         try await apply([[author(1), author(2)]], to: machine, isWhole: false)
         let zone = try #require(try await machine.store.database.read { try Zones.all($0) }.first)
-        _ = try await machine.store.database.write { [store = machine.store] in try store.zones.erase($0, zone) }
+        _ = try await machine.store.database.write { [store = machine.store] in
+            try store.zones.erase($0, zone)
+        }
         try machine.shell(
             """
             INSERT INTO remoteRecord (remoteRecordID, zone, status, changeSequence, changeGroup, remoteRecord)
