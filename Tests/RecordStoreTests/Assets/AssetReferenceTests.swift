@@ -294,12 +294,12 @@ struct AssetReferenceTests {
             let store = album.store
             let club = try await store.zones.create("club")
             let (shared, secret) = (Self.asset(1).asset, Self.asset(2).asset)
-            for (zone, asset) in [(nil, shared), (club, shared), (club, secret)] {
+            for (zone, asset) in [(ZoneTarget.default, shared), (.one(club), shared), (.one(club), secret)] {
                 try await store.database.write { db in
                     try db.execute(
                         sql: "INSERT INTO Photo (recordName, file) VALUES (?, ?)",
                         arguments: ["Photo|~|\(UUID().uuidString)", asset.json])
-                    _ = try store.fold(db, newIn: .one(zone))
+                    _ = try store.fold(db, newIn: zone)
                 }
             }
             let home = try await store.zones.find(named: "ScorebookData")
