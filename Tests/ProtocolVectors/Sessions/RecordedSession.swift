@@ -121,7 +121,7 @@ package final class RecordedSession {
             try await follow(try agreements.0.received(answer), of: caller, &agreements.0, wish)
         }
         if wish.startsOver {
-            let zones = try await caller.machine.store.zones(agreed.zones.map(\.id))
+            let zones = try await caller.machine.store.zones.find(agreed.zones.map(\.id))
             try caller.machine.write { db in
                 _ = try caller.machine.store.exchange.startOver(
                     db, with: caller.peer,
