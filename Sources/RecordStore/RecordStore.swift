@@ -23,7 +23,7 @@ public final class RecordStore: Sendable {
     /// Who writes here.
     public let replica: ReplicaID
     /// Where the files of assets are; nil for a store that keeps none, which passes on what records say of them.
-    public let assets: AssetDirectory?
+    public let assetDirectory: AssetDirectory?
 
     let tables: RecordTables
     let soundness = StoreSoundness()
@@ -47,7 +47,7 @@ public final class RecordStore: Sendable {
         self.schema = schema
         self.database = database
         self.replica = replica
-        self.assets = assets
+        assetDirectory = assets
         self.now = now
         try database.read { db in
             try MetadataTables.checkFormat(db)
@@ -62,7 +62,7 @@ public final class RecordStore: Sendable {
             if areRulesNew { for type in schema.types { try relearn(db, type) } }
             try noteReplica(db)
             try Zones.claim(db, for: replica)
-            if hasMissedWrites { try repair(db) }
+            if hasMissedWrites { try upkeep.repair(db) }
         }
     }
 
@@ -79,7 +79,7 @@ public final class RecordStore: Sendable {
         let last = try SyncState.text(db, .replica)
         guard last != replica.description else { return }
         if last != nil {
-            for peer in try PeerTable.all(db) { try endPairing(db, with: peer) }
+            for peer in try PeerTable.all(db) { try peers.remove(db, peer) }
         }
         try SyncState.set(db, .replica, replica.description)
     }
@@ -117,6 +117,29 @@ public final class RecordStore: Sendable {
         }
     }
 
+    // MARK: Subjects
+
+    /// The machines that this store is paired with.
+    public var peers: StorePeers { StorePeers(store: self) }
+    /// The zones of this store, and who may do what in them.
+    public var zones: StoreZones { StoreZones(store: self) }
+    /// The files that records refer to.
+    public var assets: StoreAssets { StoreAssets(store: self) }
+    /// The records in lists: those in the tables, held ones, deleted ones.
+    public var listing: StoreListing { StoreListing(store: self) }
+    /// The records that peers have refused.
+    public var refusals: StoreRefusals { StoreRefusals(store: self) }
+    /// Whether sync is switched on.
+    public var settings: StoreSettings { StoreSettings(store: self) }
+    /// The clock that stamps writes, and its repair.
+    public var clock: StoreClock { StoreClock(store: self) }
+    /// Looks for damage, repairs it, and forgets old deletions.
+    public var upkeep: StoreUpkeep { StoreUpkeep(store: self) }
+    /// What sessions ask of the store; the exchange of one zone with one peer is a ``PeerZone``.
+    package var exchange: StoreExchange { StoreExchange(store: self) }
+    /// The file of the database, for copies.
+    package var databaseFile: DatabaseFile { DatabaseFile(store: self) }
+
     /// The time of this machine's clock, in milliseconds since 1970.
     public static let wallClock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
 
@@ -136,7 +159,7 @@ public final class RecordStore: Sendable {
             _ = try fold(db)
             return value
         }
-        try await storeAssetsIfPossible()
+        try await assets.storeFilesIfPossible()
         return value
     }
 
@@ -147,7 +170,7 @@ public final class RecordStore: Sendable {
     public func foldPendingChanges() async throws -> StoreChanges {
         guard try await database.read(Self.hasPendingChanges) else { return StoreChanges() }
         let changes = try await database.write { [self] db in try fold(db) }
-        try await storeAssetsIfPossible()
+        try await assets.storeFilesIfPossible()
         return changes
     }
 
@@ -194,21 +217,16 @@ public final class RecordStore: Sendable {
     }
 
     /// Folds in the transaction that is open.
-    package func fold(_ db: Database) throws -> StoreChanges { try fold(db, newIn: nil) }
-
-    /// Folds in the transaction that is open. New records that refer to no other go into `zone`, the default zone if none
-    /// is given; the others go where what they refer to is.
-    package func fold(_ db: Database, newIn zone: Zone?) throws -> StoreChanges {
-        try fold(db, newInRow: zone?.row ?? Zones.defaultID)
-    }
-
-    func fold(_ db: Database, newInRow zone: Int64) throws -> StoreChanges {
-        try folding(zone).fold(db)
+    ///
+    /// - Parameter zone: where new records go that refer to no other; the others go where what they refer to is.
+    package func fold(_ db: Database, newIn zone: ZoneTarget = .default) throws -> StoreChanges {
+        try folding(zone.row).fold(db)
     }
 
     func folding(_ zone: Int64) -> ChangeFolding {
         ChangeFolding(
-            tables: tables, replica: replica, generation: generation, hasAssets: assets != nil, zone: zone)
+            tables: tables, replica: replica, generation: generation, hasAssets: assetDirectory != nil,
+            zone: zone)
     }
 
     // MARK: Reading

@@ -24,8 +24,8 @@ import Synchronization
 public final class ScorebookStore: Sendable {
     /// The store of the records and of their sync metadata.
     public let records: RecordStore
-    /// The only zone that operations read and write; nil for all.
-    public let zone: Zone?
+    /// The zones that operations read. They add new records to the only one, or to the default zone if there are all.
+    public let scope: ZoneScope
     /// The wall clock, in milliseconds since 1970.
     let now: @Sendable () -> Int64
     private let shortage: Shortage
@@ -43,7 +43,7 @@ public final class ScorebookStore: Sendable {
         now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
     ) throws {
         self.now = now
-        zone = nil
+        scope = .all
         shortage = Shortage()
         try ScorebookSchema.migrate(database)
         records = try RecordStore(
@@ -54,7 +54,7 @@ public final class ScorebookStore: Sendable {
         records = scorebook.records
         now = scorebook.now
         shortage = scorebook.shortage
-        self.zone = zone
+        scope = .one(zone)
     }
 
     /// Returns the part of the scorebook in one zone. It lists and finds only records of the zone, and adds new ones
@@ -101,20 +101,24 @@ public final class ScorebookStore: Sendable {
 
     /// Folds a record that was just written, and returns it as it is then.
     ///
-    /// - Parameter zone: the zone for new records that refer to no other; by default the one that the scorebook is
-    ///   limited to.
+    /// - Parameter scope: says where new records go that refer to no other; by default the scope of the scorebook.
     func settled<Record: ScorebookRecord>(
-        _ db: Database, _ name: RecordName, newIn zone: Zone? = nil
+        _ db: Database, _ name: RecordName, newIn scope: ZoneScope? = nil
     ) throws -> Record {
-        _ = try records.fold(db, newIn: zone ?? self.zone)
+        _ = try records.fold(db, newIn: (scope ?? self.scope).target)
         return try Self.fetch(db, name)
     }
 
     /// Returns a lookup for records of a kind, in the zone that the scorebook is limited to.
-    func lookup(_ kind: RecordKind) -> NameLookup { NameLookup(kind: kind, zone: zone) }
+    func lookup(_ kind: RecordKind) -> NameLookup { NameLookup(kind: kind, scope: scope) }
+
+    /// Returns the zone of a record, where the records that belong to it have to be.
+    func scope(_ db: Database, of name: RecordName) throws -> ZoneScope {
+        try records.zones.find(db, of: name).map(ZoneScope.one) ?? scope
+    }
 
     /// Returns SQL that is true for the records of the zone that the scorebook is limited to, or for all records.
     ///
     /// - Parameter column: SQL for a record's name.
-    func limits(_ column: String = "recordName") -> String { zone?.contains(column) ?? "TRUE" }
+    func limits(_ column: String = "recordName") -> String { scope.contains(column) }
 }

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func batchesComeOutInOrder() async throws {
-        let arrived = ArrivedBatches(room: Turns(3))
+        let arrived = ArrivedBatches(room: AsyncSemaphore(3))
         for number in 1...3 { try await arrived.put(batch(Int64(number))) }
         #expect(await arrived.first()?.batch.token.sequence == 1)
         #expect(arrived.next()?.batch.token.sequence == 2)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func whoPutsInWaitsForRoom() async throws {
-        let room = Turns(2)
+        let room = AsyncSemaphore(2)
         let arrived = ArrivedBatches(room: room)
         try await arrived.put(batch(1))
         try await arrived.put(batch(2))
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func drainedWaitsUntilEverythingIsSettled() async throws {
-        let arrived = ArrivedBatches(room: Turns(2))
+        let arrived = ArrivedBatches(room: AsyncSemaphore(2))
         await arrived.drained()
         try await arrived.put(batch(1))
         let order = Mutex<[String]>([])
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func closingLetsEverybodyGo() async throws {
-        let room = Turns(1)
+        let room = AsyncSemaphore(1)
         let arrived = ArrivedBatches(room: room)
         try await arrived.put(batch(1))
         let waiting = Task { try await arrived.put(batch(2)) }
@@ -66,7 +66,7 @@ import Testing
         await arrived.drained()
         #expect(await arrived.first() == nil)
         // Room is there again for others of the session.
-        try await room.take()
+        try await room.wait()
     }
 }
 

@@ -31,10 +31,11 @@ struct AssetSessionTests {
                 database,
                 schema: RecordSchema([RecordType("Photo", [FieldDefinition("file", .asset)])]),
                 replica: identity.replicaID, assets: assets)
-            let peer = try await store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "attic")
+            let peer = try await store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "attic")
             engine = SyncEngine(app: "scorebook", store: store, identity: identity, displayName: "kitchen")
             session = AssetSession(
-                engine, with: peer, zones: [try await store.zone(named: "ScorebookData")], outbox: outbox,
+                engine, with: peer, zones: [try await store.zones.find(named: "ScorebookData")],
+                outbox: outbox,
                 statistics: StatisticsCounter(engine.metrics))
         }
 

@@ -11,7 +11,7 @@ struct FileWaitTests {
         _ kitchen: LoopbackMachine, saying words: [Message]
     ) async throws {
         let peer = RawPeer()
-        _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
         try await peer.answering { line in
             try await peer.begin(&line)
             for word in words { try await line.send(word) }

@@ -121,7 +121,7 @@ import Testing
     @Test func aBatchThatIsWrittenGivesItsTurnBack() async throws {
         let batch = ChangeBatch(records: [], token: .start, isLast: true)
         for _ in 0..<3 {
-            try await outbox.batches.take()
+            try await outbox.batches.wait()
             try outbox.send(.batch(zone: 0, batch))
             if outbox.batches.waiting == 0 { break }
         }
@@ -133,8 +133,8 @@ import Testing
         for await _ in sink { frames += 1 }
         #expect(frames == 1)
         // Both turns are free.
-        try await outbox.batches.take()
-        try await outbox.batches.take()
+        try await outbox.batches.wait()
+        try await outbox.batches.wait()
     }
 
     /// A message that cannot be sealed ends the session with that reason, and is not taken for a broken connection.

@@ -23,7 +23,7 @@ struct QuestionTests {
             try db.execute(sql: "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')")
         }
         let peer = RawPeer()
-        _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
         try await peer.answering { line in
             _ = try await line.receive()
             try await line.send(peer.hello([Self.theirs]))
@@ -63,7 +63,7 @@ struct QuestionTests {
             })
         await #expect {
             try await call(kitchen, asked: asked) { line in
-                _ = try await kitchen.engine.store.forgetPeer("raw")
+                _ = try await kitchen.engine.store.peers.forget("raw")
                 isForgotten.yield()
                 while let message = try await line.receive() {
                     guard case .error(let error) = message else { continue }

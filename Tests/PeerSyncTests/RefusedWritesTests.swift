@@ -17,7 +17,7 @@ import Testing
         reader = try LoopbackMachine("reader")
         for (machine, other, name) in [(owner, reader, "reader"), (reader, owner, "owner")] {
             let key = other.engine.identity.publicKey.bytes
-            _ = try await machine.engine.store.addPeer(key: key, name: name)
+            _ = try await machine.engine.store.peers.add(key: key, name: name)
         }
         try await add("Catan", to: owner)
         try await sync()
@@ -42,18 +42,18 @@ import Testing
     }
 
     private func refused() async throws -> [String] {
-        try await reader.engine.store.refusedRecords().map(\.name.description)
+        try await reader.engine.store.refusals.all().map(\.name.description)
     }
 
     private func isInSync() async throws -> Bool {
         let digests = try await [owner, reader].asyncMap { machine in
-            try await machine.engine.store.zones()[0].digest
+            try await machine.engine.store.zones.all()[0].digest
         }
         return digests[0] == digests[1]
     }
 
     @Test func whatWasRefusedIsTakenWhenItMayBe() async throws {
-        try await owner.engine.store.grant(.read, to: "reader", in: "ScorebookData")
+        try await owner.engine.store.zones.grant(.read, to: "reader", in: "ScorebookData")
         try await add("Scythe", to: reader)
         // The two are in sync but for that, each time.
         for _ in 0..<2 {
@@ -68,7 +68,7 @@ import Testing
         // Who may not write sends it once.
         #expect(told.map { $0.map(\.description) } == [["SBGame|~|Scythe"]])
 
-        try await owner.engine.store.grant(.write, to: "reader", in: "ScorebookData")
+        try await owner.engine.store.zones.grant(.write, to: "reader", in: "ScorebookData")
         try await sync()
         #expect(try await games(owner) == ["Catan", "Scythe"])
         #expect(try await refused().isEmpty)

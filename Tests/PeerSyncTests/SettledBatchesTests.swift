@@ -31,7 +31,7 @@ struct SettledBatchesTests {
     /// - Parameter last: nil for a connection that is cut.
     /// - Returns: what the peer was told from the moment on in which the store was free again.
     private func session(sending batches: [Message], then last: Message?) async throws -> [Message] {
-        _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
         let told = Mutex<[Message]>([])
         let first = try batch(0)
         try await peer.answering { [kitchen, peer] line in

@@ -21,7 +21,7 @@ struct StalledPeerTests {
         let kitchen = try LoopbackMachine("kitchen")
         try await kitchen.addLongGames(4)
         let peer = RawPeer()
-        _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
         try await peer.answering { line in
             try await Self.stall(peer, &line)
         } while: { port in
@@ -61,7 +61,7 @@ struct StalledPeerTests {
     @Test(.timeLimit(.minutes(5))) func onePeerHasSoManySessions() async throws {
         let kitchen = try LoopbackMachine("kitchen")
         let peer = RawPeer()
-        _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
         try await kitchen.listening { port in
             try await Self.open(Connections.limit, peer, port) { line in
                 // One more: a hello comes first, whatever follows.

@@ -19,7 +19,7 @@ struct StoppedSessionTests {
     @Test(.timeLimit(.minutes(5))) func whoIsToldToEndBeforeTheGreetingEnds() async throws {
         let kitchen = try LoopbackMachine("kitchen")
         let peer = RawPeer()
-        _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
         try await peer.answering {
             try await Self.linger(&$0)
         } while: { port in
@@ -31,7 +31,7 @@ struct StoppedSessionTests {
         let kitchen = try LoopbackMachine("kitchen")
         try await kitchen.addLongGames(2)
         let peer = RawPeer()
-        _ = try await kitchen.engine.store.addPeer(key: peer.identity.publicKey.bytes, name: "raw")
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
         try await peer.answering { line in
             try await peer.begin(&line)
             try await Task.sleep(for: .seconds(3600))

@@ -17,7 +17,7 @@ import Testing
 
     init() async throws {
         machine = try LoopbackMachine("kitchen")
-        peer = try await machine.engine.store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "study")
+        peer = try await machine.engine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "study")
         try await machine.engine.store.write { db in
             try db.execute(sql: "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')")
         }
@@ -40,7 +40,7 @@ import Testing
 
     /// What this side offers.
     private func own(rights: ZoneRights = .write) async throws -> [ZoneOffer] {
-        try await store.zones().map { zone in
+        try await store.zones.all().map { zone in
             ZoneOffer(
                 id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
                 rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
@@ -54,7 +54,7 @@ import Testing
         return ZoneAgreement(
             ZoneAgreement.Situation(
                 peer: peer.name, isCaller: isCaller, own: mine, theirs: theirs,
-                held: Set(try await store.zones().map(\.id))))
+                held: Set(try await store.zones.all().map(\.id))))
     }
 
     /// Does for an agreement what it asks for, until it waits for the other side.
@@ -69,9 +69,9 @@ import Testing
             switch step {
             case .ask: steps += try agreement.decided(answer)
             case .readTokens(let ids):
-                steps += agreement.tokensRead(try await store.receivedTokens(of: peer, in: ids))
+                steps += agreement.tokensRead(try await store.exchange.receivedTokens(of: peer, in: ids))
             case .share(let plan):
-                _ = try await store.share(plan, with: peer, since: nil)
+                _ = try await store.exchange.share(plan, with: peer, since: nil)
                 steps += agreement.shared()
             case .send(let message): if case .open(let said) = message { open = said }
             case .agreed(let entries): zones = entries
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    private func zones() async throws -> [ZoneID] { try await store.zones().map(\.id) }
+    private func zones() async throws -> [ZoneID] { try await store.zones.all().map(\.id) }
 
     // MARK: What was agreed
 
@@ -146,18 +146,18 @@ import Testing
     @Test func aZoneThatAnotherSessionHasTakenUpIsNotTakenUpTwice() async throws {
         let mine = try await zones()[0]
         let club = Self.id(9, "club")
-        let other = try await store.addPeer(key: [UInt8](repeating: 8, count: 32), name: "attic")
+        let other = try await store.peers.add(key: [UInt8](repeating: 8, count: 32), name: "attic")
         let code = await code {
             try await call(nil, [offer(mine), offer(club, isDefault: false)]) {
                 _ = try await store.database.write { [store] in
-                    try store.takeUpZone($0, club, called: "club", from: other)
+                    try store.zones.takeUp($0, club, called: "club", from: other)
                 }
             }
         }
         #expect(code == .zonesChanged)
-        #expect(try await store.zones().map(\.name) == ["ScorebookData", "club"])
+        #expect(try await store.zones.all().map(\.name) == ["ScorebookData", "club"])
         // Its rights are those that the other session gave.
-        let grants = try await store.database.read { [store, peer] in try store.grants($0, to: peer) }
+        let grants = try await store.database.read { [store, peer] in try store.zones.grants($0, to: peer) }
         #expect(grants.first { $0.zone == "club" }?.rights == ZoneRights.none)
     }
 
@@ -165,8 +165,8 @@ import Testing
         let mine = try await zones()
         let code = await code {
             try await call(.merge, [offer(Self.id(0))]) {
-                let ledger = PeerLedger(store: store, peer: peer)
-                try await store.database.write { try ledger.noteBegun($0, at: nil) }
+                let peerZone = PeerZone(store: store, peer: peer)
+                try await store.database.write { try peerZone.noteBegun($0, at: nil) }
             }
         }
         #expect(code == .zonesChanged)
@@ -180,7 +180,7 @@ import Testing
         let code = await code {
             try await call(.merge, [offer(theirs)]) {
                 _ = try await store.database.write { [store, peer] in
-                    try store.takeUpZone($0, theirs, called: "theirs", from: peer)
+                    try store.zones.takeUp($0, theirs, called: "theirs", from: peer)
                 }
             }
         }
@@ -191,7 +191,7 @@ import Testing
     @Test func aZoneThatIsBesideTheDefaultOneDoesNotBecomeIt() async throws {
         let theirs = Self.id(0)
         _ = try await store.database.write { [store, peer] in
-            try store.takeUpZone($0, theirs, called: "theirs", from: peer)
+            try store.zones.takeUp($0, theirs, called: "theirs", from: peer)
         }
         let mine = try await own().filter(\.isDefault)
         let code = await code { try await answer(.merge, [offer(theirs)], own: mine) }
@@ -231,8 +231,8 @@ import Testing
     func somebodyHereIsAsked(said: ZoneAnswer, merge: ProtocolError.Code?, replace: ProtocolError.Code?)
         async throws
     {
-        let ledger = PeerLedger(store: store, peer: peer)
-        try await store.database.write { try ledger.noteBegun($0, at: nil) }
+        let peerZone = PeerZone(store: store, peer: peer)
+        try await store.database.write { try peerZone.noteBegun($0, at: nil) }
         let theirs = [offer(Self.id(0), isShared: true)]
         #expect(await code { try await answer(.replaceListener, theirs, answer: said) } == replace)
         #expect(await code { try await answer(.merge, theirs, answer: said) } == merge)
@@ -274,14 +274,14 @@ import Testing
         try await store.write { db in
             try db.execute(sql: "INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')")
         }
-        let peer = try await store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "study")
-        let zone = try await store.zones()[0]
+        let peer = try await store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "study")
+        let zone = try await store.zones.all()[0]
         let plan = ZonePlan(
             takenUp: [],
             defaultZone: ZonePlan.DefaultZone(id: zone.id, isShared: false, change: .replace(by: zone.id)))
         do {
             let backup = try await machine.engine.backUp()
-            _ = try await store.share(plan, with: peer, since: backup.moment)
+            _ = try await store.exchange.share(plan, with: peer, since: backup.moment)
         } catch let error as RecordStoreError {
             #expect(error.code == .zonesChanged)
         }

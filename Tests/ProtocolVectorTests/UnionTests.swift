@@ -145,7 +145,7 @@ struct UnionTests {
             let peer = try kitchen.machine.peer(attic.machine)
             let further = try kitchen.machine.zones()[1]
             try kitchen.machine.write { db in
-                try kitchen.machine.store.setRights(db, .none, to: peer, in: further)
+                try kitchen.machine.store.zones.setRights(db, .none, to: peer, in: further)
             }
             try kitchen.machine.grant(.write, to: attic.machine)
             let error = await #expect(throws: ProtocolError.self) {
@@ -227,16 +227,16 @@ private struct Side {
     /// A deletion came from the third machine, and the end of its stream did not.
     func leaveAStreamUnfinished() throws {
         let deletion = Samples.state("SBGame|~|gone", deletion: Samples.stamp(9))
-        let ledger = try ledger(with: third)
+        let peerZone = try peerZone(with: third)
         let batch = ChangeBatch(records: [deletion], token: Self.tokenOfThird, isLast: false)
-        _ = try machine.write { try ledger.apply($0, batch) }
+        _ = try machine.write { try peerZone.apply($0, batch) }
     }
 
     /// Holds a token of another machine, though not one that this has given out.
     func noteToken(of other: Side) throws {
-        let ledger = try ledger(with: other.machine)
+        let peerZone = try peerZone(with: other.machine)
         let batch = ChangeBatch(records: [], token: Self.tokenOfOther, isLast: true)
-        _ = try machine.write { try ledger.apply($0, batch) }
+        _ = try machine.write { try peerZone.apply($0, batch) }
     }
 
     private static let tokenOfThird = ChangeToken(generation: [UInt8](repeating: 5, count: 8), sequence: 1)
@@ -254,8 +254,8 @@ private struct Side {
         #expect(try records().contains("SBGame|~|own") || givesUp)
         #expect(try !givesUp || records() == other.records())
         #expect(try backups() == (givesUp ? 1 : 0))
-        let ledger = try ledger(with: third)
-        let ofThird = try machine.read { try ledger.summary($0) }
+        let peerZone = try peerZone(with: third)
+        let ofThird = try machine.read { try peerZone.summary($0) }
         #expect(ofThird.received == (givesUp ? nil : Self.tokenOfThird))
         #expect(ofThird.refused == (givesUp ? 0 : 1))
         #expect(try isTokenOfThirdVoid() == givesUp)
@@ -280,7 +280,7 @@ private struct Side {
     func records() throws -> Set<String> {
         var names: Set<String> = []
         try machine.read { db in
-            try machine.store.forEachLiveState(db) { names.insert($0.name.description) }
+            try machine.store.listing.forEachLiveState(db) { names.insert($0.name.description) }
         }
         return names
     }
@@ -304,18 +304,18 @@ private struct Side {
 
     /// Whether this store does not take the token any more that the third machine holds of it.
     private func isTokenOfThirdVoid() throws -> Bool {
-        let theirs = PeerLedger(store: third.store, peer: try third.peer(machine))
+        let theirs = PeerZone(store: third.store, peer: try third.peer(machine))
         let held = try third.read { try theirs.summary($0).received }
-        let ledger = try ledger(with: third)
-        return try machine.read { try ledger.begin($0, heldByPeer: held) }.isHeldTokenVoid
+        let peerZone = try peerZone(with: third)
+        return try machine.read { try peerZone.begin($0, heldByPeer: held) }.isHeldTokenVoid
     }
 
     private func rights(of other: SessionMachine) throws -> [ZoneRights] {
         let peer = try machine.peer(other)
-        return try machine.read { try machine.store.grants($0, to: peer) }.map(\.rights)
+        return try machine.read { try machine.store.zones.grants($0, to: peer) }.map(\.rights)
     }
 
-    private func ledger(with other: SessionMachine) throws -> PeerLedger {
-        PeerLedger(store: machine.store, peer: try machine.peer(other))
+    private func peerZone(with other: SessionMachine) throws -> PeerZone {
+        PeerZone(store: machine.store, peer: try machine.peer(other))
     }
 }

@@ -95,11 +95,11 @@ extension VectorFile {
     /// What follows from the states of a case, as a store finds it out.
     package static func outcome(of entry: RuleCase) async throws -> RuleOutcome {
         let store = try store()
-        let elsewhere = try await store.createZone("elsewhere")
+        let elsewhere = try await store.zones.create("elsewhere")
         return try await store.database.write { [store] db in
             let (others, own) = entry.states.split { entry.elsewhere.contains($0.name.description) }
             _ = try store.merge(db, own)
-            _ = try store.merge(db, others, zone: elsewhere)
+            _ = try store.merge(db, others, zone: .one(elsewhere))
             var outcome = RuleOutcome()
             for name in Set(entry.states.map(\.name)).sorted() {
                 guard let state = try store.state(db, of: name) else { continue }

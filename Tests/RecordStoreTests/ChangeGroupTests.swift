@@ -7,13 +7,13 @@ import Testing
 /// Records that were changed together travel in one batch, which is applied in one transaction.
 struct ChangeGroupTests {
     private let machine: Machine
-    private let ledger: PeerLedger
+    private let peerZone: PeerZone
 
     /// Makes a store with groups of 3, 2, 4 and 1 records.
     init() async throws {
         machine = try Machine("a", number: 1)
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "b")
-        ledger = PeerLedger(store: machine.store, peer: peer)
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "b")
+        peerZone = PeerZone(store: machine.store, peer: peer)
         var number = 0
         for size in [3, 2, 4, 1] {
             for _ in 0..<size {
@@ -29,8 +29,8 @@ struct ChangeGroupTests {
         var place = ReadingPlace(.start)
         var sizes: [Int] = []
         while true {
-            let (batch, next) = try await machine.store.database.read { [ledger, place] in
-                try ledger.nextBatch($0, after: place, includingEcho: false, limit: limit)
+            let (batch, next) = try await machine.store.database.read { [peerZone, place] in
+                try peerZone.nextBatch($0, after: place, includingEcho: false, limit: limit)
             }
             sizes.append(batch.records.count)
             if batch.isLast { return sizes }
@@ -66,10 +66,10 @@ struct ChangeGroupTests {
     @Test func whatArrivedTogetherIsPassedOnTogether() async throws {
         let other = try Machine("b", number: 2)
         try await machine.send(to: other)
-        let third = try await other.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "c")
-        let ledger = PeerLedger(store: other.store, peer: third)
+        let third = try await other.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "c")
+        let peerZone = PeerZone(store: other.store, peer: third)
         let batch = try await other.store.database.read {
-            try ledger.nextBatch(
+            try peerZone.nextBatch(
                 $0, after: ReadingPlace(.start), includingEcho: false,
                 limit: BatchLimit(records: 1, bytes: 1, groupRecords: 10, groupBytes: .max)
             ).batch

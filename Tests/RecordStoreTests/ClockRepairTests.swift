@@ -28,7 +28,7 @@ struct ClockRepairTests: PeerRecords {
         try await machine.sync(with: other)
         try await write("UPDATE Author SET name = 'second'", ahead: 7_200_000)
         let store = machine.store
-        try await store.database.write { _ = try store.repairClock($0) }
+        try await store.database.write { _ = try store.clock.repair($0) }
         try await machine.sync(with: other)
         for machine in [machine, other] { #expect(try machine.rows("SELECT name FROM Author") == ["second"]) }
     }
@@ -37,7 +37,7 @@ struct ClockRepairTests: PeerRecords {
     @Test(arguments: [0, 1, 2])
     func nothingFromTheFutureIsTaken(part: Int) async throws {
         let stamp = Stamp(
-            time: HybridTime(milliseconds: Self.now + RecordStore.defaultAllowedSkew + 1),
+            time: HybridTime(milliseconds: Self.now + StoreClock.defaultAllowedSkew + 1),
             replica: ReplicaID(rawValue: 7))
         let old = Stamp(time: HybridTime(milliseconds: Self.now), replica: ReplicaID(rawValue: 7))
         let state = RecordState(

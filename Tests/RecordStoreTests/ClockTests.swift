@@ -35,7 +35,7 @@ struct ClockTests {
     }
 
     private func report() async throws -> ClockReport {
-        try await a.store.database.read { [a] in try a.store.clockReport($0) }
+        try await a.store.database.read { [a] in try a.store.clock.report($0) }
     }
 
     @Test(arguments: [(0, true), (300_000, true), (300_001, false)])
@@ -111,7 +111,7 @@ struct ClockTests {
         #expect(found.needsRepair)
 
         let store = a.store
-        try await store.database.write { _ = try store.repairClock($0) }
+        try await store.database.write { _ = try store.clock.repair($0) }
 
         #expect(try await !report().needsRepair)
         #expect(try await report().records == 0)
@@ -139,7 +139,7 @@ struct ClockTests {
         clock.milliseconds = Self.now
         await expectRefusal(1)
         let store = a.store
-        try await store.database.write { _ = try store.repairClock($0) }
+        try await store.database.write { _ = try store.clock.repair($0) }
         try await a.sync(with: b)
         #expect(try b.rows("SELECT * FROM Author").isEmpty)
         #expect(try await b.status().tombstones == 1)
@@ -149,7 +149,7 @@ struct ClockTests {
         try await insert(1, a)
         let before = try await a.state("Author|~|1")
         let store = a.store
-        let report = try await store.database.write { try store.repairClock($0) }
+        let report = try await store.database.write { try store.clock.repair($0) }
         #expect(!report.needsRepair)
         #expect(try await a.state("Author|~|1") == before)
     }

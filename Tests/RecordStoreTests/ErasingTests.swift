@@ -19,37 +19,37 @@ struct ErasingTests {
         let coming = try assets.add([7, 8, 9])
         try await album.write(
             "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [shared.json])
-        let attic = try await album.store.createZone("attic")
+        let attic = try await album.store.zones.create("attic")
         try await album.store.database.write { [store = album.store] db in
             try db.execute(
                 sql: "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|2', ?)", arguments: [own.json])
-            _ = try store.fold(db, newIn: attic)
+            _ = try store.fold(db, newIn: .one(attic))
         }
-        _ = try await album.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "kitchen")
-        let zones = try await album.store.eraseAfterForgetting("kitchen")
+        _ = try await album.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "kitchen")
+        let zones = try await album.store.peers.zonesToErase(whenForgetting: "kitchen")
         #expect(zones.map(\.name) == ["ScorebookData"])
-        try await album.store.forgetPeer("kitchen", erasing: zones)
+        try await album.store.peers.forget("kitchen", erasing: zones)
         #expect(try album.rows("SELECT recordName FROM Photo") == ["Photo|~|2"])
         #expect(!assets.isHere(shared.hash))
         #expect(assets.isHere(own.hash))
         #expect(assets.isHere(coming.hash))
-        #expect(try await album.store.peers().isEmpty)
-        let zone = try #require(try await album.store.zones().first)
+        #expect(try await album.store.peers.all().isEmpty)
+        let zone = try #require(try await album.store.zones.all().first)
         #expect(!zone.isShared && zone.digest.count == 0)
     }
 
     @Test func aZoneOfItsOwnGoesWithItsRecords() async throws {
         let machine = try Machine("a", number: 1)
-        let club = try await machine.store.createZone("club")
+        let club = try await machine.store.zones.create("club")
         try await machine.store.database.write { [store = machine.store] db in
             try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane')")
-            _ = try store.fold(db, newIn: club)
+            _ = try store.fold(db, newIn: .one(club))
         }
-        _ = try await machine.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "kitchen")
-        try await machine.store.grant(.read, to: "kitchen", in: "club")
-        try await machine.store.forgetPeer(
-            "kitchen", erasing: machine.store.eraseAfterForgetting("kitchen"))
-        #expect(try await machine.store.zones().map(\.name) == ["ScorebookData"])
+        _ = try await machine.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "kitchen")
+        try await machine.store.zones.grant(.read, to: "kitchen", in: "club")
+        try await machine.store.peers.forget(
+            "kitchen", erasing: machine.store.peers.zonesToErase(whenForgetting: "kitchen"))
+        #expect(try await machine.store.zones.all().map(\.name) == ["ScorebookData"])
         #expect(
             try machine.rows(
                 "SELECT recordName FROM Author UNION ALL SELECT remoteRecordID FROM remoteRecord") == [])

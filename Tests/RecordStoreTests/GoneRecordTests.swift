@@ -22,7 +22,8 @@ struct GoneRecordTests {
     private func deleted() async throws -> [String] {
         let store = machine.store
         try await store.foldPendingChanges()
-        return try await store.database.read { try store.deletedRecords($0) }.map(\.name.description).sorted()
+        return try await store.database.read { try store.listing.deleted($0) }.map(\.name.description)
+            .sorted()
     }
 
     @Test func whatGoesWithAnotherRecordNobodyHasDeleted() async throws {

@@ -8,12 +8,12 @@ struct LargeRecordTests {
     private static let stamp = Stamp(time: HybridTime(milliseconds: 1_000), replica: ReplicaID(rawValue: 9))
 
     private let machine: Machine
-    private let ledger: PeerLedger
+    private let peerZone: PeerZone
 
     init() async throws {
         machine = try Machine("a", number: 1)
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 1, count: 32), name: "b")
-        ledger = PeerLedger(store: machine.store, peer: peer)
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 1, count: 32), name: "b")
+        peerZone = PeerZone(store: machine.store, peer: peer)
     }
 
     private func author(_ suffix: String, _ fields: [String: Int]) throws -> RecordState {
@@ -28,7 +28,7 @@ struct LargeRecordTests {
     private func apply(_ states: [RecordState]) async throws -> [Refusal] {
         let token = ChangeToken(generation: [1, 2, 3, 4, 5, 6, 7, 8], sequence: 1)
         let batch = ChangeBatch(records: states, token: token, isLast: true)
-        return try await machine.store.database.write { [ledger] db in try ledger.apply(db, batch) }
+        return try await machine.store.database.write { [peerZone] db in try peerZone.apply(db, batch) }
     }
 
     private func refusal(_ suffix: String) throws -> [Refusal] {
@@ -51,7 +51,7 @@ struct LargeRecordTests {
         #expect(try await apply([author("1", ["later": 7 << 20])]).isEmpty)
         let status = try await machine.status()
         #expect(status.unsynced.map(\.reason) == [.size])
-        #expect(try await machine.store.database.read { try ledger.summary($0) }.refused == 1)
+        #expect(try await machine.store.database.read { try peerZone.summary($0) }.refused == 1)
         // A third one would make it as large as its sender likes.
         let refusals = try await apply([author("1", ["latest": 7 << 20]), author("2", ["name": 1])])
         #expect(try refusals == refusal("1"))
@@ -76,18 +76,18 @@ struct LargeRecordTests {
             "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'x'), ('Author|~|2', 'x')")
         _ = try await machine.status()
         let refused = [try RecordName("Author|~|1"), try RecordName("Author|~|2")]
-        try await machine.store.database.write { [ledger] db in
-            try ledger.noteRefused(db, Refusal(names: refused, reason: .tooLarge))
+        try await machine.store.database.write { [peerZone] db in
+            try peerZone.noteRefused(db, Refusal(names: refused, reason: .tooLarge))
         }
-        #expect(try await machine.store.refusedRecords().map(\.reason) == [.tooLarge, .tooLarge])
-        #expect(try await machine.store.database.read { try ledger.summary($0) }.refused == 2)
+        #expect(try await machine.store.refusals.all().map(\.reason) == [.tooLarge, .tooLarge])
+        #expect(try await machine.store.database.read { try peerZone.summary($0) }.refused == 2)
         try machine.shell("UPDATE Author SET name = 'y' WHERE recordName = 'Author|~|1'")
         _ = try await machine.status()
-        #expect(try await machine.store.refusedRecords().map(\.name.description) == ["Author|~|2"])
+        #expect(try await machine.store.refusals.all().map(\.name.description) == ["Author|~|2"])
         // Nobody else may have it, so it is not given up for what others have.
-        let zone = try await machine.store.zone(named: "ScorebookData")
+        let zone = try await machine.store.zones.find(named: "ScorebookData")
         let given = try await machine.store.database.write { [store = machine.store] db in
-            try store.restoreRefused(db, in: zone)
+            try store.refusals.giveUp(db, in: zone)
         }
         #expect(given.isEmpty)
         #expect(try machine.rows("SELECT name FROM Author") == ["y", "x"])

@@ -113,10 +113,10 @@ final class Machine: Sendable {
     /// Sends this machine's changes to another, as a session does; returns how many records went.
     @discardableResult
     func send(to other: Machine) async throws -> Int {
-        let ours = PeerLedger(
-            store: store, peer: try await store.addPeer(key: other.key, name: other.name))
-        let theirs = PeerLedger(
-            store: other.store, peer: try await other.store.addPeer(key: key, name: name))
+        let ours = PeerZone(
+            store: store, peer: try await store.peers.add(key: other.key, name: other.name))
+        let theirs = PeerZone(
+            store: other.store, peer: try await other.store.peers.add(key: key, name: name))
         try await store.foldPendingChanges()
         let held = try await other.store.database.read { try theirs.summary($0).received }
         var place = ReadingPlace(try await store.database.read { try ours.begin($0, heldByPeer: held).start })

@@ -11,12 +11,12 @@ struct PairingAttemptTests {
     init() throws { store = try Machine("kitchen", number: 1, clock: clock).store }
 
     private func attempt(from address: String, _ count: Int = 1) async throws {
-        for _ in 0..<count { try await store.beginPairingAttempt(from: address) }
+        for _ in 0..<count { try await store.peers.beginPairingAttempt(from: address) }
     }
 
     private func expectRefusal(of address: String, _ words: String) async {
         await #expect {
-            try await store.beginPairingAttempt(from: address)
+            try await store.peers.beginPairingAttempt(from: address)
         } throws: { error in
             (error as? RecordStoreError)?.code == .tooManyAttempts
                 && (error as? RecordStoreError)?.message.contains(words) == true
@@ -44,7 +44,7 @@ struct PairingAttemptTests {
     @Test func whoIsPairedBeginsAnew() async throws {
         try await attempt(from: "192.0.2.1", 4)
         try await attempt(from: "192.0.2.2", 5)
-        _ = try await store.addPeer(
+        _ = try await store.peers.add(
             key: [UInt8](repeating: 7, count: 32), name: "study", from: "192.0.2.1")
         try await attempt(from: "192.0.2.1", 5)
         await expectRefusal(of: "192.0.2.2", "from 192.0.2.2")

@@ -10,26 +10,26 @@ struct PeerNoteTests {
     init() async throws {
         machine = try Machine("a", number: 1)
         for (number, name) in [(3, "kitchen"), (4, "study")] {
-            _ = try await machine.store.addPeer(
+            _ = try await machine.store.peers.add(
                 key: [UInt8](repeating: UInt8(number), count: 32), name: name)
         }
     }
 
     private func peer(_ name: String) async throws -> Peer {
-        try #require(try await machine.store.peers().first { $0.name == name })
+        try #require(try await machine.store.peers.all().first { $0.name == name })
     }
 
     /// What went wrong is told until the two are in sync again.
     @Test func theLastErrorIsThatSinceTheLastSync() async throws {
         let store = machine.store
-        try await store.noteConnected(with: peer("kitchen"), error: "its clock is wrong") { false }
+        try await store.peers.noteConnected(with: peer("kitchen"), error: "its clock is wrong") { false }
         #expect(try await peer("kitchen").lastError == "its clock is wrong")
         #expect(try await peer("study").lastError == nil)
-        try await store.noteConnected(with: peer("kitchen"), error: "its disk is full") { false }
+        try await store.peers.noteConnected(with: peer("kitchen"), error: "its disk is full") { false }
         #expect(try await peer("kitchen").lastError == "its disk is full")
-        try await store.noteInSync(with: peer("study"))
+        try await store.peers.noteInSync(with: peer("study"))
         #expect(try await peer("kitchen").lastError == "its disk is full")
-        try await store.noteInSync(with: peer("kitchen"))
+        try await store.peers.noteInSync(with: peer("kitchen"))
         #expect(try await peer("kitchen").lastError == nil)
         #expect(try await peer("kitchen").lastSync != nil)
     }

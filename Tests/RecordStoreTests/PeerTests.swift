@@ -11,25 +11,27 @@ struct PeerTests {
 
     init() async throws {
         machine = try Machine("a", number: 1)
-        peer = try await machine.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "b")
+        peer = try await machine.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "b")
     }
 
-    private func isConnected() async throws -> Bool? { try await machine.store.peers().first?.isConnected }
+    private func isConnected() async throws -> Bool? {
+        try await machine.store.peers.all().first?.isConnected
+    }
 
     @Test func aSessionOfThisProcessIsOneUntilItEnds() async throws {
         #expect(try await isConnected() == false)
-        try await machine.store.noteConnected(with: peer) { true }
+        try await machine.store.peers.noteConnected(with: peer) { true }
         #expect(try await isConnected() == true)
-        try await machine.store.noteConnected(with: peer) { false }
+        try await machine.store.peers.noteConnected(with: peer) { false }
         #expect(try await isConnected() == false)
     }
 
     /// A process that was killed leaves its number, and the system gives it to another.
     @Test func aProcessWithTheNumberOfAnotherIsNotTheOther() async throws {
-        try await machine.store.noteConnected(with: peer) { true }
+        try await machine.store.peers.noteConnected(with: peer) { true }
         try machine.shell("UPDATE peerSession SET process = \(getppid())")
         #expect(try await isConnected() == false)
-        try await machine.store.noteConnected(with: peer) { true }
+        try await machine.store.peers.noteConnected(with: peer) { true }
         #expect(try await isConnected() == true)
         #expect(try machine.rows("SELECT process FROM peerSession") == ["\(getpid())"])
     }

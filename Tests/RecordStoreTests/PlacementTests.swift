@@ -36,7 +36,7 @@ struct PlacementTests: PeerRecords {
         let books = try (1...2).map { try book($0, by: "Author|~|\($0)", shelf: "Shelf|~|1") }
         try await apply([[author(1)] + books], to: machine)
         let store = machine.store
-        let held = try await store.database.read { try store.heldRecords($0, type: nil) }
+        let held = try await store.database.read { try store.listing.held($0, type: nil) }
         #expect(held.map(\.name) == ["Book|~|1", "Book|~|2"])
         #expect(held.map(\.waitsFor) == ["fields that its table accepts", "Author|~|2"])
     }
@@ -54,10 +54,10 @@ struct PlacementTests: PeerRecords {
             INSERT INTO Book (recordName, title, author) VALUES ('Book|~|1', 'Mine', 'Author|~|1');
             DELETE FROM capturePause; COMMIT
             """)
-        let found = try await store.database.write { try store.repair($0) }
+        let found = try await store.database.write { try store.upkeep.repair($0) }
         #expect(found.findings.map(\.name) == ["Book|~|1"] && found.findings.map(\.kind) == [.unknownRow])
         #expect(try machine.rows("SELECT * FROM Book").isEmpty)
-        #expect(try await store.database.read { try store.check($0) }.isSound)
+        #expect(try await store.database.read { try store.upkeep.check($0) }.isSound)
         try await store.write { db in _ = try store.restore(db, RecordName("Author|~|1")) }
         #expect(try machine.rows("SELECT title FROM Book") == ["Mine"])
     }
@@ -67,14 +67,14 @@ struct PlacementTests: PeerRecords {
         let machine = try Machine("a", number: 1)
         try await apply([[book(1, by: "Author|~|1")]], to: machine)
         let store = machine.store
-        #expect(try await store.database.read { try store.check($0) }.isSound)
+        #expect(try await store.database.read { try store.upkeep.check($0) }.isSound)
         try machine.shell(
             """
             BEGIN; INSERT INTO capturePause (id) VALUES (1);
             INSERT INTO Book (recordName, title, author) VALUES ('Book|~|1', 'Mine', 'Author|~|1');
             DELETE FROM capturePause; COMMIT
             """)
-        let findings = try await store.database.read { try store.check($0).findings }
+        let findings = try await store.database.read { try store.upkeep.check($0).findings }
         #expect(findings.map(\.name) == ["Book|~|1"] && findings.map(\.kind) == [.unknownRow])
     }
 }

@@ -26,25 +26,25 @@ struct PurgeTests {
 
     private func purgeNow() async throws -> Int {
         let store = a.store
-        return try await store.database.write { try store.purgeTombstones($0, retention: 0) }
+        return try await store.database.write { try store.upkeep.purge($0, retention: 0) }
     }
 
     /// Notes a sync, which is when it is looked whether something is to be forgotten.
     private func syncIsNoted() async throws {
-        try await a.store.noteInSync(with: try #require(try await a.store.peers().first))
+        try await a.store.peers.noteInSync(with: try #require(try await a.store.peers.all().first))
     }
 
     @Test func whoHasNeverAcknowledgedAnythingIsWaitedFor() async throws {
         try await delete(1)
-        _ = try await a.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "new")
+        _ = try await a.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "new")
         #expect(try await purgeNow() == 0)
     }
 
     /// A machine that has no right to the zone has nothing of it, and need not hear of deletions.
     @Test func whoHasNoRightIsNotWaitedFor() async throws {
         try await delete(1)
-        _ = try await a.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "stranger")
-        try await a.store.grant(.none, to: "stranger", in: "ScorebookData")
+        _ = try await a.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "stranger")
+        try await a.store.zones.grant(.none, to: "stranger", in: "ScorebookData")
         #expect(try await purgeNow() == 1)
     }
 
@@ -62,7 +62,7 @@ struct PurgeTests {
         try await delete(1)
         clock.milliseconds += Self.day / 2
         try await delete(2)
-        clock.milliseconds += RecordStore.defaultRetention - Self.day / 2
+        clock.milliseconds += StoreUpkeep.defaultRetention - Self.day / 2
         try await syncIsNoted()
         #expect(try await a.status().tombstones == 1)
         // The other is due now, and its turn comes with the next day's.
@@ -80,7 +80,7 @@ struct PurgeTests {
         try await syncIsNoted()
         clock.milliseconds -= 3650 * Self.day
         try await delete(1)
-        clock.milliseconds += RecordStore.defaultRetention
+        clock.milliseconds += StoreUpkeep.defaultRetention
         try await syncIsNoted()
         #expect(try await a.status().tombstones == 0)
     }

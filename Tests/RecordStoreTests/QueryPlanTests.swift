@@ -10,13 +10,13 @@ struct QueryPlanTests {
     @Test func whoeverLooksAPeerUpReadsNoRecords() async throws {
         let machine = try Machine("a", number: 1)
         try machine.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'x')")
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "b")
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "b")
         let tables = Mutex<[String]>([])
         try await machine.store.database.write { db in
             db.trace(options: .statement) { event in tables.withLock { $0.append("\(event)") } }
         }
-        #expect(try await machine.store.peer(key: peer.publicKey) == peer)
-        #expect(try await machine.store.peers() == [peer])
+        #expect(try await machine.store.peers.find(key: peer.publicKey) == peer)
+        #expect(try await machine.store.peers.all() == [peer])
         #expect(tables.withLock { $0.contains { $0.contains("FROM peer") } })
         #expect(tables.withLock { !$0.contains { $0.contains("remoteRecord") } })
     }

@@ -18,7 +18,7 @@ struct RefusedRecordTests {
             INSERT INTO Book (recordName, title, author) VALUES ('\(Self.book)', 'Emma', '\(Self.author)');
             """)
         try await owner.sync(with: reader)
-        try await owner.store.grant(.read, to: "reader", in: "ScorebookData")
+        try await owner.store.zones.grant(.read, to: "reader", in: "ScorebookData")
         try reader.shell(sql)
         try await refuse([Self.author, Self.book], of: reader)
         try await reader.send(to: owner)
@@ -27,18 +27,18 @@ struct RefusedRecordTests {
 
     /// The other machine does not take what this one has of some records.
     private func refuse(_ names: [String], of machine: Machine) async throws {
-        let peer = try #require(try await machine.store.peers().first)
-        let ledger = PeerLedger(store: machine.store, peer: peer)
+        let peer = try #require(try await machine.store.peers.all().first)
+        let peerZone = PeerZone(store: machine.store, peer: peer)
         let names = try names.map { try RecordName($0) }
         try await machine.store.write { db in
-            try ledger.noteRefused(db, Refusal(names: names, reason: .readOnly))
+            try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly))
         }
     }
 
     private func restore(_ machine: Machine) async throws -> [String] {
-        let zone = try await machine.store.zone(named: "ScorebookData")
+        let zone = try await machine.store.zones.find(named: "ScorebookData")
         return try await machine.store.database.write { [store = machine.store] db in
-            try store.restoreRefused(db, in: zone).map(\.description)
+            try store.refusals.giveUp(db, in: zone).map(\.description)
         }
     }
 
@@ -51,7 +51,7 @@ struct RefusedRecordTests {
     func whatIsGivenUpComesBackAsTheOthersHaveIt(sql: String) async throws {
         try await withRefusal(sql) { owner, reader in
             #expect(try await restore(reader) == [Self.author, Self.book])
-            #expect(try await reader.store.refusedRecords().isEmpty)
+            #expect(try await reader.store.refusals.all().isEmpty)
             try await owner.send(to: reader)
             for query in ["SELECT name FROM Author", "SELECT title, pages FROM Book WHERE title IS NOT NULL"]
             {
@@ -68,11 +68,11 @@ struct RefusedRecordTests {
             #expect(try reader.rows("SELECT * FROM Loan").isEmpty)
             let status = try await reader.status()
             #expect(status.held == 1)
-            #expect(try await reader.store.database.read { try reader.store.check($0) }.isSound)
+            #expect(try await reader.store.database.read { try reader.store.upkeep.check($0) }.isSound)
             try await owner.send(to: reader)
             #expect(try reader.rows("SELECT book FROM Loan") == [Self.book])
             #expect(try await reader.status().held == 0)
-            #expect(try await reader.store.database.read { try reader.store.check($0) }.isSound)
+            #expect(try await reader.store.database.read { try reader.store.upkeep.check($0) }.isSound)
         }
     }
 
@@ -93,7 +93,7 @@ struct RefusedRecordTests {
         #expect(try await restore(reader) == ["Shelf|~|1"])
         #expect(try reader.rows("SELECT title, shelf FROM Book") == ["Emma|-"])
         #expect(try await reader.status().held == 0)
-        #expect(try await reader.store.database.read { try reader.store.check($0) }.isSound)
+        #expect(try await reader.store.database.read { try reader.store.upkeep.check($0) }.isSound)
         try await owner.send(to: reader)
         #expect(try reader.rows("SELECT shelf, label FROM Book, Shelf") == ["Shelf|~|1|top"])
         #expect(try await owner.digest() == reader.digest())
@@ -127,12 +127,12 @@ struct RefusedRecordTests {
     func whatCannotNameAZoneIsRefused(name: String) async throws {
         let store = try Machine("alone", number: 1).store
         for attempt in [
-            { try await store.createZone(name) as Any },
-            { try await store.renameZone("ScorebookData", to: name) },
+            { try await store.zones.create(name) as Any },
+            { try await store.zones.rename("ScorebookData", to: name) },
         ] {
             let error = await #expect(throws: RecordStoreError.self) { _ = try await attempt() }
             #expect(error?.code == .invalidValue)
         }
-        #expect(try await store.zones().map(\.name) == ["ScorebookData"])
+        #expect(try await store.zones.all().map(\.name) == ["ScorebookData"])
     }
 }

@@ -5,14 +5,14 @@ import Testing
 /// A record that a peer has refused is counted until the peer takes it, or has the same.
 struct ResentRecordTests: PeerRecords {
     private let machine: Machine
-    private let ledger: PeerLedger
+    private let peerZone: PeerZone
     private let names: [RecordName]
 
     /// A machine whose peer has refused one of its authors because it may not write, and one because it has that elsewhere.
     init() async throws {
         machine = try Machine("a", number: 1)
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 3, count: 32), name: "peer")
-        let ledger = PeerLedger(store: machine.store, peer: peer)
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 3, count: 32), name: "peer")
+        let peerZone = PeerZone(store: machine.store, peer: peer)
         let names = try ["Author|~|1", "Author|~|2"].map { try RecordName($0) }
         try await machine.store.write { db in
             for name in names {
@@ -22,26 +22,26 @@ struct ResentRecordTests: PeerRecords {
             }
         }
         try await machine.store.database.write { db in
-            try ledger.noteRefused(db, Refusal(names: [names[0]], reason: .readOnly))
-            try ledger.noteRefused(db, Refusal(names: [names[1]], reason: .otherZone))
+            try peerZone.noteRefused(db, Refusal(names: [names[0]], reason: .readOnly))
+            try peerZone.noteRefused(db, Refusal(names: [names[1]], reason: .otherZone))
         }
-        (self.ledger, self.names) = (ledger, names)
+        (self.peerZone, self.names) = (peerZone, names)
     }
 
     private func summary() async throws -> ZoneSummary {
-        try await machine.store.database.read { [ledger] in try ledger.summary($0) }
+        try await machine.store.database.read { [peerZone] in try peerZone.summary($0) }
     }
 
     private func refused() async throws -> [RecordName] {
-        try await machine.store.refusedRecords().map(\.name)
+        try await machine.store.refusals.all().map(\.name)
     }
 
     @Test func whatIsRefusedIsCounted() async throws {
         #expect(try await summary().refused == 2)
         #expect(try await refused() == names)
         // Once, however often the peer says so.
-        try await machine.store.database.write { [ledger, names] db in
-            try ledger.noteRefused(db, Refusal(names: names, reason: .readOnly))
+        try await machine.store.database.write { [peerZone, names] db in
+            try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly))
         }
         #expect(try await summary().refused == 2)
     }
@@ -49,10 +49,10 @@ struct ResentRecordTests: PeerRecords {
     /// Who may write now is heard; what is in another zone there stays refused.
     @Test func whatAReaderWroteIsSentAgainWhenItMayWrite() async throws {
         let before = try await summary()
-        try await machine.store.database.write { [ledger] in try ledger.retryRefused($0) }
+        try await machine.store.database.write { [peerZone] in try peerZone.retryRefused($0) }
         #expect(try await refused() == [names[1]])
-        let batch = try await machine.store.database.read { [ledger] in
-            try ledger.nextBatch($0, after: ReadingPlace(before.current), includingEcho: false).batch
+        let batch = try await machine.store.database.read { [peerZone] in
+            try peerZone.nextBatch($0, after: ReadingPlace(before.current), includingEcho: false).batch
         }
         #expect(batch.records.map(\.name) == [names[0]])
         #expect(try await summary().refused == 1)
@@ -73,15 +73,15 @@ struct ResentRecordTests: PeerRecords {
         try await machine.store.write { db in
             try db.execute(sql: "INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'new')")
         }
-        try await machine.store.database.write { [ledger] in try ledger.acknowledge($0, token) }
+        try await machine.store.database.write { [peerZone] in try peerZone.acknowledge($0, token) }
         try await machine.store.write { db in
             try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'y')")
         }
         let all = try await summary().current
-        let zone = try await machine.store.zone(named: "ScorebookData")
-        try await machine.store.database.write { [ledger, store = machine.store] db in
-            try ledger.acknowledge(db, all)
-            try store.startOver(db, with: ledger.peer, in: [(zone, heldByPeer: all)])
+        let zone = try await machine.store.zones.find(named: "ScorebookData")
+        try await machine.store.database.write { [peerZone, store = machine.store] db in
+            try peerZone.acknowledge(db, all)
+            try store.exchange.startOver(db, with: peerZone.peer, in: [(zone, heldByPeer: all)])
         }
         #expect(try machine.rows("SELECT recordName FROM Author ORDER BY 1") == names.map(\.description))
         #expect(try machine.rows("SELECT * FROM Shelf").isEmpty)

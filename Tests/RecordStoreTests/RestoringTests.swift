@@ -46,7 +46,7 @@ struct RestoringTests {
     private func deleted(on machine: Machine) async throws -> [DeletedRecord] {
         let store = machine.store
         try await store.foldPendingChanges()
-        return try await store.database.read { try store.deletedRecords($0) }
+        return try await store.database.read { try store.listing.deleted($0) }
     }
 
     private func expectEqual() async throws {
@@ -187,7 +187,7 @@ struct RestoringTests {
         try await expectEqual()
         for machine in [a, b, a, b] {
             let store = machine.store
-            _ = try await store.database.write { try store.purgeTombstones($0, retention: 0) }
+            _ = try await store.database.write { try store.upkeep.purge($0, retention: 0) }
             try await a.sync(with: b)
         }
         for machine in [a, b] {
@@ -203,7 +203,7 @@ struct RestoringTests {
         try await delete("Shelf|~|1", on: a)
         try await expectEqual()
         let store = a.store
-        #expect(try await store.database.write { try store.purgeTombstones($0, retention: 0) } == 1)
+        #expect(try await store.database.write { try store.upkeep.purge($0, retention: 0) } == 1)
         try a.shell("UPDATE Book SET title = 'x'")
         try await expectEqual()
         #expect(try a.rows("SELECT title, shelf FROM Book") == ["x|-", "x|-"])
@@ -351,7 +351,7 @@ struct RestoringTests {
         let store = a.store
         _ = try await store.database.write { try store.merge($0, [later]) }
         try await expectEqual()
-        #expect(try await store.database.write { try store.purgeTombstones($0, retention: 50_000) } == 1)
+        #expect(try await store.database.write { try store.upkeep.purge($0, retention: 50_000) } == 1)
         try await restore("Book|~|1", on: a)
         #expect(try await a.state("Loan|~|1")?.isDeleted == true)
     }

@@ -11,7 +11,7 @@ struct StatementTests {
     private static let fields = (0..<7).map { "f\($0)" }
 
     private let store: RecordStore
-    private let ledger: PeerLedger
+    private let peerZone: PeerZone
 
     init() throws {
         let database = try DatabaseQueue()
@@ -26,9 +26,10 @@ struct StatementTests {
             database, schema: RecordSchema([RecordType("Wide", Self.fields.map { FieldDefinition($0) })]),
             replica: ReplicaID(rawValue: 1))
         self.store = store
-        ledger = try database.write { db in
-            PeerLedger(
-                store: store, peer: try store.addPeer(db, key: [UInt8](repeating: 9, count: 32), name: "peer")
+        peerZone = try database.write { db in
+            PeerZone(
+                store: store,
+                peer: try store.peers.add(db, key: [UInt8](repeating: 9, count: 32), name: "peer")
             )
         }
     }
@@ -45,7 +46,7 @@ struct StatementTests {
     private func apply(_ states: [RecordState], number: Int) async throws {
         let batch = ChangeBatch(
             records: states, token: ChangeToken(generation: [1], sequence: Int64(number)), isLast: true)
-        _ = try await store.database.write { [ledger] in try ledger.apply($0, batch) }
+        _ = try await store.database.write { [peerZone] in try peerZone.apply($0, batch) }
     }
 
     /// A peer sends a new record, one that comes back from a deletion and a change to one that is there, each with the fields

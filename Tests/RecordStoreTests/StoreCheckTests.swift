@@ -31,14 +31,14 @@ struct StoreCheckTests {
 
     private func check() async throws -> [String] {
         let store = a.store
-        let check = try await store.database.read { try store.check($0) }
+        let check = try await store.database.read { try store.upkeep.check($0) }
         return check.findings.map { "\($0.kind.rawValue) \($0.name)" }
             + (check.keptDigest == check.foundDigest ? [] : ["digest"])
     }
 
     private func repair() async throws {
         let store = a.store
-        try await store.database.write { _ = try store.repair($0) }
+        try await store.database.write { _ = try store.upkeep.repair($0) }
         #expect(try await check() == [])
     }
 
@@ -124,7 +124,7 @@ struct StoreCheckTests {
         clock.milliseconds += 60_000
         try a.shell(
             "BEGIN; INSERT INTO capturePause (id) VALUES (1); \(damage); DELETE FROM capturePause; COMMIT")
-        let found = try await a.store.database.write { [store = a.store] in try store.repair($0) }
+        let found = try await a.store.database.write { [store = a.store] in try store.upkeep.repair($0) }
         #expect(!found.isSound)
         try await a.sync(with: b)
         #expect(try await a.digest() == b.digest())
@@ -150,8 +150,12 @@ struct StoreCheckTests {
     @Test func anErrorOfSQLiteIsNoDamage() async throws {
         try a.shell("ALTER TABLE recordShape RENAME TO elsewhere")
         let store = a.store
-        await #expect(throws: DatabaseError.self) { try await store.database.read { try store.check($0) } }
-        await #expect(throws: DatabaseError.self) { try await store.database.write { try store.repair($0) } }
+        await #expect(throws: DatabaseError.self) {
+            try await store.database.read { try store.upkeep.check($0) }
+        }
+        await #expect(throws: DatabaseError.self) {
+            try await store.database.write { try store.upkeep.repair($0) }
+        }
         try a.shell("ALTER TABLE elsewhere RENAME TO recordShape")
         #expect(try await check() == [])
     }

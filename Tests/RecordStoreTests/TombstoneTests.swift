@@ -23,18 +23,18 @@ struct TombstoneTests {
 
     private func purge(_ machine: Machine, retention: Int64) async throws -> Int {
         let store = machine.store
-        return try await store.database.write { try store.purgeTombstones($0, retention: retention) }
+        return try await store.database.write { try store.upkeep.purge($0, retention: retention) }
     }
 
-    private func ledger(of machine: Machine, for other: Machine) async throws -> PeerLedger {
-        let peer = try await machine.store.addPeer(key: other.key, name: other.name)
-        return PeerLedger(store: machine.store, peer: peer)
+    private func peerZone(of machine: Machine, for other: Machine) async throws -> PeerZone {
+        let peer = try await machine.store.peers.add(key: other.key, name: other.name)
+        return PeerZone(store: machine.store, peer: peer)
     }
 
     /// Whether `machine` lets `other` go on from what it holds.
     private func isWelcome(_ other: Machine, at machine: Machine) async throws -> Bool {
-        let ours = try await ledger(of: machine, for: other)
-        let theirs = try await ledger(of: other, for: machine)
+        let ours = try await peerZone(of: machine, for: other)
+        let theirs = try await peerZone(of: other, for: machine)
         let held = try await other.store.database.read { try theirs.summary($0).received }
         do {
             _ = try await machine.store.database.read { try ours.begin($0, heldByPeer: held) }
@@ -47,12 +47,12 @@ struct TombstoneTests {
     /// As a session does, which has heard in the other's open what the other holds.
     private func startOver(_ machine: Machine, with other: Machine) async throws -> Int {
         let (ours, theirs) = (
-            try await ledger(of: machine, for: other), try await ledger(of: other, for: machine)
+            try await peerZone(of: machine, for: other), try await peerZone(of: other, for: machine)
         )
         let held = try await other.store.database.read { try theirs.summary($0).received }
         return try await machine.store.database.write { db in
-            try ours.store.startOver(
-                db, with: ours.peer, in: [(ours.store.current(db, nil), heldByPeer: held)])
+            try ours.store.exchange.startOver(
+                db, with: ours.peer, in: [(ours.store.zones.current(db, .default), heldByPeer: held)])
         }
     }
 
@@ -98,7 +98,7 @@ struct TombstoneTests {
         try b.shell(
             "INSERT INTO Book (recordName, title, author) VALUES ('Book|~|2', 'Persuasion', 'Author|~|1')")
         _ = try await b.status()
-        try await a.store.forgetPeer("b")
+        try await a.store.peers.forget("b")
         try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
         _ = try await a.status()
         #expect(try await purge(a, retention: 0) == 1)
@@ -128,8 +128,8 @@ struct TombstoneTests {
 
     /// Both end the pairing; the next session pairs them again.
     private func part(_ machine: Machine, from other: Machine) async throws {
-        try await machine.store.forgetPeer(other.name)
-        try await other.store.forgetPeer(machine.name)
+        try await machine.store.peers.forget(other.name)
+        try await other.store.peers.forget(machine.name)
     }
 
     /// Deletes a record and forgets that it did: no other machine has to hear of it.
@@ -140,11 +140,11 @@ struct TombstoneTests {
     }
 
     @Test func whatCameFromThePeerIsForgottenThoughThePeerNeverAcknowledgedIt() async throws {
-        try await a.store.forgetPeer("b")
+        try await a.store.peers.forget("b")
         let c = try await machineWithACutFirstCopy()
         try c.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'Shelley')")
         _ = try await c.status()
-        try await a.store.forgetPeer("c")
+        try await a.store.peers.forget("c")
         try await deleteAndForget("Author|~|2", on: a)
 
         #expect(try await !isWelcome(c, at: a))
@@ -158,7 +158,7 @@ struct TombstoneTests {
     }
 
     @Test func whatCameFromAMachineIsKnownAlsoWhenItIsPairedAgain() async throws {
-        try await a.store.forgetPeer("b")
+        try await a.store.peers.forget("b")
         let c = try await machineWithACutFirstCopy()
         try await part(c, from: a)
         try await deleteAndForget("Author|~|2", on: a)
@@ -171,12 +171,12 @@ struct TombstoneTests {
     }
 
     @Test func whatThePeerTookIsForgottenThoughItsAcknowledgementWasLost() async throws {
-        let ledger = try await ledger(of: a, for: b)
-        let before = try await a.store.database.read { try ledger.summary($0).current }
+        let peerZone = try await peerZone(of: a, for: b)
+        let before = try await a.store.database.read { try peerZone.summary($0).current }
         try a.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'Shelley')")
         try await a.send(to: b)
         // As when the machine was cut off after the other's commit.
-        try await a.store.database.write { try ledger.acknowledge($0, before) }
+        try await a.store.database.write { try peerZone.acknowledge($0, before) }
         try await part(a, from: b)
         try await deleteAndForget("Author|~|3", on: b)
 
@@ -214,21 +214,21 @@ struct TombstoneTests {
         #expect(try b.rows("SELECT name FROM Author") == ["Jane Austen"])
     }
 
-    private func behind(_ ledger: PeerLedger) async throws -> Int {
-        try await ledger.store.database.read { try ledger.store.behind($0, ledger.peer) }
+    private func behind(_ peerZone: PeerZone) async throws -> Int {
+        try await peerZone.store.database.read { try peerZone.store.peers.behind($0, peerZone.peer) }
     }
 
     @Test func whatThePeerSaysThatItHoldsIsAcknowledged() async throws {
-        let ledger = try await ledger(of: a, for: b)
-        let theirs = try await self.ledger(of: b, for: a)
+        let peerZone = try await peerZone(of: a, for: b)
+        let theirs = try await self.peerZone(of: b, for: a)
         let held = try #require(try await b.store.database.read { try theirs.summary($0).received })
         // As when the machine was cut off after the other's commit.
-        try await a.store.database.write { try ledger.acknowledge($0, .start) }
-        #expect(try await behind(ledger) == 3)
-        try await a.store.database.write { try ledger.noteBegun($0, at: held) }
-        #expect(try await behind(ledger) == 0)
-        try await a.store.database.write { try ledger.noteBegun($0, at: .start) }
-        #expect(try await behind(ledger) == 0)
+        try await a.store.database.write { try peerZone.acknowledge($0, .start) }
+        #expect(try await behind(peerZone) == 3)
+        try await a.store.database.write { try peerZone.noteBegun($0, at: held) }
+        #expect(try await behind(peerZone) == 0)
+        try await a.store.database.write { try peerZone.noteBegun($0, at: .start) }
+        #expect(try await behind(peerZone) == 0)
     }
 
     /// Two machines that sent deletions so would answer each other for ever.
@@ -237,13 +237,13 @@ struct TombstoneTests {
         try await a.sync(with: b)
         let whole = try #require(try await b.state("Author|~|2"))
         #expect(whole.isDeleted && !whole.fields.isEmpty)
-        let ledger = try await ledger(of: a, for: b)
-        let before = try await a.store.database.read { try ledger.summary($0) }
+        let peerZone = try await peerZone(of: a, for: b)
+        let before = try await a.store.database.read { try peerZone.summary($0) }
         let batch = ChangeBatch(
             records: [whole], token: try #require(before.received), isLast: true, isLoose: true)
-        _ = try await a.store.database.write { try ledger.apply($0, batch) }
+        _ = try await a.store.database.write { try peerZone.apply($0, batch) }
         let answer = try await a.store.database.read {
-            try ledger.nextBatch($0, after: ReadingPlace(before.current), includingEcho: false).batch
+            try peerZone.nextBatch($0, after: ReadingPlace(before.current), includingEcho: false).batch
         }
         #expect(answer.records.isEmpty)
     }

@@ -103,7 +103,7 @@ struct UnsyncedRecordTests {
     func aCheckNamesIt(name: BadName) async throws {
         try a.shell("INSERT INTO Author (recordName, name) VALUES (\(name.sql), 'nobody')")
         _ = try await a.status()
-        let found = try await a.store.database.write { [store = a.store] in try store.repair($0) }
+        let found = try await a.store.database.write { [store = a.store] in try store.upkeep.repair($0) }
         #expect(found.findings.map(\.name) == [name.shown])
         #expect(found.findings.map(\.kind) == [.invalidName])
         #expect(!found.isMendable)
@@ -127,7 +127,7 @@ struct UnsyncedRecordTests {
     private static let large = "zeroblob(9 << 20)"
 
     private func repaired(_ machine: Machine) async throws -> StoreCheck {
-        try await machine.store.database.write { [store = machine.store] in try store.repair($0) }
+        try await machine.store.database.write { [store = machine.store] in try store.upkeep.repair($0) }
     }
 
     @Test func aRecordThatIsTooLargeStaysAndTheOthersGo() async throws {
@@ -167,14 +167,14 @@ struct UnsyncedRecordTests {
     @Test func aWholeCopyLeavesItOut() async throws {
         try a.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|0', \(Self.large))")
         _ = try await a.status()
-        let peer = try await a.store.addPeer(key: b.key, name: "b")
-        let ledger = PeerLedger(store: a.store, peer: peer)
+        let peer = try await a.store.peers.add(key: b.key, name: "b")
+        let peerZone = PeerZone(store: a.store, peer: peer)
         let inOrderOfName = BatchLimit(
             records: 10, bytes: 1000, groupRecords: 10, groupBytes: 1000, recordsCopiedInGroups: 0)
         let names = try await a.store.database.read { db in
             var (names, place, isLast) = ([String](), ReadingPlace(.start), false)
             while !isLast {
-                let read = try ledger.nextBatch(
+                let read = try peerZone.nextBatch(
                     db, after: place, includingEcho: true, limit: inOrderOfName)
                 names += read.batch.records.map(\.name.description)
                 (place, isLast) = (read.place, read.batch.isLast)
@@ -183,7 +183,7 @@ struct UnsyncedRecordTests {
         }
         #expect(names.sorted() == ["Author|~|1", "Shelf|~|1"])
         let asked = try await a.store.database.read { db in
-            try ledger.states(db, named: [RecordName("Author|~|0"), RecordName("Author|~|1")])
+            try peerZone.states(db, named: [RecordName("Author|~|0"), RecordName("Author|~|1")])
         }
         #expect(asked.map(\.name.description) == ["Author|~|1"])
     }

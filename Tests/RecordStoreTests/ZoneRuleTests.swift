@@ -9,7 +9,7 @@ struct ZoneRuleTests {
     /// A machine with an author in the default zone, and a book of theirs in a zone of its own.
     private func withTwoZones(_ body: (Machine, Zone) async throws -> Void) async throws {
         let machine = try Machine("a", number: 1)
-        let club = try await machine.store.createZone("club")
+        let club = try await machine.store.zones.create("club")
         try await machine.store.write { db in
             try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane')")
         }
@@ -39,14 +39,14 @@ struct ZoneRuleTests {
     @Test func aDeletionDoesNotReachAnotherZone() async throws {
         try await withTwoZones { machine, club in
             let before = try await machine.zone("club").digest
-            let peer = try await machine.store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "peer")
-            let ledger = PeerLedger(store: machine.store, peer: peer)
+            let peer = try await machine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "peer")
+            let peerZone = PeerZone(store: machine.store, peer: peer)
             let author = try #require(try await machine.state("Author|~|1"))
             var deleted = author
             deleted.deletion = Stamp(
                 time: HybridTime(milliseconds: machine.store.now()), replica: ReplicaID(rawValue: 9))
             let batch = ChangeBatch(records: [deleted.transferred], token: .start, isLast: true)
-            _ = try await machine.store.database.write { try ledger.apply($0, batch) }
+            _ = try await machine.store.database.write { try peerZone.apply($0, batch) }
             #expect(try await machine.state("Author|~|1")?.isDeleted == true)
             // The book is as it was, and waits.
             #expect(try await machine.state("Book|~|1")?.isLive == true)
@@ -73,12 +73,14 @@ struct ZoneRuleTests {
         try await withTwoZones { machine, club in
             let before = try await machine.zone("club").digest
             let zone = try await machine.zone("ScorebookData")
-            _ = try await machine.store.database.write { [store = machine.store] in try store.erase($0, zone)
+            _ = try await machine.store.database.write { [store = machine.store] in
+                try store.zones.erase($0, zone)
             }
             #expect(try await machine.state("Author|~|1") == nil)
             #expect(try await machine.state("Book|~|1")?.isLive == true)
             #expect(try await machine.zone("club").digest == before)
-            let check = try await machine.store.database.read { [store = machine.store] in try store.check($0)
+            let check = try await machine.store.database.read { [store = machine.store] in
+                try store.upkeep.check($0)
             }
             #expect(check.isSound)
             #expect(try machine.rows("SELECT recordName FROM heldReference") == ["Book|~|1"])
@@ -96,14 +98,14 @@ struct ZoneRuleTests {
                 """)
             let (book, before) = (try await machine.state("Book|~|1"), try await machine.zone("club").digest)
             let home = try await machine.zone("ScorebookData")
-            let peer = try await machine.store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "peer")
-            let ledger = PeerLedger(store: machine.store, peer: peer)
+            let peer = try await machine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "peer")
+            let peerZone = PeerZone(store: machine.store, peer: peer)
             try await machine.store.database.write { [store = machine.store] db in
                 if isErased {
-                    try store.erase(db, home)
+                    try store.zones.erase(db, home)
                 } else {
-                    let current = try ledger.summary(db).current
-                    try store.startOver(db, with: peer, in: [(home, heldByPeer: current)])
+                    let current = try peerZone.summary(db).current
+                    try store.exchange.startOver(db, with: peer, in: [(home, heldByPeer: current)])
                 }
             }
             #expect(try machine.rows("SELECT recordName FROM Shelf") == ["Shelf|~|1"])
@@ -112,7 +114,8 @@ struct ZoneRuleTests {
             #expect(try await machine.zone("club").digest == before)
             #expect(try await machine.zone("ScorebookData").digest == ZoneDigest())
             #expect(try await machine.status().held == 0)
-            let check = try await machine.store.database.read { [store = machine.store] in try store.check($0)
+            let check = try await machine.store.database.read { [store = machine.store] in
+                try store.upkeep.check($0)
             }
             #expect(check.isSound)
             // What comes in its place is found from there.
@@ -124,27 +127,27 @@ struct ZoneRuleTests {
 
     @Test func aPeerCannotRefuseWhatItWasNotSent() async throws {
         try await withTwoZones { machine, club in
-            let peer = try await machine.store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "peer")
-            let ledger = PeerLedger(store: machine.store, zone: club, peer: peer)
+            let peer = try await machine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "peer")
+            let peerZone = PeerZone(store: machine.store, zone: .one(club), peer: peer)
             let names = try ["Author|~|1", "Author|~|none", "Shelf|~|1"].map { try RecordName($0) }
             try await machine.store.database.write { db in
-                try ledger.noteRefused(db, Refusal(names: names, reason: .readOnly))
+                try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly))
             }
-            #expect(try await machine.store.refusedRecords().map(\.name.description) == ["Shelf|~|1"])
+            #expect(try await machine.store.refusals.all().map(\.name.description) == ["Shelf|~|1"])
         }
     }
 
     @Test func longNamesStayNames() async throws {
         let machine = try Machine("a", number: 1)
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 7, count: 32), name: "peer")
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "peer")
         let name = String(repeating: "x", count: ZoneName.maximumLength)
         for owner in 1...3 {
             let id = ZoneID(name: try #require(ZoneName(name)), owner: ReplicaID(rawValue: UInt64(owner)))
             _ = try await machine.store.database.write { [store = machine.store] in
-                try store.takeUpZone($0, id, called: name, from: peer)
+                try store.zones.takeUp($0, id, called: name, from: peer)
             }
         }
-        let names = try await machine.store.zones().map(\.name)
+        let names = try await machine.store.zones.all().map(\.name)
         #expect(Set(names).count == 4)
         #expect(names.allSatisfy { ZoneName($0) != nil })
     }
@@ -154,12 +157,12 @@ extension Machine {
     fileprivate func write(_ sql: String, in zone: Zone) async throws {
         try await store.database.write { [store] db in
             try db.execute(sql: sql)
-            _ = try store.fold(db, newIn: zone)
+            _ = try store.fold(db, newIn: .one(zone))
         }
     }
 
     fileprivate func zone(_ name: String) async throws -> Zone {
         try await store.foldPendingChanges()
-        return try await store.zone(named: name)
+        return try await store.zones.find(named: name)
     }
 }

@@ -58,7 +58,7 @@ struct PictureExportTests {
             #expect(copies.copied == 0 && copies.missing.count + copies.damaged.count == 1)
             #expect(wrong.first?.image.name == "one.jpg" && wrong.first?.records.count == 1)
             #expect(try await copy.pictures().map(\.isHere) == [false])
-            #expect(try await copy.records.assetStatus().missing.files == 1)
+            #expect(try await copy.records.assets.status().missing.files == 1)
         }
     }
 }

@@ -21,7 +21,7 @@ struct PictureTests {
             #expect(found.recordName == image.recordName && found.field == "image")
             #expect(found.subject == "Catan, 2024-03-05" && found.caption == "The end" && found.isHere)
             #expect(try await scorebook.pictures(match: "\(match.recordName)") == [found])
-            let kept = try #require(found.image.flatMap { scorebook.records.file($0) })
+            let kept = try #require(found.image.flatMap { scorebook.records.assets.file($0) })
             #expect(try Data(contentsOf: kept).count == 11)
 
             try await scorebook.editImage("\(image.recordName)", caption: .clear)

@@ -92,7 +92,7 @@ extension ScorebookStore {
         try await records.foldPendingChanges()
         return try await records.database.read { [records] db in
             var states: [RecordState] = []
-            try records.forEachLiveState(db) { states.append($0) }
+            try records.listing.forEachLiveState(db) { states.append($0) }
             return states
         }
     }

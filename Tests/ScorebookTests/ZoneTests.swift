@@ -9,7 +9,7 @@ struct ZoneTests {
     /// A scorebook whose zone “club” has Hearts and Ada, and whose default zone has Catan, Ada and Bob.
     private func scorebook() async throws -> (all: ScorebookStore, club: ScorebookStore) {
         let all = try Support.scorebook(now: RecordStore.wallClock())
-        let club = all.limited(to: try await all.records.createZone("club"))
+        let club = all.limited(to: try await all.records.zones.create("club"))
         try await club.addGame(NewGame(name: "Hearts"))
         try await club.addPerson("Ada")
         try await all.addGame(NewGame(name: "Catan"))
@@ -23,7 +23,7 @@ struct ZoneTests {
         #expect(try await club.games().map(\.game.name) == ["Hearts"])
         #expect(try await club.persons().map(\.zone) == ["club"])
         #expect(try await all.games().map(\.zone) == ["ScorebookData", "club"])
-        #expect(try await all.records.zones().map { Int($0.digest.count) } == [3, 2])
+        #expect(try await all.records.zones.all().map { Int($0.digest.count) } == [3, 2])
     }
 
     @Test func aMatchIsInTheZoneOfItsGameWithAllThatIsNew() async throws {
@@ -35,7 +35,7 @@ struct ZoneTests {
         // Bob of the default zone is another Bob.
         #expect(try await club.persons().map(\.person.name) == ["Ada", "Bob"])
         #expect(try await club.matches().map(\.players) == [["Ada", "Bob"]])
-        #expect(try await all.records.zones().map { Int($0.digest.count) } == [3, 9])
+        #expect(try await all.records.zones.all().map { Int($0.digest.count) } == [3, 9])
         try await all.addScore(
             NewScore(match: "\(match.recordName)", player: "Bob", value: "3", round: 1))
         #expect(try await club.scores().count == 3)
@@ -57,7 +57,7 @@ struct ZoneTests {
         let catan = try await all.find(.game, "Catan").description
         let match = try await club.addMatch(NewMatch(game: "Hearts", players: [NewPlayer("Ada")]))
         let name = match.recordName.description
-        let before = try await all.records.zones()
+        let before = try await all.records.zones.all()
         var edit = MatchEdit()
         edit.game = catan
         for attempt in [
@@ -77,7 +77,7 @@ struct ZoneTests {
                 #expect(error?.message.contains("“\(zone)”") == true, "\(error?.message ?? "")")
             }
         }
-        #expect(try await all.records.zones() == before)
+        #expect(try await all.records.zones.all() == before)
     }
 
     /// What other programs wrote before goes where it would have gone anyway.
@@ -95,14 +95,14 @@ struct ZoneTests {
         try await club.addPerson("Eve")
         #expect(try await club.persons().map(\.person.name) == ["Ada", "Eve"])
         #expect(try await club.matches().map(\.recordName.description) == ["SBMatch|~|raw"])
-        #expect(try await all.records.zones().map { Int($0.digest.count) } == [4, 5])
+        #expect(try await all.records.zones.all().map { Int($0.digest.count) } == [4, 5])
     }
 
     @Test func aFileIsImportedIntoOneZone() async throws {
         let (all, club) = try await scorebook()
         let report = try await club.importData(try Support.later())
         let count = UInt64(report.total.new)
-        #expect(try await all.records.zones().map(\.digest.count) == [3, 2 + count])
+        #expect(try await all.records.zones.all().map(\.digest.count) == [3, 2 + count])
         // The same records are not in two zones.
         let error = await #expect(throws: RecordStoreError.self) {
             _ = try await all.importData(try Support.later())
@@ -119,13 +119,15 @@ struct ZoneTests {
         let other = try Support.scorebook(2, now: RecordStore.wallClock())
         let error = await #expect(throws: RecordStoreError.self) { _ = try await other.importData(data) }
         #expect(error?.code == .noSuchZone)
-        try await other.records.createZone("club")
+        try await other.records.zones.create("club")
         _ = try await other.importData(data)
-        #expect(try await other.records.zone(named: "club").digest == club.records.zone(named: "club").digest)
+        #expect(
+            try await other.records.zones.find(named: "club").digest
+                == club.records.zones.find(named: "club").digest)
         #expect(try await other.persons().map(\.zone) == ["club"])
         // A zone that is named wins over the file's.
         let third = try Support.scorebook(3, now: RecordStore.wallClock())
-        let games = third.limited(to: try await third.records.createZone("games"))
+        let games = third.limited(to: try await third.records.zones.create("games"))
         _ = try await games.importData(data)
         #expect(try await third.games().map(\.zone) == ["games"])
         #expect(try await all.exportDataAndContents().contents.records == 3)
@@ -134,7 +136,7 @@ struct ZoneTests {
     /// Every scorebook has a default zone, whatever it is called there.
     @Test func theDefaultZoneKeepsItsNameInExports() async throws {
         let (all, _) = try await scorebook()
-        try await all.records.renameZone("ScorebookData", to: "home")
+        try await all.records.zones.rename("ScorebookData", to: "home")
         let data = try await all.exportData()
         let other = try Support.scorebook(2, now: RecordStore.wallClock())
         _ = try await other.importData(data)
@@ -143,7 +145,7 @@ struct ZoneTests {
 
     @Test func picturesAreListedByZone() async throws {
         try await Support.withPictures { all, directory, match in
-            let club = all.limited(to: try await all.records.createZone("club"))
+            let club = all.limited(to: try await all.records.zones.create("club"))
             try await club.addGame(
                 NewGame(name: "Hearts", thumbnail: Support.picture("a.jpg", in: directory, "a")))
             try await all.addImages(

@@ -172,20 +172,20 @@ struct SessionTests {
         }
     }
 
-    @Test func patienceFollowsFromThePhase() {
+    @Test func theTimeoutFollowsFromThePhase() {
         var side = Side(.answer)
-        #expect(side.machine.patience == .handshake)
+        #expect(side.machine.timeout == .handshake)
         #expect(side.machine.maximumMessage == ProtocolLimits.maximumUnpairedMessage)
         side.hand { $0.secured(Self.channel) }
-        #expect(side.machine.patience == .greeting)
+        #expect(side.machine.timeout == .greeting)
         #expect(side.machine.maximumMessage == ProtocolLimits.maximumUnpairedMessage)
         side.receive(Self.hello())
-        #expect(side.machine.patience == .decision)
+        #expect(side.machine.timeout == .decision)
         #expect(side.machine.maximumMessage == ProtocolLimits.maximumMessage)
         side.receive(Self.open)
-        #expect(side.machine.patience == .silence)
+        #expect(side.machine.timeout == .silence)
         side.hand { $0.stop() }
-        #expect(side.machine.patience == .farewell)
+        #expect(side.machine.timeout == .farewell)
     }
 
     @Test func aCopyOfThisStoreIsNoPeer() {
@@ -281,7 +281,7 @@ struct SessionTests {
 
     @Test func aPersonIsAskedAndMayThink() {
         let side = asking(nil)
-        #expect(side.said.count == 1 && side.machine.end == nil && side.machine.patience == .decision)
+        #expect(side.said.count == 1 && side.machine.end == nil && side.machine.timeout == .decision)
         #expect(side.hasAsked { if case .ask = $0 { true } else { false } })
         // What comes meanwhile waits, but for a farewell.
         #expect(side.machine.readiness(for: .ping([])) == .afterAnswers)

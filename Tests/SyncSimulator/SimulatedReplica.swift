@@ -104,13 +104,13 @@ final class SimulatedReplica {
 
     /// Forgets old deletions.
     func purge(retention: Int64) throws -> Int {
-        try database.write { try store.purgeTombstones($0, retention: retention) }
+        try database.write { try store.upkeep.purge($0, retention: retention) }
     }
 
     /// Ends the pairing with another machine, if they are paired.
     func part(from other: SimulatedReplica) throws {
-        let peer = try ledger(with: other).peer
-        try database.write { try store.endPairing($0, with: peer) }
+        let peer = try peerZone(with: other).peer
+        try database.write { try store.peers.remove($0, peer) }
     }
 
     /// Forgets what another machine has, because it was away for too long.
@@ -118,14 +118,15 @@ final class SimulatedReplica {
     /// - Returns: whether it can know what the other has. One that has started over itself has lost some of what it had
     ///   acknowledged, and nobody knows how much of it.
     func startOver(with other: SimulatedReplica) throws -> Bool {
-        let (ours, theirs) = (try ledger(with: other), try other.ledger(with: self))
+        let (ours, theirs) = (try peerZone(with: other), try other.peerZone(with: self))
         let held = try other.database.read { try theirs.summary($0).received }
         return try database.write { db in
             let acknowledged =
                 try Int64.fetchOne(
                     db, sql: "SELECT acknowledgedSequence FROM peerZone WHERE peer = ?",
                     arguments: [ours.peer.id]) ?? 0
-            try store.startOver(db, with: ours.peer, in: [(store.current(db, nil), heldByPeer: held)])
+            try store.exchange.startOver(
+                db, with: ours.peer, in: [(store.zones.current(db, .default), heldByPeer: held)])
             return held.map { $0.sequence >= acknowledged } ?? true
         }
     }
@@ -170,7 +171,7 @@ final class SimulatedReplica {
 
     /// Whether a record is there and waits for something.
     func isHeld(_ db: Database, _ name: RecordName) throws -> Bool {
-        try store.heldRecords(db, type: nil).contains { $0.name == name.description }
+        try store.listing.held(db, type: nil).contains { $0.name == name.description }
     }
 
     /// Everything that the store knows, by name.
@@ -178,17 +179,17 @@ final class SimulatedReplica {
         try database.write { db in
             _ = try store.fold(db)
             var states: [RecordName: RecordState] = [:]
-            try store.forEachState(db) { states[$0.name] = $0 }
+            try store.listing.forEachState(db) { states[$0.name] = $0 }
             return states
         }
     }
 
-    /// The ledger of this machine's exchange with another.
-    func ledger(with other: SimulatedReplica) throws -> PeerLedger {
+    /// The peerZone of this machine's exchange with another.
+    func peerZone(with other: SimulatedReplica) throws -> PeerZone {
         let peer = try database.write { db in
-            try store.addPeer(db, key: other.key, name: "machine \(other.number)")
+            try store.peers.add(db, key: other.key, name: "machine \(other.number)")
         }
-        return PeerLedger(store: store, peer: peer)
+        return PeerZone(store: store, peer: peer)
     }
 }
 

@@ -24,7 +24,7 @@ final class SimulatedSide {
     private let code: PairingCode
     private let send: (Message) -> Void
     private var peer: Peer?
-    private var zones: [(ledger: PeerLedger, place: ReadingPlace)] = []
+    private var zones: [(peerZone: PeerZone, place: ReadingPlace)] = []
     /// Batches that have come and are not applied yet.
     private var arrived: [(zone: Int, batch: ChangeBatch)] = []
 
@@ -107,22 +107,22 @@ final class SimulatedSide {
     func pump() throws -> Bool {
         for number in zones.indices {
             guard let request = machine.nextRequest(zone: number) else { continue }
-            let ledger = zones[number].ledger
+            let peerZone = zones[number].peerZone
             switch request {
             case .read(let token, let includingEcho):
                 // Small batches, so that cuts and interleavings fall between them.
                 let place = zones[number].place.at(token)
                 let (batch, next) = try read {
-                    try ledger.nextBatch(
+                    try peerZone.nextBatch(
                         $0, after: place, includingEcho: includingEcho, limit: Self.batchLimit)
                 }
                 zones[number].place = next
                 if let message = machine.batchRead(batch, zone: number) { send(message) }
             case .readNamed(let names):
-                let records = try read { try ledger.states($0, named: names) }
+                let records = try read { try peerZone.states($0, named: names) }
                 if let message = machine.namedRead(records, zone: number) { send(message) }
             case .summarize:
-                let summary = try read { try ledger.summary($0) }
+                let summary = try read { try peerZone.summary($0) }
                 try perform(machine.summarized(summary, zone: number))
             }
             return true
@@ -139,7 +139,7 @@ final class SimulatedSide {
         let (number, batch) = arrived.removeFirst()
         do {
             try write { db in
-                _ = try zones[number].ledger.apply(db, batch, manyRecords: Self.manyRecords)
+                _ = try zones[number].peerZone.apply(db, batch, manyRecords: Self.manyRecords)
                 if crashing { throw Crash() }
             }
         } catch is Crash {
@@ -175,53 +175,53 @@ final class SimulatedSide {
         switch action {
         case .send(let message): send(message)
         case .findPeer(let key):
-            peer = try write { db in try store.peers(db).first { $0.publicKey == key.bytes } }
+            peer = try write { db in try store.peers.all(db).first { $0.publicKey == key.bytes } }
             try perform(machine.peerFound(peer?.name))
         case .beginPairingAttempt: try perform(machine.pairingAttemptBegan(code))
         case .endPairingAttempt(let succeeded):
             guard succeeded else { throw SimulationFailure("the right code was refused") }
         case .keepPeer(let key, let displayName):
-            let kept = try write { try store.addPeer($0, key: key.bytes, name: displayName) }
+            let kept = try write { try store.peers.add($0, key: key.bytes, name: displayName) }
             peer = kept
             try perform(machine.peerKept(kept.name))
         case .readOffers:
             let peer = try knownPeer()
             let (offers, held) = try read { db in
-                let offers = try store.zonesGranted(db, to: peer).map { zone, rights in
+                let offers = try store.zones.granted(db, to: peer).map { zone, rights in
                     ZoneOffer(
                         id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
                         rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
                 }
-                return (offers, Set(try store.zones(db).map(\.id)))
+                return (offers, Set(try store.zones.all(db).map(\.id)))
             }
             try perform(machine.offersRead(offers, held: held, clock: store.now()))
         // All machines are to hold the same in the end.
         case .ask(let question): try perform(machine.decided(.union(question.proposal ?? .merge)))
         case .readTokens(let ids):
             let peer = try knownPeer()
-            try perform(machine.tokensRead(read { try RecordStore.receivedTokens($0, of: peer, in: ids) }))
+            try perform(machine.tokensRead(read { try StoreExchange.receivedTokens($0, of: peer, in: ids) }))
         case .share(let plan):
             let peer = try knownPeer()
-            _ = try write { try store.share($0, plan, with: peer) }
+            _ = try write { try store.exchange.share($0, plan, with: peer) }
             try perform(machine.shared())
         case .open(let entries):
             let peer = try knownPeer()
             zones = try write { db in
                 try entries.compactMap { entry in
-                    try store.zone(db, entry.id).map {
-                        (PeerLedger(store: store, zone: $0, peer: peer), ReadingPlace(.start))
+                    try store.zones.find(db, entry.id).map {
+                        (PeerZone(store: store, zone: .one($0), peer: peer), ReadingPlace(.start))
                     }
                 }
             }
         case .readGrants: try perform(machine.grantsRead(SessionGrants(zones: [], rights: [], erasures: 0)))
         case .begin(let number, let held, _):
-            let begin = try read { try zones[number].ledger.begin($0, heldByPeer: held) }
+            let begin = try read { try zones[number].peerZone.begin($0, heldByPeer: held) }
             try perform(
                 machine.began(
                     zone: number, at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid,
                     recordCount: begin.recordCount))
         case .noteBegun(let number, let token):
-            try write { try zones[number].ledger.noteBegun($0, at: token) }
+            try write { try zones[number].peerZone.noteBegun($0, at: token) }
         case .zone(let number, let action): try perform(action, number)
         case .noteInSync(let number, _): try perform(machine.inSyncNoted(zone: number))
         case .authenticated, .enter, .checkPairing, .exchange, .leave: break
@@ -231,26 +231,26 @@ final class SimulatedSide {
     }
 
     private func perform(_ action: ZoneExchange.Action, _ number: Int) throws {
-        let ledger = zones[number].ledger
+        let peerZone = zones[number].peerZone
         switch action {
         case .send, .wake: break
         case .apply(let batch): arrived.append((number, batch))
-        case .acknowledged(let token): try write { try ledger.acknowledge($0, token) }
-        case .voidReceived: try write { try ledger.voidReceived($0) }
+        case .acknowledged(let token): try write { try peerZone.acknowledge($0, token) }
+        case .voidReceived: try write { try peerZone.voidReceived($0) }
         case .checkRecords:
-            let check = try read { try replica.store.check($0) }
+            let check = try read { try replica.store.upkeep.check($0) }
             guard check.isSound else {
                 throw SimulationFailure("machine \(replica.number) is not sound: \(check)")
             }
             try perform(machine.recordsChecked(zone: number))
         case .takeInventory:
-            let (items, token) = try read { try ledger.inventory($0) }
+            let (items, token) = try read { try peerZone.inventory($0) }
             try perform(machine.inventoryTaken(items, at: token, zone: number))
         case .resolve(let ids):
-            let names = try read { try ledger.names($0, of: ids) }
+            let names = try read { try peerZone.names($0, of: ids) }
             try perform(machine.resolved(names, zone: number))
         case .compare(let theirs):
-            let ours = try read { try ledger.summary($0) }
+            let ours = try read { try peerZone.summary($0) }
             let actions = machine.compared(ours, with: theirs, zone: number)
             let isAsking = actions.contains { if case .send(.resync) = $0 { true } else { false } }
             // Somebody who wants everything to be compared asks so, too, when the two are equal.

@@ -201,7 +201,7 @@ public struct Simulation {
         clock.advance(1)
         try replica.database.write { db in
             _ = try replica.store.fold(db)
-            let deleted = try replica.store.deletedRecords(db)
+            let deleted = try replica.store.listing.deleted(db)
             guard let record = deleted.randomElement(using: &random) else { return }
             let shown = try replica.store.restore(db, record.name)
             // Those that it needs may be unknown here, and it may be held for that.

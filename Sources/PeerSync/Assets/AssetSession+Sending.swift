@@ -86,7 +86,9 @@ extension AssetSession {
     /// The file that the peer asks for, if it is here and the peer may have it.
     private func file(_ hash: AssetHash) async throws -> OutgoingAsset? {
         if let file = outgoing[hash] { return file }
-        guard let assets = store.assets, try await store.isAssetReferred(hash, in: zones) else { return nil }
+        guard let assets = store.assetDirectory, try await store.assets.isReferred(hash, in: zones) else {
+            return nil
+        }
         switch try await engine.assets.open(hash, in: assets, logger: engine.logger) {
         case .file(let file):
             // Those that the peer has all of need not stay open.
@@ -117,7 +119,7 @@ extension AssetSession {
     /// refers to them.
     func tellOwed() async throws {
         hasMoreCome = true
-        guard let assets = store.assets, !sender.owed.isEmpty else { return }
+        guard let assets = store.assetDirectory, !sender.owed.isEmpty else { return }
         let owed = sender.owed
         try await announce(blocking { owed.filter { assets.isHere($0) } })
     }
@@ -125,7 +127,7 @@ extension AssetSession {
     private func announce(_ hashes: some Sequence<AssetHash>) async throws {
         for hash in hashes where sender.owed.contains(hash) {
             // The peer may have asked for what is none of its business.
-            if try await store.isAssetReferred(hash, in: zones) { sender.arrived([hash]) }
+            if try await store.assets.isReferred(hash, in: zones) { sender.arrived([hash]) }
         }
         request.raise()
     }

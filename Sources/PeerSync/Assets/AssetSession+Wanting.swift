@@ -9,10 +9,10 @@ extension AssetSession {
         isFullLookDue = false
         looks += 1
         let number = looks
-        var wanted = try await store.wantedAssets(after: begin, in: zones)
+        var wanted = try await store.assets.wanted(after: begin, in: zones)
         var isFull = begin == 0
         if !isFull, wanted.policy != known.policy || wanted.wishes != known.wishes || isLess(wanted) {
-            wanted = try await store.wantedAssets(after: 0, in: zones)
+            wanted = try await store.assets.wanted(after: 0, in: zones)
             isFull = true
         }
         for asset in wanted.list {
@@ -34,7 +34,7 @@ extension AssetSession {
     }
 
     /// Whether something may not be wanted any more that is waited for.
-    private func isLess(_ wanted: RecordStore.WantedAssets) -> Bool {
+    private func isLess(_ wanted: WantedAssets) -> Bool {
         receiver.wantsAny && wanted.lastLeftover != known.lastLeftover
     }
 

@@ -33,7 +33,7 @@ actor AssetSession {
     private var incoming: [AssetHash: IncomingAsset] = [:]
     var outgoing: [AssetHash: OutgoingAsset] = [:]
     /// What was wanted when it was looked last.
-    var known = RecordStore.WantedAssets()
+    var known = WantedAssets()
     var isFullLookDue = true
     /// How many looks have begun.
     var looks = 0
@@ -188,7 +188,7 @@ actor AssetSession {
     }
 
     private func open(_ hash: AssetHash, _ size: Int64) async {
-        guard let assets = store.assets else { return isPresent(hash) }
+        guard let assets = store.assetDirectory else { return isPresent(hash) }
         do {
             let isHere = try await blocking { assets.contains(hash, size: size) }
             guard !isHere else { return isPresent(hash) }
@@ -288,7 +288,7 @@ actor AssetSession {
         statistics.update { $0.assetsReceived += 1 }
         unreported.files += 1
         unreported.bytes += size
-        if known.wishes.contains(hash) { try await store.setWished([hash], false) }
+        if known.wishes.contains(hash) { try await store.assets.setWished([hash], false) }
         await engine.assets.arrived(hash)
     }
 

@@ -44,7 +44,7 @@ public final class SyncEngine: Sendable {
     let instance = UInt64.random(in: 1...UInt64.max)
     let connections = Connections()
     let files: OpenFiles?
-    let assets = AssetBoard()
+    let assets = SharedAssets()
 
     /// - Parameters:
     ///   - app: the same on all machines of an app, and on those of no other.
@@ -60,7 +60,7 @@ public final class SyncEngine: Sendable {
     ///     When nobody is there to be asked, two that are not shared with others yet become one.
     public init(
         app: AppID, store: RecordStore, identity: Identity, displayName: String,
-        allowedSkew: Duration = .milliseconds(RecordStore.defaultAllowedSkew),
+        allowedSkew: Duration = .milliseconds(StoreClock.defaultAllowedSkew),
         logger: Logger = Logger(label: "PeerSync", factory: { _ in SwiftLogNoOpLogHandler() }),
         metrics: any MetricsFactory = MetricsSystem.factory, words: AppWords = AppWords(),
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in },
@@ -80,18 +80,18 @@ public final class SyncEngine: Sendable {
     }
 
     /// What the exchange of a zone with a peer asks of the store.
-    func ledger(_ zone: Zone, _ peer: Peer) -> PeerLedger {
-        PeerLedger(store: store, zone: zone, peer: peer, allowedSkew: allowedSkew)
+    func peerZone(_ zone: Zone, _ peer: Peer) -> PeerZone {
+        PeerZone(store: store, zone: .one(zone), peer: peer, allowedSkew: allowedSkew)
     }
 
     /// - Throws: ``PeerSyncError`` `switchedOff`.
     func checkSwitch() async throws {
-        guard try await !store.isSyncOn() else { return }
+        guard try await !store.settings.isSyncOn() else { return }
         throw PeerSyncError.switchedOff
     }
 
     /// Mends the store when an error says that what sync knows of a record cannot be read: the next session then goes on. A
-    /// repair takes nothing back that others have written later (``RecordStore/repair(_:)``), so nobody is asked.
+    /// repair takes nothing back that others have written later (``StoreUpkeep/repair(_:)``), so nobody is asked.
     ///
     /// - Returns: what the session is to end with.
     func mended(_ error: any Error) async -> any Error {
@@ -99,7 +99,7 @@ public final class SyncEngine: Sendable {
             return error
         }
         // Also in a task that was cancelled.
-        let repair = Task { [store] in try await store.database.write { db in try store.repair(db) } }
+        let repair = Task { [store] in try await store.database.write { db in try store.upkeep.repair(db) } }
         do {
             let check = try await repair.value
             guard !check.isSound else { return damage }
@@ -115,14 +115,15 @@ public final class SyncEngine: Sendable {
 
     /// Keeps in the store whether this engine has connections with a peer, and what went wrong with it, if anything did.
     func noteConnected(with peer: Peer, error: PeerSyncError? = nil) async throws {
-        try await store.noteConnected(with: peer, error: error.map(words.explanation)) { [connections] in
+        let explanation = error.map(words.explanation)
+        try await store.peers.noteConnected(with: peer, error: explanation) { [connections] in
             connections.hasAny(with: peer.id)
         }
     }
 
     /// The zones that the peer may have, as they are at this moment, and all that this store has.
     package func offers(to peer: Peer) async throws -> (offers: [ZoneOffer], held: Set<ZoneID>) {
-        let (granted, all) = try await store.zonesForSession(with: peer)
+        let (granted, all) = try await store.exchange.zones(for: peer)
         let offers = granted.map { zone, rights in
             ZoneOffer(
                 id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,

@@ -96,7 +96,7 @@ public struct SyncListener: Service {
 
     /// Where the paired machines were reached, apart from those that are dialled anyway.
     private func knownAddresses() async throws -> [PeerAddress] {
-        let addresses = try await engine.store.peers().compactMap { $0.address.flatMap(PeerAddress.init) }
+        let addresses = try await engine.store.peers.all().compactMap { $0.address.flatMap(PeerAddress.init) }
         return Set(addresses).subtracting(dials).sorted { $0.description < $1.description }
     }
 

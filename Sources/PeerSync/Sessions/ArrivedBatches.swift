@@ -21,7 +21,7 @@ struct ArrivedBatch: Sendable {
 final class ArrivedBatches: Sendable {
     /// So many are decoded and wait, over all zones of a session, so that the next one is there when it is wanted. Whoever
     /// puts one in takes a turn first; it ends when the batch is taken out.
-    private let room: Turns
+    private let room: AsyncSemaphore
 
     private struct State {
         var waiting: [ArrivedBatch] = []
@@ -36,7 +36,7 @@ final class ArrivedBatches: Sendable {
     private let arrival = Signal()
     private let settlement = Signal()
 
-    init(room: Turns) {
+    init(room: AsyncSemaphore) {
         self.room = room
     }
 
@@ -44,7 +44,7 @@ final class ArrivedBatches: Sendable {
 
     /// Puts a batch in, when there is room. After ``close()`` it is dropped.
     func put(_ batch: ArrivedBatch) async throws {
-        try await room.take()
+        try await room.wait()
         let (isIn, spent) = state.withLock { state in
             let spent = state.spent
             state.spent = []
@@ -54,7 +54,7 @@ final class ArrivedBatches: Sendable {
             return (true, spent)
         }
         defer { withExtendedLifetime(spent) {} }
-        guard isIn else { return room.giveBack() }
+        guard isIn else { return room.signal() }
         arrival.raise()
     }
 
@@ -78,7 +78,7 @@ final class ArrivedBatches: Sendable {
     /// The next batch, if there is one.
     func next() -> ArrivedBatch? {
         let batch = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
-        if batch != nil { room.giveBack() }
+        if batch != nil { room.signal() }
         return batch
     }
 
@@ -106,7 +106,7 @@ final class ArrivedBatches: Sendable {
             defer { (state.waiting, state.spent) = ([], []) }
             return state.waiting.count
         }
-        for _ in 0..<dropped { room.giveBack() }
+        for _ in 0..<dropped { room.signal() }
         arrival.raise()
         settlement.raise()
     }

@@ -16,7 +16,7 @@ package final class Outbox: Sendable {
     static let byteLimit = 32 << 20
     /// So many batches are read, waiting and being written, over all zones, so that the next one is there when the last one
     /// has gone. Whoever reads one takes a turn first; it ends when the batch is written.
-    let batches = Turns(2)
+    let batches = AsyncSemaphore(2)
     /// So many pieces of files wait, so that the next one is there when the last one has gone.
     private static let pieces = 2
 
@@ -123,7 +123,7 @@ package final class Outbox: Sendable {
                         }
                     }
                     switch message {
-                    case .batch: batches.giveBack()
+                    case .batch: batches.signal()
                     case .assetChunk(let chunk):
                         statistics.update { $0.assetBytesSent += Int64(chunk.bytes.readableBytes) }
                     default: break

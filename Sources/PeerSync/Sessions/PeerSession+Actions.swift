@@ -20,7 +20,7 @@ extension PeerSession {
         case .send(let message): try outbox.send(message)
         case .leave: outbox.finish()
         case .findPeer(let key):
-            let peer = try await engine.store.peer(key: key.bytes)
+            let peer = try await engine.store.peers.find(key: key.bytes)
             parts.withLock { $0.peer = peer }
             await handle { $0.peerFound(peer?.name) }
         case .beginPairingAttempt: try await beginPairingAttempt()
@@ -32,7 +32,7 @@ extension PeerSession {
         case .ask(let question): ask(question)
         case .checkPairing: _ = try await currentGrants()
         case .readTokens(let ids):
-            let tokens = try await engine.store.receivedTokens(of: peer, in: ids)
+            let tokens = try await engine.store.exchange.receivedTokens(of: peer, in: ids)
             await handle { $0.tokensRead(tokens) }
         case .share(let plan): try await share(plan)
         case .open(let entries): try await open(entries)

@@ -9,9 +9,9 @@ extension PeerSession {
     func beginPairingAttempt() async throws {
         let network = NetworkAddress(address).description
         // One address must not use up code after code, nor keep others from trying by being refused again and again.
-        try await engine.store.checkPairingAttempt(from: network)
+        try await engine.store.peers.checkPairingAttempt(from: network)
         let attempt = try await engine.pairing.beginAttempt {
-            try await engine.store.beginPairingAttempt(from: network)
+            try await engine.store.peers.beginPairingAttempt(from: network)
         }
         parts.withLock { $0.attempt = attempt }
         await handle { $0.pairingAttemptBegan(attempt.code) }
@@ -32,10 +32,10 @@ extension PeerSession {
     func keepPeer(_ key: PublicKey, _ displayName: String) async throws {
         let peer =
             if purpose.call == nil {
-                try await engine.store.addPeer(
+                try await engine.store.peers.add(
                     key: key.bytes, name: displayName, from: NetworkAddress(address).description)
             } else {
-                try await engine.store.addPeer(key: key.bytes, name: displayName)
+                try await engine.store.peers.add(key: key.bytes, name: displayName)
             }
         parts.withLock { $0.peer = peer }
         await handle { $0.peerKept(peer.name) }
@@ -59,7 +59,7 @@ extension PeerSession {
             self, peer: peer.id, instance: instance, isPreferred: isPreferred(over: peer.publicKey))
         parts.withLock { $0.entry = entry }
         engine.onEvent(.connected(name: peer.name, address: address))
-        if purpose.call != nil { try await engine.store.noteAddress(address, of: peer) }
+        if purpose.call != nil { try await engine.store.peers.noteAddress(address, of: peer) }
     }
 
     /// Whether this is the connection that stays when the other side has connected to us as well: the one that the side
@@ -88,7 +88,7 @@ extension PeerSession {
     func share(_ plan: ZonePlan) async throws {
         let peer = try peer
         let backup = plan.replaces ? try await engine.backUp() : nil
-        let takenUp = try await engine.store.share(plan, with: peer, since: backup?.moment)
+        let takenUp = try await engine.store.exchange.share(plan, with: peer, since: backup?.moment)
         wish?.unionWasDone()
         for zone in takenUp { engine.onEvent(.zoneTakenUp(name: peer.name, zone: zone.name)) }
         if let backup { engine.onEvent(.replaced(name: peer.name, backup: backup.url)) }
@@ -97,11 +97,11 @@ extension PeerSession {
 
     func open(_ entries: [ZoneAgreement.Entry]) async throws {
         let peer = try peer
-        let zones = try await engine.store.zones(entries.map(\.id))
+        let zones = try await engine.store.zones.find(entries.map(\.id))
         guard zones.count == entries.count else {
             throw ProtocolError(.zonesChanged, "what the two machines share has changed")
         }
-        let room = Turns(Self.decodedBatches)
+        let room = AsyncSemaphore(Self.decodedBatches)
         let work = Work(
             zones: zones.enumerated().map { number, zone in
                 ZoneWorker(self, zone, with: peer, number: number, room: room)
@@ -123,7 +123,7 @@ extension PeerSession {
         let peer = try peer
         let backup = try await engine.backUp()
         let zones = zip(parts.withLock { $0.work?.zones } ?? [], entries)
-        try await engine.store.startOver(
+        try await engine.store.exchange.startOver(
             with: peer, in: zones.map { ($0.zone, heldByPeer: $1.heldByPeer) }, since: backup.moment)
         wish?.startedOver()
         engine.onEvent(.replaced(name: peer.name, backup: backup.url))
@@ -132,12 +132,12 @@ extension PeerSession {
     /// - Throws: ``PeerSyncError`` `switchedOff`, ``ProtocolError`` `notPaired`.
     func currentGrants() async throws -> SessionGrants {
         let (store, peer) = (engine.store, try peer)
-        let settings = try await store.settings()
+        let settings = try await store.settings.current()
         guard settings.isSyncOn else { throw PeerSyncError.switchedOff }
-        guard try await store.peer(key: peer.publicKey)?.id == peer.id else {
+        guard try await store.peers.find(key: peer.publicKey)?.id == peer.id else {
             throw ProtocolError(.notPaired, "the pairing of the two machines was ended")
         }
-        let zones = try await store.zonesGranted(to: peer)
+        let zones = try await store.zones.granted(to: peer)
         return SessionGrants(
             zones: zones.map(\.zone.id), rights: zones.map(\.rights), erasures: settings.erasures)
     }

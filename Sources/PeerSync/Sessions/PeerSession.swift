@@ -83,7 +83,7 @@ final class PeerSession: Sendable {
     ///
     /// - Returns: what else is to be done.
     private func take(_ event: (inout Session) -> [Session.Action]) -> ArraySlice<Session.Action> {
-        let (actions, patience) = machine.withLock { machine in
+        let (actions, timeout) = machine.withLock { machine in
             var actions = event(&machine)[...]
             while case .send(let message)? = actions.first {
                 actions.removeFirst()
@@ -93,9 +93,9 @@ final class PeerSession: Sendable {
                     actions = machine.failed(error, toldToPeer: error)[...]
                 }
             }
-            return (actions, machine.patience)
+            return (actions, machine.timeout)
         }
-        watch(patience)
+        watch(timeout)
         answered.raise()
         return actions
     }
@@ -125,16 +125,16 @@ final class PeerSession: Sendable {
         if !take({ $0.stop() }).isEmpty { outbox.finish() }
     }
 
-    private func watch(_ patience: Session.Patience, isNew: Bool = false) {
+    private func watch(_ timeout: Session.Timeout, isNew: Bool = false) {
         let time =
-            switch patience {
+            switch timeout {
             case .handshake: deadlines.handshake
             case .greeting: deadlines.greeting
             case .decision: deadlines.decision
             case .silence: deadlines.silence
             case .farewell: deadlines.farewell
             }
-        watchdog.watch(patience, within: time, isNew: isNew)
+        watchdog.watch(timeout, within: time, isNew: isNew)
     }
 
     // MARK: Running
@@ -207,14 +207,14 @@ final class PeerSession: Sendable {
 
     private func read(_ reader: inout MessageReader) async {
         while true {
-            let (limit, patience, isOver) = update { ($0.maximumMessage, $0.patience, $0.isOver) }
+            let (limit, timeout, isOver) = update { ($0.maximumMessage, $0.timeout, $0.isOver) }
             if isOver { return }
             reader.limit = limit
-            watch(patience, isNew: true)
+            watch(timeout, isNew: true)
             let message: Message?
             do {
                 // A long message on a slow line is no silence.
-                message = try await reader.next { self.watch(patience, isNew: true) }
+                message = try await reader.next { self.watch(timeout, isNew: true) }
             } catch {
                 // What has come before is not lost, nor why this side has closed the connection.
                 await settle()

@@ -61,7 +61,7 @@ final class Watchdog: Sendable {
         var vigil: Vigil
         var cause: Cause?
         /// What was waited for last.
-        var patience: Session.Patience?
+        var timeout: Session.Timeout?
     }
 
     private let channel: any Channel
@@ -89,15 +89,15 @@ final class Watchdog: Sendable {
     ///   - time: how long, from the moment on at which it began to.
     ///   - isNew: it begins to now, because something has come. Only silence is measured from then on; all that comes before
     ///     has to be done in one time.
-    func watch(_ patience: Session.Patience, within time: Duration, isNew: Bool) {
+    func watch(_ timeout: Session.Timeout, within time: Duration, isNew: Bool) {
         state.withLock { state in
             let deadline = ContinuousClock.now + time
-            if patience == .farewell {
+            if timeout == .farewell {
                 state.vigil.leave(by: deadline)
-            } else if patience != state.patience || (isNew && patience == .silence) {
+            } else if timeout != state.timeout || (isNew && timeout == .silence) {
                 state.vigil.expect(by: deadline)
             }
-            state.patience = patience
+            state.timeout = timeout
         }
     }
 

@@ -26,7 +26,7 @@ extension ChangeBatch {
 final class ZoneWorker: Sendable {
     let zone: Zone
     private let number: Int
-    private let ledger: PeerLedger
+    private let peerZone: PeerZone
     /// The session keeps this worker, and lives as long as its tasks.
     private unowned let session: PeerSession
     /// Batches that have come, from the session's reader to ``applyArrived()``.
@@ -38,11 +38,11 @@ final class ZoneWorker: Sendable {
     private let lastReport = Mutex<(ZoneDigest, Int)?>(nil)
     private let repair = Mutex<StoreCheck?>(nil)
 
-    init(_ session: PeerSession, _ zone: Zone, with peer: Peer, number: Int, room: Turns) {
+    init(_ session: PeerSession, _ zone: Zone, with peer: Peer, number: Int, room: AsyncSemaphore) {
         self.session = session
         self.zone = zone
         self.number = number
-        ledger = session.engine.ledger(zone, peer)
+        peerZone = session.engine.peerZone(zone, peer)
         arrived = ArrivedBatches(room: room)
     }
 
@@ -84,16 +84,16 @@ final class ZoneWorker: Sendable {
     private func answer(_ request: ZoneExchange.Request, _ place: inout ReadingPlace) async throws {
         switch request {
         case .read(let token, let includingEcho):
-            try await outbox.batches.take()
+            try await outbox.batches.wait()
             let from = place.at(token)
             let (batch, next) = try await givingBackIfFailed {
-                try await ledger.nextBatch(after: from, includingEcho: includingEcho)
+                try await peerZone.nextBatch(after: from, includingEcho: includingEcho)
             }
             place = next
             try send(batch.records.count) { $0.batchRead(batch, zone: number) }
         case .readNamed(let names):
-            try await outbox.batches.take()
-            let records = try await givingBackIfFailed { try await ledger.states(named: names) }
+            try await outbox.batches.wait()
+            let records = try await givingBackIfFailed { try await peerZone.states(named: names) }
             try send(records.count) { $0.namedRead(records, zone: number) }
         case .summarize:
             // The other side may say goodbye as soon as it hears the digest. This side finds them equal all the same.
@@ -107,13 +107,13 @@ final class ZoneWorker: Sendable {
         do {
             return try await body()
         } catch {
-            outbox.batches.giveBack()
+            outbox.batches.signal()
             throw error
         }
     }
 
     private func send(_ count: Int, _ batch: (inout Session) -> Message?) throws {
-        guard try session.send(batch) else { return outbox.batches.giveBack() }
+        guard try session.send(batch) else { return outbox.batches.signal() }
         session.statistics.update { $0.recordsSent += count }
         reportProgress(count)
     }
@@ -121,7 +121,7 @@ final class ZoneWorker: Sendable {
     private func summarize() async throws {
         // Whoever hears that all records are here knows then whether their files are.
         try await session.files?.refresh()
-        let summary = try await ledger.summary()
+        let summary = try await peerZone.summary()
         await session.handle { $0.summarized(summary, zone: self.number) }
     }
 
@@ -158,17 +158,17 @@ final class ZoneWorker: Sendable {
     /// Applies a batch and those that wait behind it, in one transaction.
     private func apply(_ first: ArrivedBatch, limit: Int) async throws -> Applied {
         let begin = ContinuousClock.now
-        let applied = try await ledger.applying { [ledger, arrived] transaction in
+        let applied = try await peerZone.applying { [peerZone, arrived] transaction in
             var applied = Applied()
             var records = 0
             var next: ArrivedBatch? = first
             while let current = next {
                 // Of the reasons to refuse a batch this is the one that honest machines give.
-                if !applied.batches.isEmpty, (try? ledger.checkClock(current.batch)) == nil {
+                if !applied.batches.isEmpty, (try? peerZone.checkClock(current.batch)) == nil {
                     applied.left = current
                     break
                 }
-                applied.refusals += try ledger.apply(current.batch, hashes: current.hashes, in: transaction)
+                applied.refusals += try peerZone.apply(current.batch, hashes: current.hashes, in: transaction)
                 applied.batches.append(current.batch.withoutRecords)
                 records += current.batch.records.count
                 arrived.letGo(current)
@@ -190,15 +190,15 @@ final class ZoneWorker: Sendable {
                 Message.Refuse(
                     zone: number, reason: Int(refusal.reason.rawValue), names: refusal.names)))
         engine.onEvent(
-            .refusedPeersRecords(name: ledger.peer.name, refusal.names, refusal.reason.reason))
+            .refusedPeersRecords(name: peerZone.peer.name, refusal.names, refusal.reason.reason))
     }
 
     // MARK: What the session asks for
 
     /// Begins to send, from the token that the peer holds if that is one of ours.
     func begin(heldByPeer held: ChangeToken?, peerTakesWrites: Bool) async throws {
-        if peerTakesWrites { try await ledger.retryRefused() }
-        let begin = try await ledger.begin(heldByPeer: held)
+        if peerTakesWrites { try await peerZone.retryRefused() }
+        let begin = try await peerZone.begin(heldByPeer: held)
         await session.handle {
             $0.began(
                 zone: self.number, at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid,
@@ -206,13 +206,13 @@ final class ZoneWorker: Sendable {
         }
     }
 
-    func noteBegun(at token: ChangeToken?) async throws { try await ledger.noteBegun(at: token) }
+    func noteBegun(at token: ChangeToken?) async throws { try await peerZone.noteBegun(at: token) }
 
     /// The peer does not take some records.
     func noteRefused(_ names: [RecordName], reason number: Int) async throws {
         guard let reason = Refusal.Reason(rawValue: Int64(number)) else { return }
-        try await ledger.noteRefused(Refusal(names: names, reason: reason))
-        engine.onEvent(.peerRefusedRecords(name: ledger.peer.name, names, reason.reason))
+        try await peerZone.noteRefused(Refusal(names: names, reason: reason))
+        engine.onEvent(.peerRefusedRecords(name: peerZone.peer.name, names, reason.reason))
     }
 
     func perform(_ action: ZoneExchange.Action) async throws {
@@ -223,24 +223,24 @@ final class ZoneWorker: Sendable {
             session.statistics.update { $0.recordsReceived += batch.records.count }
             try await arrived.put(ArrivedBatch(batch))
             reportProgress(batch.records.count)
-        case .acknowledged(let token): try await ledger.acknowledge(token)
-        case .voidReceived: try await ledger.voidReceived()
+        case .acknowledged(let token): try await peerZone.acknowledge(token)
+        case .voidReceived: try await peerZone.voidReceived()
         case .checkRecords: try await checkRecords()
         case .takeInventory:
-            let (items, token) = try await ledger.inventory()
+            let (items, token) = try await peerZone.inventory()
             await session.handle { $0.inventoryTaken(items, at: token, zone: self.number) }
         case .resolve(let ids):
-            let names = try await ledger.names(of: ids)
+            let names = try await peerZone.names(of: ids)
             await session.handle { $0.resolved(names, zone: self.number) }
         case .compare(let theirs):
-            let ours = try await ledger.summary()
+            let ours = try await peerZone.summary()
             await session.handle { $0.compared(ours, with: theirs, zone: self.number) }
         case .wake: raise()
         }
     }
 
     private func checkRecords() async throws {
-        if let found = try await engine.store.repairIfNeeded() {
+        if let found = try await engine.store.upkeep.repairIfNeeded() {
             repair.withLock { $0 = found }
             engine.onEvent(.mended(found))
         }
@@ -257,16 +257,16 @@ final class ZoneWorker: Sendable {
             return true
         }
         if isNews {
-            try await engine.store.noteInSync(with: ledger.peer)
+            try await engine.store.peers.noteInSync(with: peerZone.peer)
             engine.onEvent(
                 .inSync(
-                    name: ledger.peer.name, zone: zone.isDefault ? nil : zone.name, digest, statistics))
+                    name: peerZone.peer.name, zone: zone.isDefault ? nil : zone.name, digest, statistics))
         }
         await session.handle { $0.inSyncNoted(zone: self.number) }
     }
 
     private func reportProgress(_ records: Int) {
         guard records > 0 else { return }
-        engine.onEvent(.progress(name: ledger.peer.name, session.statistics.current))
+        engine.onEvent(.progress(name: peerZone.peer.name, session.statistics.current))
     }
 }

@@ -20,7 +20,7 @@ final class SettingsWatch: Sendable {
         change.raise()
         for await _ in change {
             do {
-                let settings = try await store.settings()
+                let settings = try await store.settings.current()
                 trouble.succeeded(.settings)
                 guard settings.version != last else { continue }
                 let isFirst = last == nil

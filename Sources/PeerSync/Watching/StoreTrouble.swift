@@ -6,14 +6,14 @@ import Synchronization
 /// As long as it cannot, no session hears of what other programs write here, or of what its user decides.
 final class StoreTrouble: Sendable {
     /// What is looked for.
-    enum Look: Sendable {
+    enum Subject: Sendable {
         /// What other programs have written.
         case changes
         /// What the user has decided about sync.
         case settings
     }
 
-    private let told = Mutex<[Look: Set<String>]>([:])
+    private let told = Mutex<[Subject: Set<String>]>([:])
     private let logger: Logger
     private let onEvent: @Sendable (SyncEvent) -> Void
 
@@ -22,19 +22,19 @@ final class StoreTrouble: Sendable {
         self.onEvent = onEvent
     }
 
-    func failed(_ look: Look, because error: any Error) {
+    func failed(_ subject: Subject, because error: any Error) {
         logger.warning("a look at the store failed: \(error)")
         let reason = PeerSyncError(store: error)
         let isNews = told.withLock { told in
             let isNews = !told.values.contains { $0.contains(reason.message) }
-            told[look, default: []].insert(reason.message)
+            told[subject, default: []].insert(reason.message)
             return isNews
         }
         if isNews { onEvent(.storeTrouble(reason)) }
     }
 
-    func succeeded(_ look: Look) {
-        let isOver = told.withLock { told in told.removeValue(forKey: look) != nil && told.isEmpty }
+    func succeeded(_ subject: Subject) {
+        let isOver = told.withLock { told in told.removeValue(forKey: subject) != nil && told.isEmpty }
         if isOver { onEvent(.storeTroubleEnded) }
     }
 }

@@ -1,7 +1,5 @@
-import Foundation
 import Logging
 import RecordStore
-import Synchronization
 
 /// Tells sessions that the store has changed, whichever process changed it.
 ///
@@ -36,7 +34,7 @@ final class StoreWatch: Sendable {
             return
         }
         do {
-            if try await store.hasLog(), let loss = files.earlyLoss { throw loss }
+            if try await store.databaseFile.hasLog(), let loss = files.earlyLoss { throw loss }
         } catch let error where !(error is OpenFiles.Loss) {
             trouble.failed(.changes, because: error)
         }
@@ -45,28 +43,28 @@ final class StoreWatch: Sendable {
             logger.notice("the database's files cannot be watched; looking ten times a second")
         }
         let interval = watch == nil ? Self.pollingInterval : Self.fallbackInterval
-        let look = Look(store: store, trouble: trouble) { [weak self] in self?.notify() }
-        let patience = Patience()
+        let poll = ChangePoll(store: store, trouble: trouble) { [weak self] in self?.notify() }
+        let backoff = Backoff()
         let write = Signal()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 guard let watch else { return }
                 for await _ in watch.changes {
                     if let loss = files.loss { throw loss }
-                    patience.begin()
+                    backoff.begin()
                     write.raise()
-                    await look()
+                    await poll()
                 }
             }
             group.addTask {
                 for await _ in write {
-                    while await patience.pause() { await look() }
+                    while await backoff.pause() { await poll() }
                 }
             }
             group.addTask {
                 repeat {
                     if let loss = files.loss { throw loss }
-                    await look(isRegular: true)
+                    await poll(isRegular: true)
                 } while (try? await Task.sleep(for: interval)) != nil
                 write.finish()
             }
@@ -78,66 +76,5 @@ final class StoreWatch: Sendable {
     /// Tells those who observe that the store has changed.
     func notify() {
         for onChange in observers.elements { onChange() }
-    }
-}
-
-/// Looks whether another connection has committed anything since the last look, and takes in what it wrote.
-private struct Look: Sendable {
-    let store: RecordStore
-    let trouble: StoreTrouble
-    let onChange: @Sendable () -> Void
-    private let last = LastVersion()
-
-    private final class LastVersion: Sendable {
-        let value = Mutex<Int64?>(nil)
-    }
-
-    init(store: RecordStore, trouble: StoreTrouble, onChange: @escaping @Sendable () -> Void) {
-        self.store = store
-        self.trouble = trouble
-        self.onChange = onChange
-    }
-
-    /// - Parameter isRegular: assets that could not be put into files are tried again, also when nothing has changed.
-    func callAsFunction(isRegular: Bool = false) async {
-        do {
-            let look = try await store.foldOthersWrites(since: last.value.withLock { $0 })
-            // Only now: what could not be taken in, because another program held the store, is looked at again.
-            last.value.withLock { $0 = look.version }
-            // If there was nothing to take in, another process has done so, or has merged what came from a peer.
-            if look.hasChanged, !look.hasFolded { onChange() }
-            guard look.hasChanged || isRegular else { return }
-            // Once they are there, the sessions look for those that their peers have asked for in vain.
-            try await store.storeAssets()
-            trouble.succeeded(.changes)
-        } catch {
-            if !Task.isCancelled { trouble.failed(.changes, because: error) }
-        }
-    }
-}
-
-/// How long it is looked again after the files were written: a commit is written to the log some moments before others
-/// can see it, as long as it takes to reach the disk.
-private final class Patience: Sendable {
-    private static let length: Duration = .milliseconds(128)
-    private static let shortestPause: Duration = .microseconds(500)
-    private static let longestPause: Duration = .milliseconds(8)
-
-    private let lastWrite = Mutex<ContinuousClock.Instant?>(nil)
-
-    /// The files were written just now.
-    func begin() {
-        lastWrite.withLock { $0 = .now }
-    }
-
-    /// Waits a little: the longer, the longer it was waited already.
-    ///
-    /// - Returns: false, at once, when it was waited long enough.
-    func pause() async -> Bool {
-        guard let lastWrite = lastWrite.withLock({ $0 }) else { return false }
-        let waited = ContinuousClock.now - lastWrite
-        guard waited < Self.length else { return false }
-        let pause = min(max(waited / 4, Self.shortestPause), Self.longestPause)
-        return (try? await Task.sleep(for: pause)) != nil
     }
 }

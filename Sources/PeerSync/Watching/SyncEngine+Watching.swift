@@ -37,7 +37,7 @@ extension SyncEngine {
                     try await self.watchStore()
                 } catch {
                     // At once, because sessions that end write. If it fails, the rescue tells why.
-                    if error is OpenFiles.Loss { try? await self.store.leaveFiles() }
+                    if error is OpenFiles.Loss { try? await self.store.databaseFile.leave() }
                     stop()
                     try? await sessions.waitUntilEmpty()
                     throw error
@@ -91,8 +91,8 @@ extension SyncEngine {
         // Also when the task is cancelled.
         let failure = await Task { [store] () -> (any Error)? in
             do {
-                try await store.leaveFiles()
-                try await store.copyDatabase(to: copy)
+                try await store.databaseFile.leave()
+                try await store.databaseFile.copy(to: copy)
                 return nil
             } catch {
                 return error
@@ -114,11 +114,11 @@ extension SyncEngine {
     }
 
     /// Copies the database to a new file, named by the time, beside it.
-    package func backUp() async throws -> (url: URL, moment: RecordStore.Moment) {
+    package func backUp() async throws -> (url: URL, moment: BackupMoment) {
         let url = newBackup(words.backupName, "")
         // What was written until now is folded, so that folding is no change after it.
         try await store.foldPendingChanges()
-        return (url, try await store.backUp(to: url))
+        return (url, try await store.databaseFile.backUp(to: url))
     }
 
     /// A file named by the time.

@@ -2,13 +2,6 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// A file that records refer to.
-public struct AssetReference: Sendable, Hashable {
-    public let hash: AssetHash
-    /// In bytes.
-    public let size: Int64
-}
-
 /// The tables `assetReference`, `assetLeftover` and `assetWish`.
 enum AssetTable {
     static func isAnyReferred(_ db: Database) throws -> Bool {
@@ -40,7 +33,7 @@ enum AssetTable {
             if let asset = wanted[row[0]], asset.hash.bytes == hash, zone == row[2], asset.size == row[3] {
                 wanted[row[0]] = nil
             } else {
-                try drop(db, name, field: row[0], hash: hash, zone: row[2], sequence: sequence)
+                try drop(db, name, row, sequence: sequence)
             }
         }
         for (field, asset) in wanted.sorted(by: { $0.key < $1.key }) {
@@ -59,18 +52,17 @@ enum AssetTable {
             .execute(arguments: [hash, zone])
     }
 
-    private static func drop(
-        _ db: Database, _ name: String, field: String, hash: [UInt8], zone: Int64, sequence: Int64
-    ) throws {
+    /// - Parameter row: that of `assetReference`.
+    private static func drop(_ db: Database, _ name: String, _ row: Row, sequence: Int64) throws {
         try db.cachedStatement(sql: "DELETE FROM assetReference WHERE recordName = ? AND field = ?")
-            .execute(arguments: [name, field])
+            .execute(arguments: [name, row["field"] as String])
         try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO assetLeftover (hash, zone, changeSequence)
                 SELECT ?1, ?2, ?3
                 WHERE NOT EXISTS (SELECT 1 FROM assetReference WHERE hash = ?1 AND zone = ?2)
                 """
-        ).execute(arguments: [Data(hash), zone, sequence])
+        ).execute(arguments: [Data(row.bytes("hash")), row["zone"] as Int64, sequence])
     }
 
     /// Puts the references of a zone together anew, from what its records hold.
@@ -89,7 +81,7 @@ enum AssetTable {
     ///
     /// Where records name several sizes for one file, it is the one that was named last: somebody may have mended it.
     ///
-    /// - Parameter zones: those of the records; nil for all.
+    /// - Parameter zones: those of the records; nil for all zones.
     static func references(_ db: Database, after id: Int64 = 0, in zones: [Zone]? = nil) throws -> (
         last: Int64, list: [AssetReference]
     ) {

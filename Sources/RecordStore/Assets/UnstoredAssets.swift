@@ -41,26 +41,3 @@ enum UnstoredAssets {
         try db.execute(sql: "DELETE FROM assetUnstored WHERE hash = ?", arguments: [hash])
     }
 }
-
-extension RecordStore {
-    /// Puts the bytes that programs wrote into columns into files, outside of any transaction.
-    ///
-    /// - Throws: ``RecordStoreError``: `noSpace`, `assetUnwritable`. They then wait in the database.
-    package func storeAssets() async throws {
-        guard let assets else { return }
-        while let (hash, bytes) = try await database.read(UnstoredAssets.first) {
-            try await blocking { _ = try assets.add([UInt8](bytes)) }
-            try await database.write { try UnstoredAssets.remove($0, hash) }
-        }
-    }
-
-    /// The same where a write has succeeded already: an asset without a file is counted as missing in the status, and the
-    /// engine tells its user why it has none.
-    func storeAssetsIfPossible() async throws {
-        do {
-            try await storeAssets()
-        } catch let error as RecordStoreError where error.code.isAboutAssetFiles {
-            return
-        }
-    }
-}

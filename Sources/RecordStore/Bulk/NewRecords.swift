@@ -31,10 +31,7 @@ final class NewRecords {
     private let deleteMetadata: Statement
     private let findWaiting: Statement
     private var areAnyWaiting: Bool?
-    private let sound: SoundRecords
-    /// Whether every record of the store is known to be sound (``StoreSoundness``): then what is referred to is, if it is
-    /// there, which the foreign keys tell.
-    var areAllSound = false
+    let sound: SoundRecords
     private var hasher = RecordHasher()
     private var blob: [UInt8] = []
     private var bindings = Bindings()
@@ -63,7 +60,6 @@ final class NewRecords {
     /// Something else was written in this transaction.
     func forget() {
         sound.forget()
-        areAllSound = false
         areAnyWaiting = nil
     }
 
@@ -84,7 +80,7 @@ final class NewRecords {
             last = nil
             return false
         }
-        if areAllSound, db.hasForeignKeyViolation {
+        if sound.isTargetMissing {
             try layout.table.delete(db, state.name.description)
             try deleteMetadata.execute(arguments: [state.name.description])
             return false
@@ -195,7 +191,7 @@ final class NewRecords {
             case .null where !reference.relationship.isRequired: continue
             case .reference(let target)
             where try target.isOfType(reference.relationship.target)
-                && (areAllSound || sound.contains(target)):
+                && sound.contains(target):
                 continue
             default: return false
             }

@@ -9,12 +9,11 @@ struct RecordScan {
         let name: String
         /// Has the columns `status`, `remoteRecord` and `zone`.
         let row: Row
-        /// Those of the record's row in order of ``RecordType/fields``; nil when there is no row.
-        let values: [FieldValue]?
-        fileprivate let table: RecordTable?
+        /// The record's own row, if there is one.
+        fileprivate let present: StoredRecord.Present?
 
         func stored(_ shapes: ShapeTable) throws -> StoredRecord {
-            try StoredRecord(RecordName(name), row, values: values, table: table, shapes: shapes)
+            try StoredRecord(RecordName(name), row, present, shapes: shapes)
         }
     }
 
@@ -81,9 +80,11 @@ struct RecordScan {
         let bounds: [(any DatabaseValueConvertible)?] = [lower, Self.end(of: type)]
         let rows = try Row.fetchCursor(statement, arguments: StatementArguments(bounds + arguments))
         while let row = try rows.next() {
-            let values: [FieldValue]? =
-                if let table, row[4] as Bool { table.values(statement.sqliteStatement, from: 5) } else { nil }
-            let record = Record(name: row[0], row: row, values: values, table: table)
+            let present: StoredRecord.Present? =
+                if let table, row[4] as Bool {
+                    .init(table: table, values: table.values(statement.sqliteStatement, from: 5))
+                } else { nil }
+            let record = Record(name: row[0], row: row, present: present)
             guard try body(record) else { return true }
         }
         return false

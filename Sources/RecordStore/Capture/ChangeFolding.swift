@@ -207,7 +207,11 @@ struct ChangeFolding {
         let new = try NewRecords(db, tables, zone: zone, peer: nil)
         for (name, entry) in entries.inOrder {
             let fields = try captured.fields(of: name.recordType, db)
-            guard try !adopt(db, entry, name, capturedFields: fields, new, &numbering) else { continue }
+            if let (state, date) = try newState(db, entry, name, capturedFields: fields),
+                try new.adopt(state, modificationDate: date, &numbering)
+            {
+                continue
+            }
             try fold(entry, name, capturedFields: fields, into: set)
         }
         var changes = StoreChanges()
@@ -217,14 +221,13 @@ struct ChangeFolding {
         return changes
     }
 
-    /// Takes in a record that is simply new.
-    private func adopt(
-        _ db: Database, _ entry: Entry, _ name: RecordName, capturedFields: [String], _ new: NewRecords,
-        _ numbering: inout ChangeNumbering
-    ) throws -> Bool {
+    /// The state and the `modificationDate` of a row that was inserted, for a record that may be simply new.
+    private func newState(
+        _ db: Database, _ entry: Entry, _ name: RecordName, capturedFields: [String]
+    ) throws -> (RecordState, modificationDate: String?)? {
         guard entry.allFields != nil, !entry.hasEmptied, let table = tables[name.recordType],
             let row = try table.row(db, name.description)
-        else { return false }
+        else { return nil }
         var fields: [RecordField] = []
         fields.reserveCapacity(row.values.count)
         for (field, value) in zip(table.fieldNames, row.values) {
@@ -232,7 +235,7 @@ struct ChangeFolding {
             fields.append(RecordField(name: field, value: value, stamp: stamp))
         }
         let state = RecordState(name: name, sortedFields: fields, deletion: nil, revival: nil)
-        return try new.adopt(state, modificationDate: row.modificationDate, &numbering)
+        return (state, row.modificationDate)
     }
 
     /// The zone of a record: that of the first record it refers to, and so on to the one at the root.
@@ -320,17 +323,5 @@ extension FieldDefinition {
     var isNullified: Bool {
         guard case .reference(_, .nullify, _) = kind else { return false }
         return true
-    }
-}
-
-/// The hybrid logical clock, kept in the store.
-enum StoredClock {
-    static func load(_ db: Database) throws -> HybridLogicalClock {
-        let last = try SyncState.integer(db, .clock) ?? 0
-        return HybridLogicalClock(last: HybridTime(rawValue: UInt64(bitPattern: last)))
-    }
-
-    static func save(_ db: Database, _ clock: HybridLogicalClock) throws {
-        try SyncState.set(db, .clock, Int64(bitPattern: clock.last.rawValue))
     }
 }

@@ -1,54 +1,6 @@
 import GRDB
 import SyncModel
 
-/// How much one batch may hold. A batch is applied in one transaction at the other side.
-///
-/// A batch goes on until it is large enough and the group that it is in is complete: records that were changed
-/// together arrive together. Only a group that is itself larger than the greatest batch is taken apart.
-package struct BatchLimit: Sendable {
-    /// A batch of this many records is large enough.
-    package var records: Int
-    /// A batch of about this many bytes is large enough.
-    package var bytes: Int
-    /// No batch holds more records.
-    package var groupRecords: Int
-    /// No batch holds more bytes, but for the record that passes the limit.
-    package var groupBytes: Int
-
-    /// A zone of more records is copied as a whole in order of name (``WholeCopy``), and groups are taken apart.
-    package var recordsCopiedInGroups: Int
-
-    package init(
-        records: Int, bytes: Int, groupRecords: Int, groupBytes: Int, recordsCopiedInGroups: Int = 10_000
-    ) {
-        self.recordsCopiedInGroups = recordsCopiedInGroups
-        self.records = records
-        self.bytes = bytes
-        self.groupRecords = groupRecords
-        self.groupBytes = groupBytes
-    }
-
-    package static let standard = BatchLimit(
-        records: 5_000, bytes: 1 << 20, groupRecords: 10_000, groupBytes: 6 << 20)
-}
-
-/// Where reading goes on: a token, and what it knows only about.
-package struct ReadingPlace: Sendable, Equatable {
-    package let token: ChangeToken
-    /// In a whole copy the last record that was read, if this process has read it.
-    let lastName: RecordName?
-
-    package init(_ token: ChangeToken) { self.init(token, lastName: nil) }
-
-    init(_ token: ChangeToken, lastName: RecordName?) {
-        self.token = token
-        self.lastName = lastName
-    }
-
-    /// The place of a token: this one, if it is its.
-    package func at(_ token: ChangeToken) -> ReadingPlace { token == self.token ? self : ReadingPlace(token) }
-}
-
 struct ChangeLog {
     let tables: RecordTables
 
@@ -114,7 +66,7 @@ struct ChangeLog {
                 return ChangeBatch(records: filling.records, token: reached, isLast: false)
             }
             let name = try RecordName(row[0] as String)
-            let state = try StoredRecord(name, row, db: db, tables: tables, shapes: shapes).state.transferred
+            let state = try StoredRecord(name, row, tables: tables, shapes: shapes).state.transferred
             filling.append(state, sequence: row[3])
         }
         return ChangeBatch(records: filling.records, token: try Self.current(db), isLast: true)

@@ -1,23 +1,6 @@
 import GRDB
 import SyncModel
 
-/// One step of a deletion.
-public struct DeletionStep: Sendable, Hashable, CustomStringConvertible {
-    public enum Action: String, Sendable, Hashable {
-        /// A reference becomes null.
-        case nullify
-        /// The record is removed.
-        case delete
-    }
-
-    public let name: RecordName
-    public let action: Action
-    /// The reference that led here; nil for the record that was to be deleted.
-    public let field: String?
-
-    public var description: String { "\(action.rawValue) \(name)" + (field.map { " (\($0))" } ?? "") }
-}
-
 /// Finds out what goes with a record that is deleted here.
 ///
 /// Relationships are followed in the schema's priority order, depth first; a record is removed after everything

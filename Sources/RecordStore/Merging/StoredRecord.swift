@@ -11,8 +11,14 @@ struct StoredRecord {
     let alteredFields: Set<String>
     /// The fields of which only the journal has the value.
     let addedFields: Set<String>
-    private let values: [FieldValue]?
-    private let table: RecordTable?
+    private let present: Present?
+
+    /// The row of a record in the table of its type.
+    struct Present {
+        let table: RecordTable
+        /// In order of ``RecordType/fields``.
+        let values: [FieldValue]
+    }
 
     /// Puts a record together.
     ///
@@ -20,23 +26,24 @@ struct StoredRecord {
     ///   - row: has the columns `status` and `remoteRecord`.
     ///   - formerValues: those of the row that somebody has deleted, if they are known.
     init(
-        _ name: RecordName, _ row: Row, db: Database, tables: RecordTables, shapes: ShapeTable,
+        _ name: RecordName, _ row: Row, tables: RecordTables, shapes: ShapeTable,
         formerValues: [String: FieldValue]? = nil
     ) throws {
         let table = tables[name.recordType]
-        try self.init(
-            name, row, values: table?.values(db, name.description), formerValues: formerValues, table: table,
-            shapes: shapes)
+        let present = try table.flatMap { table in
+            try table.values(shapes.db, name.description).map { Present(table: table, values: $0) }
+        }
+        try self.init(name, row, present, shapes: shapes, formerValues: formerValues)
     }
 
     /// Puts a record together whose row was read already.
     ///
     /// - Parameters:
     ///   - row: has the columns `status` and `remoteRecord`.
-    ///   - values: those of the record's row in order of ``RecordType/fields``; nil when there is no row.
+    ///   - present: the record's own row, if there is one.
     init(
-        _ name: RecordName, _ row: Row, values: [FieldValue]?, formerValues: [String: FieldValue]? = nil,
-        table: RecordTable?, shapes: ShapeTable
+        _ name: RecordName, _ row: Row, _ present: Present?, shapes: ShapeTable,
+        formerValues: [String: FieldValue]? = nil
     ) throws {
         guard let status = RecordStatus(rawValue: row["status"]) else {
             throw RecordStoreError(.damagedRecord, "the status of \(name) is none that exists")
@@ -50,21 +57,21 @@ struct StoredRecord {
             addedFields = []
         }
         self.metadata = metadata
-        isRowPresent = values != nil
-        self.values = values
-        self.table = table
+        isRowPresent = present != nil
+        self.present = present
         alteredFields =
-            values == nil || metadata.storedValues.isEmpty
-            ? [] : Set(metadata.storedValues.keys.filter { table?.hasColumn($0) == true })
+            if let present, !metadata.storedValues.isEmpty {
+                Set(metadata.storedValues.keys.filter(present.table.hasColumn))
+            } else { [] }
         state = RecordState(
-            name: name, sortedFields: Self.fields(metadata, values ?? [], table),
+            name: name, sortedFields: Self.fields(metadata, present),
             deletion: metadata.deletion, revival: metadata.revival, erasure: metadata.erasure)
     }
 
     /// The fields as the row has them, if there is one.
     var fieldsOfRow: [RecordField] {
-        guard !alteredFields.isEmpty, let table, let values else { return state.fields }
-        var valuesByField = Dictionary(uniqueKeysWithValues: zip(table.fieldNames, values))
+        guard !alteredFields.isEmpty, let present else { return state.fields }
+        var valuesByField = Dictionary(uniqueKeysWithValues: zip(present.table.fieldNames, present.values))
         return state.fields.map { field in
             RecordField(
                 name: field.name, value: valuesByField.removeValue(forKey: field.name) ?? field.value,
@@ -74,9 +81,9 @@ struct StoredRecord {
 
     /// The references that the row has not, because the record that they lead to is out of sight.
     var emptiedFields: Set<String> {
-        guard !alteredFields.isEmpty, let table, let values else { return [] }
+        guard !alteredFields.isEmpty, let present else { return [] }
         return Set(
-            zip(table.type.fields, values).filter { field, value in
+            zip(present.table.type.fields, present.values).filter { field, value in
                 guard value == .null, alteredFields.contains(field.name), field.isNullified,
                     case .reference? = metadata.storedValues[field.name]
                 else { return false }
@@ -84,23 +91,23 @@ struct StoredRecord {
             }.map(\.0.name))
     }
 
-    private static func fields(
-        _ metadata: RecordMetadata, _ values: [FieldValue], _ table: RecordTable?
-    ) -> [RecordField] {
+    private static func fields(_ metadata: RecordMetadata, _ present: Present?) -> [RecordField] {
         var fields: [RecordField] = []
         fields.reserveCapacity(metadata.fieldNames.count)
         let names = metadata.fieldNames
         // Mostly the record has the fields of its table, and the table has all values.
-        if metadata.storedValues.isEmpty, let table, values.count == names.count, table.fieldNames == names {
+        if metadata.storedValues.isEmpty, let present, present.table.fieldNames == names {
             for index in names.indices {
                 fields.append(
-                    RecordField(name: names[index], value: values[index], stamp: metadata.stamps[index]))
+                    RecordField(
+                        name: names[index], value: present.values[index], stamp: metadata.stamps[index]))
             }
             return fields
         }
         var valuesByField = metadata.storedValues
-        if let table {
-            for (field, value) in zip(table.fieldNames, values) where valuesByField[field] == nil {
+        if let present {
+            for (field, value) in zip(present.table.fieldNames, present.values)
+            where valuesByField[field] == nil {
                 valuesByField[field] = value
             }
         }

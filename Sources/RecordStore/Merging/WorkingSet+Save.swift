@@ -143,19 +143,7 @@ extension WorkingSet {
         if let id = record.original?.countedID {
             try numbering.change(record.zone, db) { $0.remove(id) }
         }
-        try Self.removeTraces(of: record.name, db)
-    }
-
-    /// Removes what the store knows of a record, whose row is gone.
-    static func removeTraces(of name: RecordName, _ db: Database) throws {
-        for sql in [
-            "DELETE FROM remoteRecord WHERE remoteRecordID = ?",
-            "DELETE FROM heldReference WHERE recordName = ?",
-            "DELETE FROM assetReference WHERE recordName = ?",
-        ] {
-            try db.cachedStatement(sql: sql).execute(arguments: [name.description])
-        }
-        try UnsyncedRecords.removeSize(db, name)
+        try RecordTraces.remove(db, of: record.name)
     }
 
     private func save(

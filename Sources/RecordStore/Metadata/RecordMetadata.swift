@@ -44,9 +44,13 @@ package struct RecordMetadata {
     package func encoded(shapeID: Int64) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(64)
-        Self.append(
-            stamps, shapeID: shapeID, valueHash: valueHash, deletion: deletion, revival: revival,
-            erasure: erasure, to: &output)
+        output.append(Self.version)
+        output.append(
+            (deletion == nil ? 0 : Self.hasDeletion) | (revival == nil ? 0 : Self.hasRevival)
+                | (erasure == nil ? 0 : Self.hasErasure))
+        VariableLengthInteger.append(UInt64(shapeID), to: &output)
+        Self.append(stamps, valueHash: valueHash, to: &output)
+        for case let stamp? in [deletion, revival, erasure] { output.append(stamp) }
         let stored = fieldNames.indices.filter { storedValues[fieldNames[$0]] != nil }
         VariableLengthInteger.append(UInt64(stored.count), to: &output)
         for index in stored {
@@ -62,42 +66,28 @@ package struct RecordMetadata {
     static func append(
         new state: RecordState, shapeID: Int64, valueHash: ValueHash, to output: inout [UInt8]
     ) {
-        guard let stamp = state.soleStamp else {
-            append(
-                state.fields.map(\.stamp), shapeID: shapeID, valueHash: valueHash.bytes, deletion: nil,
-                revival: nil, erasure: nil, to: &output)
-            return VariableLengthInteger.append(0, to: &output)
-        }
         output.append(version)
         output.append(0)
         VariableLengthInteger.append(UInt64(shapeID), to: &output)
-        output.append(stamp)
-        // No field has another stamp.
-        output.append(0)
-        valueHash.append(to: &output)
+        if let stamp = state.soleStamp {
+            output.append(stamp)
+            // No field has another stamp.
+            output.append(0)
+            valueHash.append(to: &output)
+        } else {
+            append(state.fields.map(\.stamp), valueHash: valueHash.bytes, to: &output)
+        }
         // No value is stored here.
         output.append(0)
     }
 
-    /// Appends everything before the stored values.
-    private static func append(
-        _ stamps: [Stamp], shapeID: Int64, valueHash: [UInt8], deletion: Stamp?,
-        revival: Stamp?, erasure: Stamp?, to output: inout [UInt8]
-    ) {
-        output.append(version)
-        output.append(
-            (deletion == nil ? 0 : hasDeletion) | (revival == nil ? 0 : hasRevival)
-                | (erasure == nil ? 0 : hasErasure))
-        VariableLengthInteger.append(UInt64(shapeID), to: &output)
+    /// Appends the stamps of the fields and the hash of their values, if there are any fields.
+    private static func append(_ stamps: [Stamp], valueHash: [UInt8], to output: inout [UInt8]) {
         let stamps = StampRun(stamps)
-        if let base = stamps.base {
-            output.append(base)
-            stamps.appendExceptions(to: &output) { $1.append($0) }
-            output.append(contentsOf: valueHash)
-        }
-        if let deletion { output.append(deletion) }
-        if let revival { output.append(revival) }
-        if let erasure { output.append(erasure) }
+        guard let base = stamps.base else { return }
+        output.append(base)
+        stamps.appendExceptions(to: &output) { $1.append($0) }
+        output.append(contentsOf: valueHash)
     }
 
     /// SQL for whether the record of a row of `remoteRecord` was never deleted, as its BLOB says.

@@ -9,7 +9,7 @@ final class ShapeTable {
     /// So many lists are kept, and all are let go when there are more.
     static let limit = 1024
 
-    private let db: Database
+    let db: Database
     private var namesByID: [Int64: [String]] = [:]
     private var idsByNames: [[String]: Int64] = [:]
 

@@ -58,34 +58,3 @@ enum PairingAttempts {
                 + "one may come in \(minutes) minute\(minutes == 1 ? "" : "s")")
     }
 }
-
-extension RecordStore {
-    /// Looks whether an address may try to pair with this machine. Writes nothing, so that whoever may not costs nothing.
-    ///
-    /// - Throws: `tooManyAttempts`.
-    package func checkPairingAttempt(from address: String) async throws {
-        try await database.read { [self] db in
-            try PairingAttempts.check(db, from: address, now: now())
-        }
-    }
-
-    /// Counts an attempt to pair with this machine, until it succeeds or is ten minutes old.
-    ///
-    /// - Parameter address: where it comes from; what counts as one address is for the caller to say.
-    /// - Throws: `tooManyAttempts`, with a sentence for both sides, when there were as many as may be.
-    package func beginPairingAttempt(from address: String) async throws {
-        try await database.write { [self] db in
-            try PairingAttempts.begin(db, from: address, now: now())
-        }
-    }
-
-    /// Pairs with a key that has proved to know the code. A key that is paired already stays as it is.
-    ///
-    /// - Parameter address: where the attempts came from, which are forgotten.
-    package func addPeer(key: [UInt8], name: String, from address: String) async throws -> Peer {
-        try await database.write { [self] db in
-            try PairingAttempts.succeeded(db, from: address)
-            return try addPeer(db, key: key, name: name)
-        }
-    }
-}

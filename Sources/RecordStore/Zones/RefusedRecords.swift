@@ -1,59 +1,8 @@
 import GRDB
 import SyncModel
 
-/// Records of a peer that were not taken.
-package struct Refusal: Sendable, Equatable {
-    package enum Reason: Int64, Sendable {
-        /// The peer may only read.
-        case readOnly = 1
-        /// The records are in another zone of the store that refuses.
-        case otherZone = 2
-        /// The records are too large, or would be when they are merged with what the store that refuses has.
-        case tooLarge = 3
-
-        /// What a user of the library is told.
-        package var reason: RefusedRecord.Reason {
-            switch self {
-            case .readOnly: .readOnly
-            case .otherZone: .otherZone
-            case .tooLarge: .tooLarge
-            }
-        }
-    }
-
-    package let names: [RecordName]
-    package let reason: Reason
-
-    package init(names: [RecordName], reason: Reason) {
-        self.names = names
-        self.reason = reason
-    }
-}
-
 /// The records of a peer that were not taken, by reason.
 typealias RefusedNames = [Refusal.Reason: [RecordName]]
-
-/// A record of which a peer has not taken this store's state.
-public struct RefusedRecord: Sendable, Hashable {
-    /// A stable name of the reason; more may be added.
-    public struct Reason: Sendable, Hashable, CustomStringConvertible {
-        public let description: String
-
-        /// The peer lets this machine only read in the zone.
-        public static let readOnly = Reason(description: "readOnly")
-        /// The peer has the record in another zone.
-        public static let otherZone = Reason(description: "otherZone")
-        /// The record is too large for the peer, or would be when it is merged with what the peer has.
-        public static let tooLarge = Reason(description: "tooLarge")
-    }
-
-    public let name: RecordName
-    /// What the peer that refused it is called here.
-    public let peer: String
-    /// The name of its zone here.
-    public let zone: String
-    public let reason: Reason
-}
 
 /// The table `refusedRecord`.
 enum RefusedRecords {
@@ -123,57 +72,5 @@ enum RefusedRecords {
         try db.cachedStatement(
             sql: "DELETE FROM refusedRecord WHERE peer = ? AND zone = ? AND recordName = ?"
         ).execute(arguments: [peer, zone, name.description])
-    }
-}
-
-extension RecordStore {
-    /// The records that peers have refused, by peer, zone and name.
-    public func refusedRecords() async throws -> [RefusedRecord] {
-        try await database.read { try RefusedRecords.all($0) }
-    }
-
-    /// Ends the refusal of records that the peer has sent, and that are the same here now.
-    func endRefusals(_ db: Database, peer: Int64, zone: Int64, settledBy states: [RecordState]) throws {
-        let refused = Set(try RefusedRecords.names(db, peer: peer, zone: zone))
-        guard !refused.isEmpty else { return }
-        let set = try WorkingSet(db, tables)
-        for state in states where refused.contains(state.name) {
-            guard try set.known(state.name)?.state.transferred == state.transferred else { continue }
-            try RefusedRecords.remove(db, state.name, peer: peer, zone: zone)
-        }
-    }
-
-    /// Gives records new numbers, so that they are sent once more.
-    func sendAgain(_ db: Database, _ names: [RecordName]) throws {
-        guard !names.isEmpty else { return }
-        _ = try fold(db)
-        let set = try WorkingSet(db, tables)
-        for name in names { try set.known(name)?.isAnswer = true }
-        _ = try set.save(generation: generation)
-    }
-
-    /// Gives up what peers have refused in a zone: the records become what the peers have, at the next session. A record
-    /// that was too large for a peer stays: it may be nowhere else. Part of the transaction that is open.
-    ///
-    /// - Returns: the records.
-    @discardableResult
-    public func restoreRefused(_ db: Database, in zone: Zone) throws -> [RecordName] {
-        _ = try fold(db)
-        let names = try String.fetchAll(
-            db, sql: "DELETE FROM refusedRecord WHERE zone = ? AND reason <> ? RETURNING recordName",
-            arguments: [zone.row, Refusal.Reason.tooLarge.rawValue])
-        // A peer's word is no reason to give up what is in another zone.
-        let list = try Set(names).filter { try Zones.row(db, of: $0) == zone.row }
-            .map { try RecordName($0) }.sorted()
-        guard !list.isEmpty else { return [] }
-        try forget(db, list)
-        // Every peer compares everything then, and sends what is missing here.
-        try db.execute(
-            sql: """
-                UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
-                WHERE zone = ?
-                """, arguments: [zone.row])
-        try Generations.startOver(db)
-        return list
     }
 }

@@ -16,8 +16,8 @@ struct ExportWriter {
     private static let pieceSize = 1 << 16
 
     let records: RecordStore
-    /// The zone to export; nil for the default zone.
-    let zone: Zone?
+    /// The zone to export.
+    let zone: ZoneTarget
     /// The time of the export, in milliseconds since 1970.
     let now: Int64
 
@@ -27,7 +27,7 @@ struct ExportWriter {
         try appendHead(db, to: &json)
         var contents = ExportContents()
         var type: String?
-        try records.forEachLiveState(db, zone: zone) { state in
+        try records.listing.forEachLiveState(db, zone: zone) { state in
             let isFirst = state.name.recordType != type
             if isFirst {
                 json.append(raw: type == nil ? "\n    " : "\n    ],\n    ")
@@ -50,10 +50,10 @@ struct ExportWriter {
     }
 
     private func appendHead(_ db: Database, to json: inout JSONText) throws {
-        let zone = try records.current(db, zone)
+        let zone = try records.zones.current(db, zone)
         // The zone's own digest also covers hidden records, which an export leaves out.
         var digest = ZoneDigest()
-        try records.forEachLiveState(db, zone: self.zone) { digest.insert(RecordID($0)) }
+        try records.listing.forEachLiveState(db, zone: self.zone) { digest.insert(RecordID($0)) }
         json.append(raw: "{\n  ")
         json.append(key: "format")
         json.append(quoted: ExportFormat.name)

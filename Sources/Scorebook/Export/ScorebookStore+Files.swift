@@ -49,7 +49,10 @@ extension ScorebookStore {
             let counting = try ImportCounting(db, before: states)
             // The standard name in a file stands for the default zone, whatever its name is here.
             let named = zone == .standard ? nil : zone
-            let target = try self.zone ?? named.map { try records.zone(db, named: $0.description) }
+            let target: ZoneTarget =
+                if case .all = scope, let named {
+                    .one(try records.zones.find(db, named: named.description))
+                } else { scope.target }
             _ = try records.merge(db, states, zone: target)
             if format == .bgStats {
                 _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
@@ -63,7 +66,7 @@ extension ScorebookStore {
     ///
     /// Leaves out a record if one that it needs is neither shown here nor among these records. Otherwise it would
     /// bring back a record that somebody deleted before the backup.
-    private func restoreMissing(_ db: Database, _ states: [RecordState], _ zone: Zone?) throws {
+    private func restoreMissing(_ db: Database, _ states: [RecordState], _ zone: ZoneTarget) throws {
         var missing: [RecordName: RecordState] = [:]
         for state in states where state.isLive {
             guard let known = try records.state(db, of: state.name), !PlayVersions.isOutdatedPart(known)
@@ -73,7 +76,7 @@ extension ScorebookStore {
             let lost =
                 known.erasure == nil && !known.fields.isEmpty
                 ? [] : state.fields.filter { !names.contains($0.name) }
-            if try known.isDeleted || records.isHidden(db, state.name) || !lost.isEmpty {
+            if try known.isDeleted || records.listing.isHidden(db, state.name) || !lost.isEmpty {
                 missing[state.name] = RecordState(name: state.name, fields: known.fields + lost)
             }
         }
@@ -134,7 +137,7 @@ extension ScorebookStore {
     private func exporting<Value: Sendable>(
         _ body: @escaping @Sendable (ExportWriter, Database) throws -> Value
     ) async throws -> Value {
-        let writer = ExportWriter(records: records, zone: zone, now: now())
+        let writer = ExportWriter(records: records, zone: scope.target, now: now())
         // Another program may write between folding and reading. After a few tries this makes other programs wait
         // instead.
         for _ in 0..<3 {

@@ -57,18 +57,18 @@ extension ScorebookStore {
         return try await read { [self] db in
             let titles = RecordTitles(db, records)
             var machines = try Dictionary(
-                records.peers(db).map {
+                records.peers.all(db).map {
                     (ReplicaID(hashing: $0.publicKey), DeletedListing.Machine.named($0.name))
                 },
                 uniquingKeysWith: { first, _ in first })
             machines[BGStatsMapping.origin] = .named("BG Stats")
             machines[records.replica] = .here
-            return try records.deletedRecords(db, type: type, zone: zone).map { record in
+            return try records.listing.deleted(db, type: type, in: scope).map { record in
                 DeletedListing(
                     recordName: record.name, title: try titles.title(of: record.name),
                     deletedAt: Self.text(record.time), machine: machines[record.replica] ?? .unknown,
                     replica: record.replica, companions: record.count,
-                    restorableUntil: Self.text(record.time + RecordStore.defaultRetention), zone: record.zone)
+                    restorableUntil: Self.text(record.time + StoreUpkeep.defaultRetention), zone: record.zone)
             }
         }
     }

@@ -12,7 +12,7 @@ extension ScorebookStore {
     public func addMatch(_ new: NewMatch) async throws -> Match {
         try await write { [self] db in
             let game = try lookup(.game).find(db, new.game)
-            let zone = try records.zone(db, of: game)
+            let zone = try scope(db, of: game)
             let match = Match(
                 game: game,
                 date: try new.date.map(Bounds.date)
@@ -21,7 +21,7 @@ extension ScorebookStore {
                 notes: new.notes?.filled, board: new.board?.filled)
             try Self.check(match)
             try match.insert(db)
-            var persons = MatchPersons(zone: zone, createsPersons: new.createsPersons)
+            var persons = MatchPersons(scope: zone, createsPersons: new.createsPersons)
             for (index, player) in new.players.enumerated() {
                 try Self.insert(
                     db, player, try persons.person(db, player.person), seat: index + 1, match: match)
@@ -68,7 +68,7 @@ extension ScorebookStore {
             var match: Match = try Self.fetch(db, name)
             let old = match
             if let game = edit.game {
-                match.game = try NameLookup(kind: .game, zone: records.zone(db, of: name)).find(db, game)
+                match.game = try NameLookup(kind: .game, scope: scope(db, of: name)).find(db, game)
             }
             edit.date.apply(to: &match.date)
             if case .set(let date) = edit.date { match.date = try Bounds.date(date) }
@@ -111,20 +111,20 @@ extension ScorebookStore {
 /// The persons of a match that is being added.
 private struct MatchPersons {
     /// The zone of the match's game, where new persons go.
-    let zone: Zone?
+    let scope: ZoneScope
     let createsPersons: Bool
     /// The persons added for this match, by name in lower case. The lookup does not find them: they have no zone
     /// before the fold.
     private var added: [String: RecordName] = [:]
 
-    init(zone: Zone?, createsPersons: Bool) {
-        self.zone = zone
+    init(scope: ZoneScope, createsPersons: Bool) {
+        self.scope = scope
         self.createsPersons = createsPersons
     }
 
     /// Finds the person that a text names, or adds a new one.
     mutating func person(_ db: Database, _ text: String) throws -> RecordName {
-        let lookup = NameLookup(kind: .person, zone: zone)
+        let lookup = NameLookup(kind: .person, scope: scope)
         guard createsPersons else { return try lookup.find(db, text) }
         if let name = try lookup.findIfThere(db, text) ?? added[text.trimmed.lowercased()] { return name }
         guard !text.contains(RecordName.separator) else {

@@ -10,8 +10,8 @@ struct NameLookup {
     private static let listed = 5
 
     let kind: RecordKind
-    /// The only zone to search; nil for all.
-    let zone: Zone?
+    /// The zones to search.
+    let scope: ZoneScope
 
     /// Finds a record by its record name, by its name, or by the beginning of its UUID.
     ///
@@ -87,7 +87,8 @@ struct NameLookup {
     /// - Throws: `otherZone` when a record is not in ``zone``.
     func checkZone(_ db: Database, of name: RecordName) throws {
         let text = name.description
-        guard let zone, try Bool.fetchOne(db, sql: "SELECT \(zone.contains("?"))", arguments: [text]) != true
+        guard case .one(let zone) = scope,
+            try Bool.fetchOne(db, sql: "SELECT \(zone.contains("?"))", arguments: [text]) != true
         else { return }
         throw ScorebookError(
             .otherZone,
@@ -100,7 +101,7 @@ struct NameLookup {
     /// Returns SQL that is true for the records of the zone.
     ///
     /// - Parameter column: SQL for a record's name.
-    func limits(_ column: String = "recordName") -> String { zone?.contains(column) ?? "TRUE" }
+    func limits(_ column: String = "recordName") -> String { scope.contains(column) }
 
     /// Returns the records of this kind with their names; nothing for kinds without names.
     private func names(_ db: Database) throws -> [Candidate] {
@@ -153,8 +154,8 @@ struct NameLookup {
 
     private func notFound(_ db: Database, _ text: String) throws -> ScorebookError {
         let zones = try ZoneNames(db)
-        guard let zone, zones.areSeveral else { return notFound(text, "") }
-        guard let name = try? NameLookup(kind: kind, zone: nil).find(db, text) else {
+        guard case .one(let zone) = scope, zones.areSeveral else { return notFound(text, "") }
+        guard let name = try? NameLookup(kind: kind, scope: .all).find(db, text) else {
             return notFound(text, " in the zone “\(zone.name)”")
         }
         let other = try zones.name(db, of: name.description)

@@ -74,7 +74,7 @@ extension ScorebookStore {
     }
 
     private func deleteForever(_ db: Database, _ name: RecordName) throws -> [RecordName] {
-        guard try !records.isHidden(db, name) else {
+        guard try !records.listing.isHidden(db, name) else {
             throw ScorebookError(
                 .notFound,
                 "\(name) went with a deleted record; restore it first, or delete that one for ever")
@@ -114,7 +114,7 @@ private struct DeletedLookup {
     private func named(_ db: Database) throws -> [NameLookup.Candidate] {
         guard [.person, .game].contains(live.kind) else { return [] }
         let titles = RecordTitles(db, records)
-        return try records.deletedRecords(db, type: live.kind.recordType, zone: live.zone).map { record in
+        return try records.listing.deleted(db, type: live.kind.recordType, in: live.scope).map { record in
             NameLookup.Candidate(
                 recordName: record.name.description, name: try titles.title(of: record.name) ?? "")
         }

@@ -139,7 +139,6 @@ extension ScorebookStore {
     private func player(_ db: Database, _ new: NewScore) throws -> RecordName {
         guard let match = new.match else { return try lookup(.player).find(db, new.player) }
         let matchName = try lookup(.match).find(db, match)
-        let zone = try records.zone(db, of: matchName)
         if new.player.hasPrefix(RecordKind.player.recordType + RecordName.separator) {
             let player: Player = try Self.fetch(db, lookup(.player).find(db, new.player))
             guard player.match == matchName else {
@@ -147,7 +146,7 @@ extension ScorebookStore {
             }
             return player.recordName
         }
-        let person = try NameLookup(kind: .person, zone: zone).find(db, new.player)
+        let person = try NameLookup(kind: .person, scope: scope(db, of: matchName)).find(db, new.player)
         let players =
             try Player
             .filter(Column("match") == matchName.description && Column("person") == person.description)

@@ -31,10 +31,10 @@ extension ScorebookStore {
     /// does not know.
     public func pictureUses() async throws -> [PictureUse] {
         try await foldForReading()
-        return try await read { [records, zone] db in
+        return try await read { [records, scope] db in
             var uses = PictureUses()
-            for zone in try zone.map({ [$0] }) ?? records.zones(db) {
-                try records.forEachLiveState(db, zone: zone) { uses.note($0) }
+            for zone in try records.zones.all(db, in: scope) {
+                try records.listing.forEachLiveState(db, zone: .one(zone)) { uses.note($0) }
             }
             return uses.list
         }

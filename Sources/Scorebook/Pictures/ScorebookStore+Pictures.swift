@@ -25,7 +25,7 @@ extension ScorebookStore {
 
     /// - Throws: ``ScorebookError`` `noAssetDirectory`.
     func assetDirectory() throws -> AssetDirectory {
-        guard let assets = records.assets else {
+        guard let assets = records.assetDirectory else {
             throw ScorebookError(
                 .noAssetDirectory, "this scorebook was opened without a directory for pictures")
         }
@@ -116,7 +116,7 @@ extension ScorebookStore {
         }
         return pictures.map { picture in
             var picture = picture
-            picture.isHere = picture.image.map { records.file($0) != nil } ?? false
+            picture.isHere = picture.image.map { records.assets.file($0) != nil } ?? false
             return picture
         }
     }

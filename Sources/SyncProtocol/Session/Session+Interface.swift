@@ -56,7 +56,7 @@ extension Session {
     }
 
     /// The limit on the time that the other side may take for its next step.
-    package enum Patience: Sendable, Equatable {
+    package enum Timeout: Sendable, Equatable {
         /// The handshake.
         case handshake
         /// Pairing and greeting, all together.

@@ -8,7 +8,7 @@ import SyncModel
 /// session returns, in their order. An action that asks for something names the event that answers it. An event after
 /// the end of the session, or for a part that is over, changes nothing.
 ///
-/// The phase says which messages are legal and, with ``patience``, how long to wait for the next one. An illegal
+/// The phase says which messages are legal and, with ``timeout``, how long to wait for the next one. An illegal
 /// message ends the session, as ``failed(_:toldToPeer:)`` does.
 package struct Session: Sendable {
     enum Phase: Sendable {
@@ -65,7 +65,7 @@ package struct Session: Sendable {
 
     // MARK: Facts that follow from the phase
 
-    package var patience: Patience {
+    package var timeout: Timeout {
         switch phase {
         case .handshake: .handshake
         case .awaitingCaller, .identifying, .pairing, .pairingFailed, .greeting, .changing: .greeting

@@ -33,8 +33,8 @@ struct AssetsCommand: StoreCommand {
     func run(_ store: OpenStore) async throws {
         let records = store.scorebook.records
         try await store.scorebook.foldForReading()
-        if let chosen { try await records.setAssetPolicy(chosen) }
-        let figures = AssetFigures(try await records.assetStatus())
+        if let chosen { try await records.assets.setPolicy(chosen) }
+        let figures = AssetFigures(try await records.assets.status())
         try output.write(
             figures,
             fields: [

@@ -28,7 +28,7 @@ struct ClockCommand: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
             try await store.scorebook.foldForReading()
-            let report = try await records.database.read { try records.clockReport($0) }
+            let report = try await records.database.read { try records.clock.report($0) }
             try output.write(ClockFigures(report), report.text)
         }
     }
@@ -53,7 +53,7 @@ struct ClockCommand: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
             try await records.foldPendingChanges()
-            let found = try await records.database.read { try records.clockReport($0) }
+            let found = try await records.database.read { try records.clock.report($0) }
             guard found.needsRepair, !dryRun else { return try output.write(ClockFigures(found), found.text) }
             if !yes {
                 let question =
@@ -66,7 +66,7 @@ struct ClockCommand: AsyncParsableCommand {
                 }
                 guard answer else { throw Failure(.temporaryFailure, "nothing was repaired") }
             }
-            let report = try await records.database.write { try records.repairClock($0) }
+            let report = try await records.database.write { try records.clock.repair($0) }
             try output.write(
                 ClockFigures(report),
                 "repaired: \(report.records.counted("record")) dated as written now; sync again")

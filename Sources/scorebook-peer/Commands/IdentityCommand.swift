@@ -40,7 +40,7 @@ struct IdentityCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            let peers = try await store.scorebook.records.peers()
+            let peers = try await store.scorebook.records.peers.all()
             if !yes {
                 let pairings =
                     peers.isEmpty

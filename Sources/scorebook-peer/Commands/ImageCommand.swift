@@ -91,7 +91,7 @@ struct ImageCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let picture = try await store.scorebook.picture(image)
-            let file = picture.image.flatMap { store.scorebook.records.file($0)?.path }
+            let file = picture.image.flatMap { store.scorebook.records.assets.file($0)?.path }
             try await output.write(
                 Figures(picture: picture, file: file), of: store,
                 fields: [

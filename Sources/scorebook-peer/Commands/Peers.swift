@@ -51,10 +51,10 @@ struct Peers: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
             guard erase else {
-                return Terminal.write("forgot \(try await records.forgetPeer(name).name)")
+                return Terminal.write("forgot \(try await records.peers.forget(name).name)")
             }
             try await records.foldPendingChanges()
-            let plan = try await records.eraseAfterForgetting(name)
+            let plan = try await records.peers.zonesToErase(whenForgetting: name)
             let what = plan.map { "\($0.name) (\(Int($0.digest.count).counted("record")))" }
                 .joined(separator: ", ")
             if !yes {
@@ -63,7 +63,7 @@ struct Peers: AsyncParsableCommand {
                 }
                 guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }
             }
-            let peer = try await records.forgetPeer(name, erasing: plan)
+            let peer = try await records.peers.forget(name, erasing: plan)
             Terminal.write("forgot \(peer.name), and erased \(what)")
         }
     }
@@ -87,7 +87,7 @@ struct Peers: AsyncParsableCommand {
         }
 
         func run(_ store: OpenStore) async throws {
-            try await store.scorebook.records.renamePeer(name, to: newName)
+            try await store.scorebook.records.peers.rename(name, to: newName)
             Terminal.write("renamed to \(newName)")
         }
     }
@@ -98,8 +98,9 @@ extension OpenStore {
     func peerFigures() async throws -> [PeerFigures] {
         let records = scorebook.records
         return try await records.database.read { db in
-            try records.peers(db).map {
-                PeerFigures($0, behind: try records.behind(db, $0), try records.grants(db, to: $0))
+            try records.peers.all(db).map {
+                PeerFigures(
+                    $0, behind: try records.peers.behind(db, $0), try records.zones.grants(db, to: $0))
             }
         }
     }

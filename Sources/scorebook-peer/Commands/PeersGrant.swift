@@ -74,7 +74,7 @@ private struct GrantFigures: Encodable {
     let rights: String
 
     init(_ store: OpenStore, _ rights: ZoneRights, to name: String, in zone: String) async throws {
-        let (peer, zone) = try await store.scorebook.records.grant(rights, to: name, in: zone)
+        let (peer, zone) = try await store.scorebook.records.zones.grant(rights, to: name, in: zone)
         self.peer = peer.name
         self.zone = zone.name
         self.rights = rights.name

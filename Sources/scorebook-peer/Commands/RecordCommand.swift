@@ -43,11 +43,11 @@ struct RecordCommand: AsyncParsableCommand {
             if deleted { return try await listDeleted(store) }
             let type = type
             let held = held
-            let zone = store.scorebook.zone
+            let scope = store.scorebook.scope
             let list = try await records.database.read { db in
                 held
-                    ? try records.heldRecords(db, type: type, zone: zone)
-                    : try records.recordNames(db, type: type, zone: zone)
+                    ? try records.listing.held(db, type: type, in: scope)
+                    : try records.listing.names(db, type: type, in: scope)
             }
             try check(type, records.schema, hasAny: !list.isEmpty)
             if output.json { return try Terminal.write(json: list.map(Line.init)) }
@@ -121,7 +121,7 @@ struct RecordCommand: AsyncParsableCommand {
             try await store.scorebook.foldForReading()
             let found = try await records.database.read { db in
                 try records.state(db, of: name).map {
-                    ($0, try records.isHidden(db, name), try ZoneNames(db).name(db, of: "\(name)"))
+                    ($0, try records.listing.isHidden(db, name), try ZoneNames(db).name(db, of: "\(name)"))
                 }
             }
             guard let (state, isHidden, zone) = found else {

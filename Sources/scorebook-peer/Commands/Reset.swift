@@ -44,7 +44,7 @@ struct Reset: SyncingCommand {
         let records = store.scorebook.records
         let address = try await address(records)
         try await records.foldPendingChanges()
-        let zone = try await records.database.read { try records.current($0, nil) }
+        let zone = try await records.database.read { try records.zones.current($0, .default) }
         if from != nil, !yes { try await confirm(zone, address) }
         let backup = Latest<String>()
         let engine = session.engine(store) { event in
@@ -82,7 +82,7 @@ struct Reset: SyncingCommand {
     /// Returns the address of the machine. The user may name a paired machine instead of its address.
     private func address(_ records: RecordStore) async throws -> PeerAddress {
         let text = from ?? to ?? ""
-        if let peer = try await records.peers().first(where: { $0.name == text }) {
+        if let peer = try await records.peers.all().first(where: { $0.name == text }) {
             guard let address = peer.address.flatMap({ PeerAddress($0) }) else {
                 throw Failure(
                     .dataError,

@@ -35,7 +35,7 @@ struct Status: StoreCommand {
         // The status includes writes of other programs, so this folds them first.
         try await store.scorebook.foldForReading()
         let status = try await records.database.read { try records.status($0) }
-        let assets = AssetFigures(try await records.assetStatus())
+        let assets = AssetFigures(try await records.assets.status())
         let peers = try await store.peerFigures()
         if output.json {
             try Terminal.write(
@@ -59,8 +59,8 @@ struct Status: StoreCommand {
         let repairs = repair
         let found = try await ProgressLine.shared.during("checking every record") {
             repairs
-                ? try await records.database.write { try records.repair($0) }
-                : try await records.database.read { try records.check($0) }
+                ? try await records.database.write { try records.upkeep.repair($0) }
+                : try await records.database.read { try records.upkeep.check($0) }
         }
         let pictures = assets ? try await PictureCheck(store.scorebook) : nil
         if output.json {
@@ -214,7 +214,7 @@ struct Status: StoreCommand {
         rows.append([
             "pending", status.pending == 0 ? "nothing" : "\(status.pending.grouped) not on every machine yet",
         ])
-        if status.clockAhead > RecordStore.defaultAllowedSkew {
+        if status.clockAhead > StoreClock.defaultAllowedSkew {
             rows.append([
                 "clock",
                 "wrote \(Duration.milliseconds(status.clockAhead).formatted()) in the future; see scorebook-peer clock",

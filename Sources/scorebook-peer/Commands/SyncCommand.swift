@@ -23,8 +23,8 @@ struct SyncCommand: StoreCommand {
 
     func run(_ store: OpenStore) async throws {
         let records = store.scorebook.records
-        if let position { try await records.setSyncOn(position == .on) }
-        let isOn = try await records.isSyncOn()
+        if let position { try await records.settings.setSyncOn(position == .on) }
+        let isOn = try await records.settings.isSyncOn()
         try output.write(Figures(sync: isOn), "sync is \(isOn ? "on" : "off")")
     }
 

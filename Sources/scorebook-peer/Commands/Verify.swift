@@ -58,7 +58,7 @@ struct Verify: SyncingCommand {
 
     private func damagedAssets(_ store: OpenStore) async throws -> [AssetHash] {
         let check = try await ProgressLine.shared.during("reading every picture") {
-            try await store.scorebook.records.checkAssets()
+            try await store.scorebook.records.assets.check()
         }
         return check.damaged
     }

@@ -28,8 +28,8 @@ struct ZoneCommand: AsyncParsableCommand {
             let records = store.scorebook.records
             try await store.scorebook.foldForReading()
             let zones = try await records.database.read { db in
-                let peers = try records.peers(db).map { ($0.name, try records.grants(db, to: $0)) }
-                return try records.zones(db).map { zone in
+                let peers = try records.peers.all(db).map { ($0.name, try records.zones.grants(db, to: $0)) }
+                return try records.zones.all(db).map { zone in
                     ZoneListing(
                         figures: ZoneFigures(zone),
                         peers: peers.compactMap { name, grants in
@@ -55,7 +55,7 @@ struct ZoneCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            let zone = try await store.scorebook.records.createZone(name)
+            let zone = try await store.scorebook.records.zones.create(name)
             try output.write(ZoneFigures(zone), "created the zone “\(zone.name)”")
         }
     }
@@ -76,8 +76,8 @@ struct ZoneCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
-            try await records.renameZone(name, to: newName)
-            let zone = try await records.zone(named: newName)
+            try await records.zones.rename(name, to: newName)
+            let zone = try await records.zones.find(named: newName)
             try output.write(ZoneFigures(zone), "renamed to “\(zone.name)”")
         }
     }
@@ -102,9 +102,9 @@ struct ZoneCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let records = store.scorebook.records
-            let zone = try await records.zone(named: name)
+            let zone = try await records.zones.find(named: name)
             let refused = Set(
-                try await records.refusedRecords().filter { $0.zone == zone.name }.map(\.name)
+                try await records.refusals.all().filter { $0.zone == zone.name }.map(\.name)
             ).sorted()
             guard !refused.isEmpty else {
                 return try output.write([String](), "nothing of the zone “\(zone.name)” was refused")
@@ -120,7 +120,7 @@ struct ZoneCommand: AsyncParsableCommand {
                 }
                 guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }
             }
-            let given = try await records.database.write { try records.restoreRefused($0, in: zone) }
+            let given = try await records.database.write { try records.refusals.giveUp($0, in: zone) }
             try output.write(
                 given,
                 "gave up what was written here to \(given.listed); the next sync brings back what the other "

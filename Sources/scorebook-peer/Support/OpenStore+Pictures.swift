@@ -12,8 +12,8 @@ extension OpenStore {
     ///   and no machine is paired.
     func fileOrFetch(_ image: Asset) async throws -> URL {
         let records = scorebook.records
-        let peers = try await records.peers()
-        if let assets = records.assets, let file = records.file(image) {
+        let peers = try await records.peers.all()
+        if let assets = records.assetDirectory, let file = records.assets.file(image) {
             if try await blocking({ try !assets.isDamaged(image.hash) }) { return file }
             guard !peers.isEmpty else {
                 throw Failure(
@@ -37,13 +37,13 @@ extension OpenStore {
                 "the file of the picture \(name) is not here, and no machine is paired with this one")
         }
         // Any session of this store fetches the file: one of this process, or one that another process already runs.
-        try await records.setWished([image.hash], true)
+        try await records.assets.setWished([image.hash], true)
         let found = await Result {
             try await ProgressLine.shared.during("fetching \(name)") {
                 try await file(image, from: peers)
             }
         }
-        try await records.setWished([image.hash], false)
+        try await records.assets.setWished([image.hash], false)
         guard let file = try found.get() else {
             throw Failure(
                 .unavailable,
@@ -71,14 +71,14 @@ extension OpenStore {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { _ = try? await connector.syncOnce() }
             group.addTask {
-                while records.file(image) == nil {
+                while records.assets.file(image) == nil {
                     guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
                 }
             }
             await group.next()
             group.cancelAll()
         }
-        return records.file(image)
+        return records.assets.file(image)
     }
 
     /// Waits for another process to fetch a file, as long as bytes of it arrive.
@@ -87,8 +87,8 @@ extension OpenStore {
         var last: Int64 = -1
         var deadline = ContinuousClock.now + patience
         while ContinuousClock.now < deadline {
-            if let file = scorebook.records.file(image) { return file }
-            let count = scorebook.records.assets?.receivedCount(image.hash) ?? 0
+            if let file = scorebook.records.assets.file(image) { return file }
+            let count = scorebook.records.assetDirectory?.receivedCount(image.hash) ?? 0
             if count != last { deadline = .now + patience }
             last = count
             try await Task.sleep(for: .milliseconds(50))

@@ -20,7 +20,7 @@ struct AssetFigures: Encodable {
         policy = status.policy.description
         (files, bytes) = (status.referred.files, status.referred.bytes)
         (missing, missingBytes) = (status.missing.files, status.missing.bytes)
-        (left, leftBytes) = (status.left.files, status.left.bytes)
+        (left, leftBytes) = (status.excluded.files, status.excluded.bytes)
     }
 
     /// As in “12 (5.4 MB), 3 missing (1.2 MB), 2 left on other machines (3.1 MB)”.
@@ -58,7 +58,7 @@ struct PictureCheck: Encodable {
 
     /// Reads every file, and puts damaged files aside.
     init(_ scorebook: ScorebookStore) async throws {
-        let check = try await scorebook.records.checkAssets { count in
+        let check = try await scorebook.records.assets.check { count in
             ProgressLine.shared.show("checking pictures, \(count.files.grouped), \(count.bytes.byteCount)")
         }
         ProgressLine.shared.clear()

@@ -60,12 +60,12 @@ struct OpenStore: Sendable {
     func limited(to zone: String?) async throws -> OpenStore {
         guard let zone else { return self }
         var store = self
-        store.scorebook = scorebook.limited(to: try await scorebook.records.zone(named: zone))
+        store.scorebook = scorebook.limited(to: try await scorebook.records.zones.find(named: zone))
         return store
     }
 
     /// Returns whether there is more than one zone. Then output for people names the zone of a record.
-    func hasSeveralZones() async throws -> Bool { try await scorebook.records.zones().count > 1 }
+    func hasSeveralZones() async throws -> Bool { try await scorebook.records.zones.all().count > 1 }
 
     /// Opens the store in a directory. Makes it if there is none.
     ///

@@ -35,11 +35,11 @@ extension SessionMachine {
     private func fill(_ db: Database, _ content: SessionFile.Zone, _ peer: Peer) throws {
         let id = try #require(content.id)
         if content.default {
-            try store.adopt(db, id)
+            try store.zones.adopt(db, id)
         } else {
-            _ = try store.takeUpZone(db, id, called: content.calledHere, from: peer)
+            _ = try store.zones.takeUp(db, id, called: content.calledHere, from: peer)
         }
-        let zone = try #require(try store.zone(db, id))
+        let zone = try #require(try store.zones.find(db, id))
         for record in content.records { try merge(db, record.state.state, zone) }
         let row = try #require(
             try Int64.fetchOne(
@@ -79,11 +79,11 @@ extension SessionMachine {
     /// Merges a record; one that has become too large to be sent field by field, because nobody may send it at once.
     private func merge(_ db: Database, _ state: RecordState, _ zone: Zone) throws {
         guard state.isTooLarge else {
-            _ = try store.merge(db, [state], zone: zone)
+            _ = try store.merge(db, [state], zone: .one(zone))
             return
         }
         for field in state.fields {
-            _ = try store.merge(db, [RecordState(name: state.name, fields: [field])], zone: zone)
+            _ = try store.merge(db, [RecordState(name: state.name, fields: [field])], zone: .one(zone))
         }
     }
 }

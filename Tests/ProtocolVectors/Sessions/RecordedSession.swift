@@ -121,9 +121,9 @@ package final class RecordedSession {
             try await follow(try agreements.0.received(answer), of: caller, &agreements.0, wish)
         }
         if wish.startsOver {
-            let zones = try await caller.machine.store.zones(agreed.zones.map(\.id))
+            let zones = try await caller.machine.store.zones.find(agreed.zones.map(\.id))
             try caller.machine.write { db in
-                _ = try caller.machine.store.startOver(
+                _ = try caller.machine.store.exchange.startOver(
                     db, with: caller.peer,
                     in: zip(zones, agreed.zones).map { ($0, heldByPeer: $1.heldByPeer) })
             }
@@ -145,10 +145,10 @@ package final class RecordedSession {
             case .ask(let question):
                 steps += try agreement.decided(question.proposal == nil ? .nobody : wish.answer)
             case .readTokens(let ids):
-                steps += agreement.tokensRead(try await store.receivedTokens(of: side.peer, in: ids))
+                steps += agreement.tokensRead(try await store.exchange.receivedTokens(of: side.peer, in: ids))
             case .share(let plan):
                 let backup = plan.replaces ? try await side.machine.engine.backUp() : nil
-                _ = try await store.share(plan, with: side.peer, since: backup?.moment)
+                _ = try await store.exchange.share(plan, with: side.peer, since: backup?.moment)
                 steps += agreement.shared()
             case .send(let message):
                 try record(message, from: side)
@@ -188,7 +188,7 @@ package final class RecordedSession {
     }
 
     private func begin(_ side: Side, _ zones: [ZoneAgreement.Entry], _ wish: RecordedWish) async throws {
-        let known = try await side.machine.store.zones(zones.map(\.id))
+        let known = try await side.machine.store.zones.find(zones.map(\.id))
         side.zones = known.enumerated().map { number, zone in
             SessionZone(
                 number, zone, of: side.machine, with: side.peer, isCaller: side.isCaller,

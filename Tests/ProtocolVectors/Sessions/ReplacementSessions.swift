@@ -156,7 +156,7 @@ extension SessionScene {
         let other = machine === kitchen ? attic : kitchen
         let peer = try machine.peer(other)
         let further = try machine.zones()[1]
-        try machine.write { try machine.store.setRights($0, .none, to: peer, in: further) }
+        try machine.write { try machine.store.zones.setRights($0, .none, to: peer, in: further) }
         try machine.grant(.write, to: other)
     }
 }

@@ -76,10 +76,10 @@ package final class SessionMachine {
 
     /// Another machine, as this one knows it. The two are paired from the first time on that one asks.
     package func peer(_ other: SessionMachine) throws -> Peer {
-        try write { try store.addPeer($0, key: other.keyPair.publicKey.bytes, name: other.name) }
+        try write { try store.peers.add($0, key: other.keyPair.publicKey.bytes, name: other.name) }
     }
 
-    package func zones() throws -> [Zone] { try read { try store.zones($0) } }
+    package func zones() throws -> [Zone] { try read { try store.zones.all($0) } }
 
     // MARK: What happens to a machine
 
@@ -92,12 +92,12 @@ package final class SessionMachine {
     package func grant(_ rights: ZoneRights, to other: SessionMachine) throws {
         let peer = try peer(other)
         let zone = try zones()[0]
-        try write { try store.setRights($0, rights, to: peer, in: zone) }
+        try write { try store.zones.setRights($0, rights, to: peer, in: zone) }
     }
 
     /// Forgets the deletions that all peers have acknowledged, however new they are.
     package func forgetDeletions() throws {
-        _ = try write { try store.purgeTombstones($0, retention: 0) }
+        _ = try write { try store.upkeep.purge($0, retention: 0) }
     }
 
     func makeBackup() throws {
@@ -121,7 +121,8 @@ package final class SessionMachine {
     func lose(_ record: String) throws {
         try write { db in
             let name = Samples.name(record)
-            guard let state = try store.state(db, of: name), let zone = try store.zone(db, of: name) else {
+            guard let state = try store.state(db, of: name), let zone = try store.zones.find(db, of: name)
+            else {
                 preconditionFailure("there is no record \(record)")
             }
             var digest = zone.digest

@@ -123,7 +123,7 @@ extension SessionMachine {
                         let generation = tokens.name(Array(row[0] as Data))
                         return ["generation": .hex(generation), "firstNumber": .decimal(row[1] as Int64)]
                     }),
-                "zones": .array(try store.zones(db).map { try describe(db, $0, peer, tokens) }),
+                "zones": .array(try store.zones.all(db).map { try describe(db, $0, peer, tokens) }),
             ]
         }
     }
@@ -140,14 +140,14 @@ extension SessionMachine {
             arguments: [zone.id.name.description, zone.id.owner.description])
         let link = try Row.fetchOne(
             db, sql: "SELECT * FROM peerZone WHERE peer = ? AND zone = ?", arguments: [peer.id, row])
-        let summary = try PeerLedger(store: store, zone: zone, peer: peer).summary(db)
+        let summary = try PeerZone(store: store, zone: .one(zone), peer: peer).summary(db)
         let refused = try Row.fetchAll(
             db, sql: "SELECT recordName, reason FROM refusedRecord WHERE peer = ? AND zone = ? ORDER BY 1",
             arguments: [peer.id, row])
         let forgotten = try Int64.fetchOne(
             db, sql: "SELECT purgedSequence FROM recordZone WHERE id = ?", arguments: [row])
         var records: [JSON] = []
-        try store.forEachState(db, zone: zone) { records.append(try describe(db, $0, peer)) }
+        try store.listing.forEachState(db, zone: .one(zone)) { records.append(try describe(db, $0, peer)) }
         return .object(
             JSON.zone(zone.id) + [
                 ("calledHere", .string(zone.name)), ("default", .bool(zone.isDefault)),

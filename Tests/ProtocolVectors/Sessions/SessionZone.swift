@@ -9,7 +9,7 @@ import SyncProtocol
 final class SessionZone {
     private let number: Int
     private let machine: SessionMachine
-    private let ledger: PeerLedger
+    private let peerZone: PeerZone
     private let send: (Message) -> Void
     private var exchange: ZoneExchange
     private var place = ReadingPlace(.start)
@@ -24,7 +24,7 @@ final class SessionZone {
         self.machine = machine
         self.comparesEverything = comparesEverything
         self.send = send
-        ledger = PeerLedger(store: machine.store, zone: zone, peer: peer)
+        peerZone = PeerZone(store: machine.store, zone: .one(zone), peer: peer)
         exchange = ZoneExchange(zone: number, isCaller: isCaller)
     }
 
@@ -32,8 +32,8 @@ final class SessionZone {
     var isConfirmed: Bool { exchange.isConfirmed }
 
     func begin(heldByPeer held: ChangeToken?, mayWrite: Bool) throws {
-        if mayWrite, try summary().refused > 0 { try machine.write { try ledger.retryRefused($0) } }
-        let begin = try machine.read { try ledger.begin($0, heldByPeer: held) }
+        if mayWrite, try summary().refused > 0 { try machine.write { try peerZone.retryRefused($0) } }
+        let begin = try machine.read { try peerZone.begin($0, heldByPeer: held) }
         send(
             exchange.begin(
                 at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid, recordCount: begin.recordCount))
@@ -45,7 +45,7 @@ final class SessionZone {
     func receive(_ message: Message) throws {
         switch message {
         case .begin(let begin):
-            try machine.write { try ledger.noteBegun($0, at: exchange.start) }
+            try machine.write { try peerZone.noteBegun($0, at: exchange.start) }
             try perform(exchange.received(begin))
         case .batch(_, let batch): try perform(exchange.received(batch))
         case .acknowledge(_, let token): try perform(exchange.receivedAcknowledgement(token))
@@ -56,7 +56,7 @@ final class SessionZone {
             try exchange.checkHasBegun()
             guard let reason = Refusal.Reason(rawValue: Int64(refuse.reason)) else { return }
             let refusal = Refusal(names: refuse.names, reason: reason)
-            try machine.write { try ledger.noteRefused($0, refusal) }
+            try machine.write { try peerZone.noteRefused($0, refusal) }
         default: preconditionFailure("no message of a zone: \(message)")
         }
     }
@@ -67,37 +67,37 @@ final class SessionZone {
             switch request {
             case .read(let token, let includingEcho):
                 let (batch, next) = try machine.read {
-                    try ledger.nextBatch($0, after: place.at(token), includingEcho: includingEcho)
+                    try peerZone.nextBatch($0, after: place.at(token), includingEcho: includingEcho)
                 }
                 place = next
                 if let message = exchange.batchRead(batch) { send(message) }
             case .readNamed(let names):
-                let records = try machine.read { try ledger.states($0, named: names) }
+                let records = try machine.read { try peerZone.states($0, named: names) }
                 if let message = exchange.namedRead(records) { send(message) }
             case .summarize: try perform(exchange.summarized(summary()))
             }
         }
     }
 
-    private func summary() throws -> ZoneSummary { try machine.read { try ledger.summary($0) } }
+    private func summary() throws -> ZoneSummary { try machine.read { try peerZone.summary($0) } }
 
     private func perform(_ actions: [ZoneExchange.Action]) throws {
         for action in actions {
             switch action {
             case .send(let message): send(message)
             case .apply(let batch): try apply(batch)
-            case .acknowledged(let token): try machine.write { try ledger.acknowledge($0, token) }
-            case .voidReceived: try machine.write { try ledger.voidReceived($0) }
+            case .acknowledged(let token): try machine.write { try peerZone.acknowledge($0, token) }
+            case .voidReceived: try machine.write { try peerZone.voidReceived($0) }
             case .checkRecords:
                 comparesEverything = false
-                let check = try machine.read { try machine.store.check($0) }
+                let check = try machine.read { try machine.store.upkeep.check($0) }
                 precondition(check.isSound, "the store of \(machine.name) is to be sound: \(check)")
                 try perform(exchange.recordsChecked())
             case .takeInventory:
-                let (items, token) = try machine.read { try ledger.inventory($0) }
+                let (items, token) = try machine.read { try peerZone.inventory($0) }
                 try perform(exchange.inventoryTaken(items, at: token))
             case .resolve(let ids):
-                let names = try machine.read { try ledger.names($0, of: ids) }
+                let names = try machine.read { try peerZone.names($0, of: ids) }
                 try perform(exchange.resolved(names.sorted()))
             case .compare(let theirs): try compare(theirs)
             case .wake: break
@@ -106,7 +106,7 @@ final class SessionZone {
     }
 
     private func apply(_ batch: ChangeBatch) throws {
-        for refusal in try machine.write({ try ledger.apply($0, batch) }) {
+        for refusal in try machine.write({ try peerZone.apply($0, batch) }) {
             send(
                 .refuse(
                     Message.Refuse(

@@ -80,10 +80,10 @@ struct AssetReferenceTests {
                     "Photo|~|1|file|\(first.hash)|1001", "Photo|~|1|small|\(second.hash)|1002",
                     "Photo|~|2|file|\(first.hash)|1001",
                 ])
-            #expect(try await album.store.assetStatus().missing.files == 2)
-            #expect(try await album.store.assetStatus().missing.bytes == 2003)
+            #expect(try await album.store.assets.status().missing.files == 2)
+            #expect(try await album.store.assets.status().missing.bytes == 2003)
             _ = try assets.add(Self.asset(1).bytes)
-            #expect(try await album.store.assetStatus().missing.files == 1)
+            #expect(try await album.store.assets.status().missing.files == 1)
 
             try await album.write(
                 "UPDATE Photo SET small = NULL, file = 'nothing' WHERE recordName = 'Photo|~|1'")
@@ -110,7 +110,9 @@ struct AssetReferenceTests {
             // In other columns a BLOB is a BLOB.
             try await album.write("UPDATE Photo SET title = x'ffd8ff'")
             #expect(try album.rows("SELECT typeof(title) FROM Photo") == ["blob"])
-            let check = try await album.store.database.read { [store = album.store] in try store.check($0) }
+            let check = try await album.store.database.read { [store = album.store] in
+                try store.upkeep.check($0)
+            }
             #expect(check.isSound)
         }
     }
@@ -134,7 +136,7 @@ struct AssetReferenceTests {
             }
             let kept = try #require(state)
             #expect(!kept.isTooLarge)
-            #expect(try await album.store.assetStatus().missing.files == 2)
+            #expect(try await album.store.assets.status().missing.files == 2)
 
             try FileManager.default.removeItem(at: assets.url)
             try await album.write("UPDATE Photo SET title = 'Sea'")
@@ -155,8 +157,8 @@ struct AssetReferenceTests {
             }
             #expect(!assets.isHere(asset.hash))
             #expect(try album.references == ["Photo|~|1|file|\(asset.hash)|1003"])
-            #expect(try await album.store.wantedAssets(after: 0).list.isEmpty, "its bytes are here")
-            try await album.store.storeAssets()
+            #expect(try await album.store.assets.wanted(after: 0).list.isEmpty, "its bytes are here")
+            try await album.store.assets.storeFiles()
             #expect(assets.isIntact(asset.hash))
             #expect(try album.rows("SELECT * FROM assetUnstored") == [])
         }
@@ -178,7 +180,7 @@ struct AssetReferenceTests {
                 _ = try store.fold(db)
             }
             #expect(told.withLock { $0 } == [false])
-            try await album.store.storeAssets()
+            try await album.store.assets.storeFiles()
             #expect(told.withLock { $0 } == [false, true])
         }
     }
@@ -204,7 +206,7 @@ struct AssetReferenceTests {
             try await album.database.write { db in
                 try db.execute(sql: "DELETE FROM assetReference; UPDATE recordZone SET recordCount = 7")
             }
-            try await album.store.database.write { [store = album.store] in _ = try store.repair($0) }
+            try await album.store.database.write { [store = album.store] in _ = try store.upkeep.repair($0) }
             #expect(try album.references == before)
         }
     }
@@ -217,20 +219,20 @@ struct AssetReferenceTests {
                     "INSERT INTO Photo (recordName, file) VALUES (?, ?)", ["Photo|~|\(number)", asset.json])
             }
             func wanted(after id: Int64 = 0) async throws -> [AssetHash] {
-                try await album.store.wantedAssets(after: id).list.map(\.hash)
+                try await album.store.assets.wanted(after: id).list.map(\.hash)
             }
             #expect(try await wanted() == list.map(\.hash))
-            try await album.store.setAssetPolicy(.under(1021))
+            try await album.store.assets.setPolicy(.under(1021))
             #expect(try await wanted() == [list[0].hash, list[1].hash])
-            #expect(try await album.store.assetStatus().left.files == 2)
-            try await album.store.setAssetPolicy(.none)
+            #expect(try await album.store.assets.status().excluded.files == 2)
+            try await album.store.assets.setPolicy(.none)
             #expect(try await wanted() == [])
-            try await album.store.setWished([list[3].hash], true)
+            try await album.store.assets.setWished([list[3].hash], true)
             #expect(try await wanted() == [list[3].hash])
             _ = try assets.add(Self.asset(40).bytes)
             #expect(try await wanted() == [])
-            try await album.store.setAssetPolicy(.all)
-            let last = try await album.store.wantedAssets(after: 0).last
+            try await album.store.assets.setPolicy(.all)
+            let last = try await album.store.assets.wanted(after: 0).last
             #expect(try await wanted(after: last) == [])
         }
     }
@@ -244,12 +246,12 @@ struct AssetReferenceTests {
             let larger = try #require(
                 Asset(hash: asset.hash, size: 1 << 20, mediaType: asset.mediaType, name: asset.name))
             func wanted(after id: Int64 = 0) async throws -> [Int64] {
-                try await album.store.wantedAssets(after: id).list.map(\.size)
+                try await album.store.assets.wanted(after: id).list.map(\.size)
             }
             try await album.write(
                 "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [wrong.json])
             #expect(try await wanted() == [7])
-            let last = try await album.store.wantedAssets(after: 0).last
+            let last = try await album.store.assets.wanted(after: 0).last
             try await album.write("UPDATE Photo SET file = ?", [asset.json])
             #expect(try await wanted(after: last) == [asset.size])
             #expect(try album.references == ["Photo|~|1|file|\(asset.hash)|\(asset.size)"])
@@ -262,7 +264,7 @@ struct AssetReferenceTests {
                     "INSERT INTO Photo (recordName, file) VALUES (?, ?)",
                     ["Photo|~|other\(number)", other.json])
                 #expect(try await wanted() == [])
-                #expect(try await album.store.assetStatus().missing.files == 0)
+                #expect(try await album.store.assets.status().missing.files == 0)
             }
             try await album.write("DELETE FROM Photo WHERE recordName = 'Photo|~|1'")
             #expect(try await wanted() == [1 << 20], "no record names the size that the file has")
@@ -272,15 +274,15 @@ struct AssetReferenceTests {
     /// Who waits for files sees that fewer are wanted.
     @Test func lettingGoOfAFileIsSeen() async throws {
         try await withAlbum { album, _ in
-            var seen: Set<Int64> = [try await album.store.wantedAssets(after: 0).lastLeftover]
+            var seen: Set<Int64> = [try await album.store.assets.wanted(after: 0).lastLeftover]
             for number in 1...3 {
                 try await album.write(
                     "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)",
                     [Self.asset(UInt8(number)).asset.json])
-                let before = try await album.store.wantedAssets(after: 0).lastLeftover
+                let before = try await album.store.assets.wanted(after: 0).lastLeftover
                 #expect(seen.contains(before))
                 try await album.write("DELETE FROM Photo")
-                let after = try await album.store.wantedAssets(after: 0).lastLeftover
+                let after = try await album.store.assets.wanted(after: 0).lastLeftover
                 #expect(seen.insert(after).inserted)
             }
         }
@@ -290,9 +292,9 @@ struct AssetReferenceTests {
     @Test func whatIsWantedOfAPeerGoesByZones() async throws {
         try await withAlbum { album, _ in
             let store = album.store
-            let club = try await store.createZone("club")
+            let club = try await store.zones.create("club")
             let (shared, secret) = (Self.asset(1).asset, Self.asset(2).asset)
-            for (zone, asset) in [(nil, shared), (club, shared), (club, secret)] {
+            for (zone, asset) in [(ZoneTarget.default, shared), (.one(club), shared), (.one(club), secret)] {
                 try await store.database.write { db in
                     try db.execute(
                         sql: "INSERT INTO Photo (recordName, file) VALUES (?, ?)",
@@ -300,15 +302,15 @@ struct AssetReferenceTests {
                     _ = try store.fold(db, newIn: zone)
                 }
             }
-            let home = try await store.zone(named: "ScorebookData")
+            let home = try await store.zones.find(named: "ScorebookData")
             func wanted(_ zones: [Zone]?) async throws -> [AssetHash] {
-                try await store.wantedAssets(after: 0, in: zones).list.map(\.hash)
+                try await store.assets.wanted(after: 0, in: zones).list.map(\.hash)
             }
             #expect(try await wanted(nil) == [shared.hash, secret.hash])
             #expect(try await wanted([home]) == [shared.hash])
             #expect(try await wanted([club]) == [shared.hash, secret.hash])
             #expect(try await wanted([]) == [])
-            #expect(try await store.isAssetReferred(secret.hash, in: [home]) == false)
+            #expect(try await store.assets.isReferred(secret.hash, in: [home]) == false)
         }
     }
 
@@ -320,15 +322,15 @@ struct AssetReferenceTests {
             let stranger = try assets.add(Self.asset(7).bytes)
             try await album.write(
                 "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [asset.json])
-            let peer = try await album.store.addPeer(key: [UInt8](repeating: 9, count: 32), name: "attic")
-            let ledger = PeerLedger(store: album.store, peer: peer)
+            let peer = try await album.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "attic")
+            let peerZone = PeerZone(store: album.store, peer: peer)
             func acknowledgeAll() async throws {
                 try await album.store.database.write { db in
-                    try ledger.acknowledge(db, ledger.summary(db).current)
+                    try peerZone.acknowledge(db, peerZone.summary(db).current)
                 }
             }
             func remove(retention: Int64) async throws -> Int {
-                try await album.store.removeUnreferredAssets(retention: retention)
+                try await album.store.assets.removeUnreferred(retention: retention)
             }
             try await acknowledgeAll()
             // The clock has to have moved on since it was first seen that nobody needs it.

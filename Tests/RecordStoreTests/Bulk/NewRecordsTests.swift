@@ -30,7 +30,8 @@ struct NewRecordsTests: PeerRecords {
         try await apply(records.reversed().map { [$0] }, to: loaded, manyRecords: .max)
         #expect(try contentsWithoutShapes(new) == contentsWithoutShapes(loaded))
         for machine in [new, loaded] {
-            let check = try await machine.store.database.read { [store = machine.store] in try store.check($0)
+            let check = try await machine.store.database.read { [store = machine.store] in
+                try store.upkeep.check($0)
             }
             #expect(check.isSound)
         }

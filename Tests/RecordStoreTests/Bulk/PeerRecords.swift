@@ -38,9 +38,9 @@ extension PeerRecords {
             ])
     }
 
-    func ledger(of machine: Machine, in zone: Zone? = nil) async throws -> PeerLedger {
-        let peer = try await machine.store.addPeer(key: [UInt8](repeating: 3, count: 32), name: "peer")
-        return PeerLedger(store: machine.store, zone: zone, peer: peer)
+    func peerZone(of machine: Machine, in zone: ZoneTarget = .default) async throws -> PeerZone {
+        let peer = try await machine.store.peers.add(key: [UInt8](repeating: 3, count: 32), name: "peer")
+        return PeerZone(store: machine.store, zone: zone, peer: peer)
     }
 
     /// Merges states as a peer's batches, one transaction for each list.
@@ -49,27 +49,27 @@ extension PeerRecords {
     ///   - isWhole: whether the last one ends the peer's stream.
     ///   - manyRecords: a list of so many makes it worth switching the triggers off.
     func apply(
-        _ batches: [[RecordState]], to machine: Machine, in zone: Zone? = nil, isWhole: Bool = true,
+        _ batches: [[RecordState]], to machine: Machine, in zone: ZoneTarget = .default, isWhole: Bool = true,
         manyRecords: Int = 1
     ) async throws {
-        let ledger = try await ledger(of: machine, in: zone)
+        let peerZone = try await peerZone(of: machine, in: zone)
         for (index, records) in batches.enumerated() {
             let isLast = isWhole && index == batches.count - 1
             let batch = ChangeBatch(records: records, token: .start, isLast: isLast)
             _ = try await machine.store.database.write {
-                try ledger.apply($0, batch, manyRecords: manyRecords)
+                try peerZone.apply($0, batch, manyRecords: manyRecords)
             }
         }
     }
 
     /// Merges states in a transaction that fails when they are merged.
     func applyAndFail(_ records: [RecordState], to machine: Machine) async throws {
-        let ledger = try await ledger(of: machine)
+        let peerZone = try await peerZone(of: machine)
         let batch = ChangeBatch(records: records, token: .start, isLast: false)
         do {
             try await machine.store.database.write { db in
                 try ApplyingTransaction.run(db, manyRecords: 1) { transaction in
-                    _ = try ledger.apply(batch, in: transaction)
+                    _ = try peerZone.apply(batch, in: transaction)
                     throw AppliedInVain()
                 }
             }
@@ -78,11 +78,11 @@ extension PeerRecords {
 
     /// The same, when the transaction of the batches has ended well.
     func applyAndRollBack(_ records: [RecordState], to machine: Machine) async throws {
-        let ledger = try await ledger(of: machine)
+        let peerZone = try await peerZone(of: machine)
         let batch = ChangeBatch(records: records, token: .start, isLast: false)
         try await machine.store.database.writeWithoutTransaction { db in
             try db.inTransaction {
-                _ = try ledger.apply(db, batch, manyRecords: 1)
+                _ = try peerZone.apply(db, batch, manyRecords: 1)
                 return .rollback
             }
         }

@@ -11,9 +11,9 @@ struct StoreSoundnessTests: PeerRecords {
         try machine.rows("SELECT status FROM remoteRecord WHERE remoteRecordID = '\(name)'")
     }
 
-    private func holds(_ machine: Machine, in zone: Zone? = nil) async throws -> Bool {
+    private func holds(_ machine: Machine, in zone: ZoneTarget = .default) async throws -> Bool {
         try await machine.store.database.write { [store = machine.store] db in
-            try store.soundness.holds(db, in: zone?.row ?? Zones.defaultID)
+            try store.soundness.holds(db, in: zone.row)
         }
     }
 
@@ -62,12 +62,12 @@ struct StoreSoundnessTests: PeerRecords {
 
     @Test func itDoesNotHoldInAnotherZone() async throws {
         let machine = try Machine("a", number: 1)
-        let club = try await machine.store.createZone("club")
-        _ = try await machine.store.addPeer(key: [UInt8](repeating: 3, count: 32), name: "peer")
-        try await machine.store.grant(.write, to: "peer", in: "club")
+        let club = try await machine.store.zones.create("club")
+        _ = try await machine.store.peers.add(key: [UInt8](repeating: 3, count: 32), name: "peer")
+        try await machine.store.zones.grant(.write, to: "peer", in: "club")
         try await apply([[author(1)]], to: machine, isWhole: false)
         #expect(try await holds(machine))
-        #expect(try await !holds(machine, in: club))
+        #expect(try await !holds(machine, in: .one(club)))
     }
 
     @Test func whatWasRolledBackIsNotRemembered() async throws {
@@ -84,7 +84,9 @@ struct StoreSoundnessTests: PeerRecords {
         let machine = try Machine("a", number: 1)
         try await apply([[author(1), author(2)]], to: machine, isWhole: false)
         let zone = try #require(try await machine.store.database.read { try Zones.all($0) }.first)
-        _ = try await machine.store.database.write { [store = machine.store] in try store.erase($0, zone) }
+        _ = try await machine.store.database.write { [store = machine.store] in
+            try store.zones.erase($0, zone)
+        }
         try machine.shell(
             """
             INSERT INTO remoteRecord (remoteRecordID, zone, status, changeSequence, changeGroup, remoteRecord)

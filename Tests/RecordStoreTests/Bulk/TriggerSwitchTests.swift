@@ -27,7 +27,7 @@ struct TriggerSwitchTests: PeerRecords {
 
     @Test func theyAreOffWithinTheTransactionOnly() async throws {
         let machine = try Machine("a", number: 1)
-        let ledger = try await ledger(of: machine)
+        let peerZone = try await peerZone(of: machine)
         let (few, many) = (try [author(1)], try [author(2), author(3)])
         @Sendable func areTriggersOn(_ db: Database, _ number: Int) throws -> Bool {
             try db.execute(sql: "INSERT INTO Shelf (recordName) VALUES ('Shelf|~|\(number)')")
@@ -36,14 +36,14 @@ struct TriggerSwitchTests: PeerRecords {
         }
         try await machine.store.database.write { db in
             try ApplyingTransaction.run(db, manyRecords: 2) { transaction in
-                _ = try ledger.apply(
+                _ = try peerZone.apply(
                     ChangeBatch(records: few, token: .start, isLast: false), in: transaction)
                 #expect(try areTriggersOn(db, 1))
-                _ = try ledger.apply(
+                _ = try peerZone.apply(
                     ChangeBatch(records: many, token: .start, isLast: false), in: transaction)
                 #expect(try !areTriggersOn(db, 2))
                 // Once off they stay off: each change makes SQLite compile everything again.
-                _ = try ledger.apply(ChangeBatch(records: [], token: .start, isLast: true), in: transaction)
+                _ = try peerZone.apply(ChangeBatch(records: [], token: .start, isLast: true), in: transaction)
                 #expect(try !areTriggersOn(db, 3))
             }
             #expect(try areTriggersOn(db, 4))
@@ -52,7 +52,7 @@ struct TriggerSwitchTests: PeerRecords {
 
     @Test func aBatchThatIsRefusedAfterAnotherLeavesThemOn() async throws {
         let machine = try Machine("a", number: 1)
-        let ledger = try await ledger(of: machine)
+        let peerZone = try await peerZone(of: machine)
         let future = try record("Author|~|2", ["name": .text("B")], at: later(machine.store.now()))
         let batches = try [[author(1)], [future]].map {
             ChangeBatch(records: $0, token: .start, isLast: false)
@@ -60,7 +60,7 @@ struct TriggerSwitchTests: PeerRecords {
         await #expect(throws: RecordStoreError.self) {
             try await machine.store.database.write { db in
                 try ApplyingTransaction.run(db, manyRecords: 1) { transaction in
-                    for batch in batches { _ = try ledger.apply(batch, in: transaction) }
+                    for batch in batches { _ = try peerZone.apply(batch, in: transaction) }
                 }
             }
         }
@@ -110,12 +110,12 @@ struct TriggerSwitchTests: PeerRecords {
 
     @Test func theActionsOfForeignKeysAreTaken() async throws {
         let machine = try Machine("a", number: 1)
-        let ledger = try await ledger(of: machine)
+        let peerZone = try await peerZone(of: machine)
         let batch = ChangeBatch(
             records: try [author(1), book(1, by: "Author|~|1")], token: .start, isLast: false)
         try await machine.store.database.write { db in
             try ApplyingTransaction.run(db, manyRecords: 1) { transaction in
-                _ = try ledger.apply(batch, in: transaction)
+                _ = try peerZone.apply(batch, in: transaction)
                 try db.execute(sql: "DELETE FROM Author")
             }
         }

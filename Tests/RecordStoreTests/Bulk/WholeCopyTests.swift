@@ -7,15 +7,15 @@ import Testing
 /// A copy of a large zone goes in order of name, and can be cut off anywhere.
 struct WholeCopyTests {
     private let machine: Machine
-    private let ledger: PeerLedger
+    private let peerZone: PeerZone
     private static let limit = BatchLimit(
         records: 4, bytes: .max, groupRecords: 4, groupBytes: .max, recordsCopiedInGroups: 10)
 
     init() async throws {
         machine = try Machine("a", number: 1)
-        ledger = PeerLedger(
+        peerZone = PeerZone(
             store: machine.store,
-            peer: try await machine.store.addPeer(key: [UInt8](repeating: 1, count: 32), name: "b"))
+            peer: try await machine.store.peers.add(key: [UInt8](repeating: 1, count: 32), name: "b"))
         try machine.shell(
             """
             WITH RECURSIVE number (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM number WHERE n < 8)
@@ -29,8 +29,8 @@ struct WholeCopyTests {
 
     private func batch(after place: ReadingPlace) async throws -> (batch: ChangeBatch, place: ReadingPlace) {
         try await machine.store.foldPendingChanges()
-        return try await machine.store.database.read { [ledger] in
-            try ledger.nextBatch($0, after: place, includingEcho: false, limit: Self.limit)
+        return try await machine.store.database.read { [peerZone] in
+            try peerZone.nextBatch($0, after: place, includingEcho: false, limit: Self.limit)
         }
     }
 
@@ -63,8 +63,8 @@ struct WholeCopyTests {
     @Test func aSmallZoneIsCopiedInTheOrderOfItsChanges() async throws {
         let limit = BatchLimit(
             records: 4, bytes: .max, groupRecords: 4, groupBytes: .max, recordsCopiedInGroups: 19)
-        let first = try await machine.store.database.read { [ledger] in
-            try ledger.nextBatch($0, after: ReadingPlace(.start), includingEcho: false, limit: limit).batch
+        let first = try await machine.store.database.read { [peerZone] in
+            try peerZone.nextBatch($0, after: ReadingPlace(.start), includingEcho: false, limit: limit).batch
         }
         #expect(first.records.map(\.name.description) == (0..<4).map { "Author|~|\(7 * $0 % 9)" })
         #expect(CopyPosition(first.token) == nil)
@@ -159,8 +159,8 @@ struct WholeCopyTests {
                     """)
         }
         let key = [UInt8](repeating: 1, count: 32)
-        let source = PeerLedger(store: stores[0], peer: try await stores[0].addPeer(key: key, name: "b"))
-        let target = PeerLedger(store: stores[1], peer: try await stores[1].addPeer(key: key, name: "a"))
+        let source = PeerZone(store: stores[0], peer: try await stores[0].peers.add(key: key, name: "b"))
+        let target = PeerZone(store: stores[1], peer: try await stores[1].peers.add(key: key, name: "a"))
         let limit = BatchLimit(
             records: 1, bytes: 1, groupRecords: 1, groupBytes: 1, recordsCopiedInGroups: 1)
         var place = ReadingPlace(.start)
@@ -173,8 +173,8 @@ struct WholeCopyTests {
             place = next
         }
         let digests = try await [
-            stores[0].database.read { try stores[0].check($0) },
-            stores[1].database.read { try stores[1].check($0) },
+            stores[0].database.read { try stores[0].upkeep.check($0) },
+            stores[1].database.read { try stores[1].upkeep.check($0) },
         ]
         #expect(digests[0].foundDigest.count == 2 && digests[0].foundDigest == digests[1].foundDigest)
     }
@@ -190,9 +190,9 @@ struct WholeCopyTests {
         var acknowledged: [Int64] = []
         while true {
             let (batch, next) = try await batch(after: place)
-            let progress = try await machine.store.database.write { [ledger] db in
-                try ledger.acknowledge(db, batch.token)
-                return try PeerTable.progress(db, peer: ledger.peer.id, zone: 1).acknowledgedSequence
+            let progress = try await machine.store.database.write { [peerZone] db in
+                try peerZone.acknowledge(db, batch.token)
+                return try PeerTable.progress(db, peer: peerZone.peer.id, zone: 1).acknowledgedSequence
             }
             acknowledged.append(progress)
             if batch.isLast { break }
@@ -202,9 +202,9 @@ struct WholeCopyTests {
         #expect(acknowledged.last == 19)
     }
 
-    private func begin(_ store: RecordStore, with held: ChangeToken) async throws -> PeerLedger.Beginning {
-        try await machine.store.database.read { [peer = ledger.peer] db in
-            try PeerLedger(store: store, peer: peer).begin(db, heldByPeer: held)
+    private func begin(_ store: RecordStore, with held: ChangeToken) async throws -> PeerZone.Beginning {
+        try await machine.store.database.read { [peer = peerZone.peer] db in
+            try PeerZone(store: store, peer: peer).begin(db, heldByPeer: held)
         }
     }
 

@@ -167,18 +167,18 @@ struct Pictures {
             // New pictures as soon as the last ones are through, until there are enough figures.
             var busy: [Double] = []
             while busy.count < commits {
-                try await client.scorebook.records.setAssetPolicy(.none)
+                try await client.scorebook.records.assets.setPolicy(.none)
                 for asset in try client.assets.all() { try FileManager.default.removeItem(at: asset) }
                 if busy.isEmpty { _ = try await Self.fill(server, megabytes: max(megabytes, 2) * 2) }
-                while try await client.scorebook.records.assetStatus().referred.files == 0 {
+                while try await client.scorebook.records.assets.status().referred.files == 0 {
                     try await Task.sleep(for: .milliseconds(10))
                 }
-                try await client.scorebook.records.setAssetPolicy(.all)
+                try await client.scorebook.records.assets.setPolicy(.all)
                 // At least one a round, however small the pictures are.
                 repeat {
                     try await Task.sleep(for: .milliseconds(10))
                     busy.append(try await LiveLatency.synced(1 + commits + busy.count, programs))
-                } while try await client.scorebook.records.assetStatus().missing.files > 0
+                } while try await client.scorebook.records.assets.status().missing.files > 0
                     && busy.count < commits
             }
             return LiveLatency.figures(

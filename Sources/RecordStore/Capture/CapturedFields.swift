@@ -1,0 +1,24 @@
+import GRDB
+import MergeRules
+import SyncModel
+
+/// The columns that the capture triggers of each type know, in order of the bits in the journal's masks.
+struct CapturedFields {
+    private var byType: [String: [String]] = [:]
+
+    mutating func fields(of type: String, _ db: Database) throws -> [String] {
+        if let known = byType[type] { return known }
+        let fields =
+            try SyncState.text(db, .captured(type))?.split(separator: " ").map(String.init) ?? []
+        byType[type] = fields
+        return fields
+    }
+
+    /// The values in the column `formerValues`.
+    mutating func values(_ text: String?, of table: RecordTable, _ db: Database) throws -> [String:
+        FieldValue]?
+    {
+        guard let text else { return nil }
+        return try FormerValues.values(text, capturedFields: fields(of: table.type.name, db), in: table)
+    }
+}

@@ -1,0 +1,111 @@
+import GRDB
+import SyncModel
+
+/// The records of a store, in lists: ``RecordStore/listing``.
+public struct StoreListing: Sendable {
+    let store: RecordStore
+
+    /// The names of the records in the tables, of one type or of all, in the schema's order of types. Fold first.
+    public func names(
+        _ db: Database, type: String?, in scope: ZoneScope = .all
+    ) throws -> [RecordListEntry] {
+        let zones = try ZoneNames(db)
+        return try store.schema.types.filter { type == nil || $0.name == type }.flatMap { type in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT recordName FROM \(type.name) WHERE \(scope.contains("recordName"))
+                    ORDER BY recordName
+                    """
+            ).map { RecordListEntry(name: $0, waitsFor: nil, zone: try zones.name(db, of: $0)) }
+        }
+    }
+
+    /// The records that are kept aside, and what each waits for.
+    public func held(
+        _ db: Database, type: String?, in scope: ZoneScope = .all
+    ) throws -> [RecordListEntry] {
+        let zones = try ZoneNames(db)
+        let names = try String.fetchAll(
+            db,
+            sql: """
+                SELECT remoteRecordID FROM remoteRecord
+                WHERE status = \(RecordStatus.held.rawValue) AND status <> 0
+                    AND \(scope.row.map { "zone = \($0)" } ?? "TRUE")
+                ORDER BY remoteRecordID
+                """)
+        let set = try WorkingSet(db, store.tables)
+        var rules = try RuleApplication(set)
+        return try names.compactMap { text in
+            let name = try RecordName(text)
+            guard type == nil || name.recordType == type else { return nil }
+            return RecordListEntry(
+                name: text, waitsFor: try reason(name, set, &rules), zone: try zones.name(db, of: text))
+        }
+    }
+
+    /// The deleted records that can be restored, the last one first. Fold first. Reads all that is deleted or hidden.
+    ///
+    /// - Parameter type: nil for all types.
+    public func deleted(
+        _ db: Database, type: String? = nil, in scope: ZoneScope = .all
+    ) throws -> [DeletedRecord] {
+        let outOfSight = try OutOfSight(db, store.tables)
+        let returns = try ReturningRecords(outOfSight)
+        let names = try ZoneNames(db)
+        return try outOfSight.deleted.compactMap { record in
+            guard let deletion = record.state.deletion, let count = returns.count(with: record.name),
+                type == nil || record.name.recordType == type, scope.row == nil || record.zone == scope.row
+            else { return nil }
+            return DeletedRecord(
+                name: record.name, zone: try names.name(db, of: record.name.description),
+                time: deletion.time.milliseconds, replica: deletion.replica, count: count)
+        }.sorted { ($1.time, $0.name) < ($0.time, $1.name) }
+    }
+
+    /// Whether a record is out of sight only because another one is deleted. Fold first.
+    public func isHidden(_ db: Database, _ name: RecordName) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (
+                        SELECT 1 FROM remoteRecord WHERE remoteRecordID = ? AND status = \(RecordStatus.hidden.rawValue))
+                    """), arguments: [name.description]) ?? false
+    }
+
+    /// Hands over every live record of a zone, held ones included, in order of name; not those that go with a deleted one.
+    public func forEachLiveState(
+        _ db: Database, zone: ZoneTarget = .default, _ body: (RecordState) throws -> Void
+    ) throws {
+        try forEachState(db, zone: zone, where: "status <> \(RecordStatus.hidden.rawValue)") { state in
+            if state.isLive { try body(state) }
+        }
+    }
+
+    /// Hands over every record of a zone, deleted ones included, in order of name.
+    package func forEachState(
+        _ db: Database, zone: ZoneTarget = .default, where condition: String = "TRUE",
+        _ body: (RecordState) throws -> Void
+    ) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
+                WHERE zone = ? AND \(condition) ORDER BY remoteRecordID
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [zone.row])
+        let shapes = ShapeTable(db)
+        while let row = try rows.next() {
+            try body(StoredRecord(RecordName(row[0]), row, tables: store.tables, shapes: shapes).state)
+        }
+    }
+
+    private func reason(
+        _ name: RecordName, _ set: WorkingSet, _ rules: inout RuleApplication
+    ) throws -> String {
+        guard store.schema.type(name.recordType) != nil else {
+            return "a version that knows the type \(name.recordType)"
+        }
+        let missing = try rules.needed(by: name).first { try !set.hasRow($0) }
+        return missing?.description ?? "fields that its table accepts"
+    }
+}

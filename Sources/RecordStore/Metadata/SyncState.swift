@@ -1,0 +1,42 @@
+import GRDB
+import SyncModel
+
+/// The names in the table `syncState`.
+struct SyncState {
+    let name: String
+
+    static let formatVersion = SyncState(name: "formatVersion")
+    /// The id under which writes were stamped here last, as 16 hexadecimal digits.
+    static let replica = SyncState(name: "replica")
+    /// The last time that the hybrid logical clock issued or saw.
+    static let clock = SyncState(name: "clock")
+    /// The number of the last change to a record's state.
+    static let lastSequence = SyncState(name: "lastSequence")
+    /// When deletions were purged last, in milliseconds since 1970.
+    static let lastPurge = SyncState(name: "lastPurge")
+    /// Which files are fetched from peers; see ``AssetPolicy``.
+    static let assetPolicy = SyncState(name: "assetPolicy")
+    /// 1 when sync is switched off.
+    static let isSyncOff = SyncState(name: "isSyncOff")
+    /// How often the store has given up what it had in a zone: sessions that went by that have to begin anew.
+    static let erasures = SyncState(name: "erasures")
+    /// Grows when the user decides something that running sessions have to know of.
+    static let settingsVersion = SyncState(name: "settingsVersion")
+    /// The fields, in order, that the capture triggers of a type know.
+    static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
+
+    static func integer(_ db: Database, _ state: SyncState) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM syncState WHERE name = ?"), arguments: [state.name])
+    }
+
+    static func text(_ db: Database, _ state: SyncState) throws -> String? {
+        try String.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM syncState WHERE name = ?"), arguments: [state.name])
+    }
+
+    static func set(_ db: Database, _ state: SyncState, _ value: (any DatabaseValueConvertible)?) throws {
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO syncState (name, value) VALUES (?, ?)")
+            .execute(arguments: [state.name, value])
+    }
+}

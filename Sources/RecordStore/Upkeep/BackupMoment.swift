@@ -1,0 +1,12 @@
+import GRDB
+
+/// What a backup has: nothing was written since as long as this is the same.
+package struct BackupMoment: Sendable, Equatable {
+    private let sequence: Int64
+    private let journal: Int64
+
+    init(_ db: Database) throws {
+        sequence = try SyncState.integer(db, .lastSequence) ?? 0
+        journal = try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM pendingChange") ?? 0
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// What keeps a store in order: ``RecordStore/upkeep``.
+///
+/// It holds what sync knows against the tables, mends what differs, and forgets deletions that no machine needs any more.
+public struct StoreUpkeep: Sendable {
+    /// How long a deletion is remembered at least, in milliseconds: 180 days.
+    public static let defaultRetention: Int64 = 180 * 86_400_000
+
+    private static let purgeInterval: Int64 = 86_400_000
+
+    let store: RecordStore
+
+    // MARK: Checking
+
+    /// Holds everything that sync knows against the tables, and computes the digests anew. Fold first. Reads every
+    /// record.
+    public func check(_ db: Database) throws -> StoreCheck {
+        var findings: [StoreCheck.Finding] = []
+        var digests: [Int64: ZoneDigest] = [:]
+        let shapes = ShapeTable(db)
+        var hasher = RecordHasher()
+        try RecordScan(db, store.tables).readAll { record in
+            do {
+                let stored = try record.stored(shapes)
+                let hashes = hasher.hashes(of: stored.state)
+                if let kind = Self.finding(stored, hashes) {
+                    findings.append(.init(name: record.name, kind: kind))
+                }
+                if stored.state.isTooLarge { findings.append(.init(name: record.name, kind: .tooLarge)) }
+                if stored.state.isLive {
+                    digests[record.row["zone"], default: ZoneDigest()].insert(hashes.id)
+                }
+            } catch let error as RecordStoreError where error.code == .damagedRecord {
+                findings.append(.init(name: record.name, kind: .damagedMetadata))
+            }
+        }
+        for type in store.schema.types { findings += try unknownRows(db, of: type) }
+        return StoreCheck(
+            findings: findings.sorted { $0.name < $1.name },
+            digests: try Zones.all(db).map { zone in
+                .init(zone: zone.name, kept: zone.digest, found: digests[zone.row] ?? ZoneDigest())
+            })
+    }
+
+    /// The rows of a table that sync does not know, or cannot know under that name.
+    private func unknownRows(_ db: Database, of type: RecordType) throws -> [StoreCheck.Finding] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT CAST(recordName AS BLOB), typeof(recordName) FROM \(type.name)
+                WHERE \(CaptureTriggers.isUnknown(type))
+                """
+        ).map { row in
+            let isText = row[1] == "text"
+            let name = String(decoding: row[0] as Data, as: UTF8.self)
+            let isValid = isText && (try? RecordName(name))?.recordType == type.name
+            return .init(
+                name: isValid ? name : UnsyncedRecords.shownName(row[0], type: row[1]),
+                kind: isValid ? .unknownRow : .invalidName)
+        }
+    }
+
+    private static func finding(_ stored: StoredRecord, _ hashes: RecordHashes) -> StoreCheck.Finding.Kind? {
+        switch (stored.status, stored.isRowPresent) {
+        case (.inTable, false): return .missingRow
+        case (.deleted, true), (.held, true), (.hidden, true): return .unknownRow
+        default: break
+        }
+        guard !stored.metadata.fieldNames.isEmpty else { return nil }
+        let isIntact =
+            stored.state.fields.count == stored.metadata.fieldNames.count
+            && hashes.valueHash.bytes == stored.metadata.valueHash
+        if isIntact { return nil }
+        return stored.status == .inTable ? .changedRow : .damagedMetadata
+    }
+
+    /// Mends what ``check(_:)`` finds. Part of the transaction that is open.
+    ///
+    /// Sync takes a row that it has missed for a write that was made right after the last one that it knows of, or at the
+    /// time that the row's `modificationDate` gives; only a row without either counts as written now. So nothing beats
+    /// what another machine has written later. Of rows that are gone it forgets what it knew. Then every peer compares
+    /// everything in the next session, so that what they have comes back.
+    ///
+    /// - Returns: what was found before.
+    @discardableResult
+    public func repair(_ db: Database) throws -> StoreCheck {
+        _ = try store.fold(db)
+        let found = try check(db)
+        for finding in found.findings where finding.kind == .tooLarge {
+            let name = try RecordName(finding.name)
+            guard let zone = try Zones.row(db, of: finding.name) else { continue }
+            try UnsyncedRecords.noteSize(db, name, zone: zone)
+        }
+        let findings = found.findings.filter(\.kind.isMendable)
+        guard !findings.isEmpty || found.digests.contains(where: { $0.kept != $0.found }) else {
+            return found
+        }
+        try retake(db, findings)
+        for zone in try Zones.all(db) {
+            try AssetTable.rebuild(db, zone: zone.row) { note in
+                try store.listing.forEachState(db, zone: .one(zone)) { try note($0) }
+            }
+        }
+        // Folding has moved the sums on from where they were, wherever that was.
+        for (zone, digests) in zip(try Zones.all(db), try check(db).digests) {
+            try Zones.setDigest(db, zone.row, digests.found)
+        }
+        try db.execute(sql: "UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0")
+        try Generations.startOver(db)
+        return found
+    }
+
+    /// Checks the store, and repairs it if something is wrong. Others go on writing during the look, which mostly finds
+    /// nothing.
+    ///
+    /// - Returns: what was found; nil for nothing.
+    package func repairIfNeeded() async throws -> StoreCheck? {
+        guard try await !store.readFolded({ [self] in try check($0) }).isSound else { return nil }
+        return try await store.database.write { [self] in try repair($0) }
+    }
+
+    /// Takes the rows in that there are of some records, and forgets the records that have none.
+    private func retake(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
+        // A record without metadata stays in the zone that it was in.
+        let zones = try Dictionary(grouping: findings) { try Zones.row(db, of: $0.name) ?? Zones.defaultID }
+        for (zone, findings) in zones.sorted(by: { $0.key < $1.key }) {
+            var rows: [(RecordName, Stamp)] = []
+            for finding in findings {
+                let name = try RecordName(finding.name)
+                if try store.tables[name.recordType]?.exists(db, finding.name) == true {
+                    rows.append((name, try stampForRepair(db, name, finding.kind)))
+                }
+                guard [.missingRow, .damagedMetadata].contains(finding.kind) else { continue }
+                try RecordTraces.remove(db, of: name)
+            }
+            _ = try store.folding(zone).take(db, rows)
+        }
+    }
+
+    /// The stamp under which a row is taken in that sync has missed.
+    private func stampForRepair(_ db: Database, _ name: RecordName, _ kind: StoreCheck.Finding.Kind) throws
+        -> Stamp
+    {
+        let state = kind == .damagedMetadata ? nil : try WorkingSet(db, store.tables).known(name)?.state
+        if let state, let last = state.newestStamp {
+            // A stamp of its own: under the last one there was another value.
+            return Stamp(time: last.time.next, replica: store.replica)
+        }
+        let date = try store.tables[name.recordType]?.row(db, name.description)?.modificationDate
+        if let time = date.flatMap(ISO8601.milliseconds(modificationDate:)), time <= store.now() {
+            return Stamp(time: HybridTime(milliseconds: time), replica: store.replica)
+        }
+        return try store.clock.newStamp(db)
+    }
+
+    // MARK: Forgetting deletions
+
+    /// Forgets the deletions that every paired machine has acknowledged and that are older than the retention time.
+    /// Part of the transaction that is open.
+    ///
+    /// What such a deletion has hidden until then gets a deletion of its own, with the same stamp, which is forgotten like any
+    /// other; so nothing of it can be restored any more.
+    ///
+    /// A machine that comes with an older token later, because its store was restored from a backup or its pairing
+    /// had been ended, is refused with `changeTokenExpired`: it may hold records whose deletion nobody remembers.
+    ///
+    /// - Parameter retention: in milliseconds.
+    /// - Returns: how many deletions were forgotten.
+    @discardableResult
+    public func purge(_ db: Database, retention: Int64 = Self.defaultRetention) throws -> Int {
+        _ = try store.fold(db)
+        let limit = store.now() - retention
+        var count = 0
+        for zone in try Int64.fetchAll(db, sql: "SELECT id FROM recordZone") {
+            let acknowledged = try Self.acknowledgedByAll(db, zone: zone)
+            let outOfSight = try OutOfSight(db, store.tables, zone: zone)
+            let due = outOfSight.deleted.filter { record in
+                guard let original = record.original, let deletion = record.state.deletion else {
+                    return false
+                }
+                return deletion.time.milliseconds <= limit && original.changeSequence <= acknowledged
+            }
+            for record in due {
+                for name in try outOfSight.below(record) {
+                    guard let hidden = outOfSight.set.loaded(name), hidden.placement == .hidden else {
+                        continue
+                    }
+                    // Below one that was deleted for ever stands also what is newer.
+                    let deletion = latest(
+                        latest(record.state.deletion, hidden.state.life), hidden.state.deletion)
+                    hidden.state = RecordState(
+                        name: name, deletion: deletion, revival: hidden.state.revival,
+                        erasure: hidden.state.erasure)
+                }
+            }
+            _ = try outOfSight.set.save(generation: store.generation)
+            var last: Int64 = 0
+            for record in due {
+                try RecordTraces.remove(db, of: record.name)
+                last = max(last, record.original?.changeSequence ?? 0)
+                count += 1
+            }
+            try Zones.raisePurgedSequence(db, zone, to: last)
+        }
+        return count
+    }
+
+    /// Purges once a day, and removes the files that nobody needs.
+    func purgeIfDue() async throws {
+        let isDue = try await store.database.read { [now = store.now] db in
+            let last = try SyncState.integer(db, .lastPurge) ?? 0
+            return now() - last >= Self.purgeInterval || now() < last
+        }
+        guard isDue else { return }
+        try await store.database.write { [self] db in
+            try purge(db)
+            try SyncState.set(db, .lastPurge, store.now())
+        }
+        try await store.assets.removeUnreferred()
+    }
+
+    /// The number up to which every paired machine has acknowledged the changes of a zone.
+    static func acknowledgedByAll(_ db: Database, zone: Int64) throws -> Int64 {
+        let least = try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT MIN(COALESCE(acknowledgedSequence, 0))
+                FROM peer LEFT JOIN peerZone ON peerZone.peer = peer.id AND peerZone.zone = ?1
+                WHERE \(Zones.rights("rights", in: "?1")) > 0
+                """, arguments: [zone])
+        return try least ?? SyncState.integer(db, .lastSequence) ?? 0
+    }
+}

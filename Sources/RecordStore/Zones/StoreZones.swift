@@ -1,0 +1,233 @@
+import Foundation
+import GRDB
+import SyncModel
+
+/// The zones of a store, and what peers may do in them: ``RecordStore/zones``.
+public struct StoreZones: Sendable {
+    /// The most zones that a store may have: what one session can carry.
+    public static let maximumCount = 64
+
+    let store: RecordStore
+
+    /// The zones of this store, the default one first.
+    public func all() async throws -> [Zone] {
+        try await store.database.read { try Zones.all($0) }
+    }
+
+    /// The zones of this store, the default one first.
+    public func all(_ db: Database, in scope: ZoneScope = .all) throws -> [Zone] {
+        try Zones.all(db).filter { scope.row == nil || $0.row == scope.row }
+    }
+
+    /// The zone of that name.
+    ///
+    /// - Throws: `noSuchZone`.
+    public func find(named name: String) async throws -> Zone {
+        try await store.database.read { try Zones.find($0, named: name) }
+    }
+
+    /// The zone of that name.
+    ///
+    /// - Throws: `noSuchZone`.
+    public func find(_ db: Database, named name: String) throws -> Zone { try Zones.find(db, named: name) }
+
+    /// A zone as it is now, with its digest.
+    public func current(_ db: Database, _ zone: ZoneTarget) throws -> Zone {
+        guard let current = try Zones.all(db).first(where: { $0.row == zone.row }) else {
+            let name = if case .one(let gone) = zone { gone.name } else { "" }
+            throw RecordStoreError(.noSuchZone, "the zone “\(name)” is gone")
+        }
+        return current
+    }
+
+    /// The zone that a record is in; nil when sync does not know the record. Fold first.
+    public func find(_ db: Database, of name: RecordName) throws -> Zone? {
+        try Row.fetchOne(
+            db,
+            sql: """
+                SELECT recordZone.* FROM remoteRecord JOIN recordZone ON recordZone.id = zone
+                WHERE remoteRecordID = ?
+                """, arguments: [name.description]
+        ).map(Zone.init)
+    }
+
+    /// Makes a zone. No other machine has it before it is granted.
+    ///
+    /// - Parameter name: 1 to 255 bytes of printable ASCII, without blanks at its ends.
+    /// - Throws: `invalidValue`; `ambiguous` when there is one of that name.
+    @discardableResult
+    public func create(_ name: String) async throws -> Zone {
+        try await store.database.write { [replica = store.replica] db in
+            let zoneName = try Self.zoneName(name)
+            let zones = try Zones.all(db)
+            guard zones.count < Self.maximumCount else {
+                throw RecordStoreError(.invalidValue, "a store has at most \(Self.maximumCount) zones")
+            }
+            let id = ZoneID(name: zoneName, owner: replica)
+            guard !zones.contains(where: { $0.name.lowercased() == name.lowercased() || $0.id == id }) else {
+                throw RecordStoreError(.ambiguous, "there is a zone “\(name)” already")
+            }
+            return try Zones.insert(db, id, called: name)
+        }
+    }
+
+    /// Calls a zone something else, here only.
+    ///
+    /// - Throws: `noSuchZone`, `invalidValue`; `ambiguous` when the name is taken.
+    public func rename(_ name: String, to newName: String) async throws {
+        try await store.database.write { db in
+            let zone = try Zones.find(db, named: name)
+            _ = try Self.zoneName(newName)
+            let others = try Zones.all(db).filter { $0.row != zone.row }
+            guard !others.contains(where: { $0.name.lowercased() == newName.lowercased() }) else {
+                throw RecordStoreError(.ambiguous, "there is a zone “\(newName)” already")
+            }
+            try db.execute(
+                sql: "UPDATE recordZone SET name = ? WHERE id = ?", arguments: [newName, zone.row])
+        }
+    }
+
+    private static func zoneName(_ name: String) throws -> ZoneName {
+        guard let zoneName = ZoneName(name), !name.hasPrefix(" "), !name.hasSuffix(" ") else {
+            throw RecordStoreError(
+                .invalidValue,
+                "“\(name)” cannot name a zone: 1 to 255 printable ASCII characters, without blanks at the ends"
+            )
+        }
+        return zoneName
+    }
+
+    /// Lets a peer do more or less in a zone, from now on. What it already has stays with it.
+    ///
+    /// - Throws: `noSuchPeer`, `ambiguous`, `noSuchZone`.
+    /// - Returns: the peer and the zone that were meant.
+    @discardableResult
+    public func grant(_ rights: ZoneRights, to peer: String, in zone: String) async throws -> (Peer, Zone) {
+        try await store.database.write { db in
+            let peer = try PeerTable.find(db, nameOrKey: peer)
+            let zone = try Zones.find(db, named: zone)
+            try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
+            try SyncSettings.noteChanged(db)
+            return (peer, zone)
+        }
+    }
+
+    /// What a peer may do, zone by zone.
+    public func grants(_ db: Database, to peer: Peer) throws -> [ZoneGrant] {
+        try Zones.all(db).map {
+            ZoneGrant(zone: $0.name, rights: try Zones.rights(db, peer: peer.id, zone: $0.row))
+        }
+    }
+
+    // MARK: For sessions
+
+    /// The zones that a peer may have, with what it may do in each.
+    package func granted(_ db: Database, to peer: Peer) throws -> [(zone: Zone, rights: ZoneRights)] {
+        try Zones.all(db).compactMap { zone in
+            let rights = try Zones.rights(db, peer: peer.id, zone: zone.row)
+            return rights == .none ? nil : (zone, rights)
+        }
+    }
+
+    /// The zones that a peer may have, with what it may do in each.
+    package func granted(to peer: Peer) async throws -> [(zone: Zone, rights: ZoneRights)] {
+        try await store.database.read { [self] db in try granted(db, to: peer) }
+    }
+
+    /// Those of some zones that this store has, in their order.
+    package func find(_ ids: [ZoneID]) async throws -> [Zone] {
+        try await store.database.read { db in try ids.compactMap { try Zones.find(db, $0) } }
+    }
+
+    package func find(_ db: Database, _ id: ZoneID) throws -> Zone? { try Zones.find(db, id) }
+
+    /// Takes up a zone that a peer offers, beside those that are here. The peer may write in it, others have nothing of it.
+    ///
+    /// - Throws: `notPermitted` when there are too many zones.
+    package func takeUp(_ db: Database, _ id: ZoneID, called name: String, from peer: Peer) throws -> Zone {
+        guard try Zones.all(db).count < Self.maximumCount else {
+            throw RecordStoreError(.notPermitted, "a store has at most \(Self.maximumCount) zones")
+        }
+        let zone = try Zones.insert(db, id, called: ZoneName(name) == nil ? id.name.description : name)
+        try Zones.setRights(db, peer: peer.id, zone: zone.row, .write)
+        return zone
+    }
+
+    /// Makes the default zone the one that this is. What is in it stays.
+    package func adopt(_ db: Database, _ id: ZoneID) throws {
+        try db.execute(
+            sql: "UPDATE recordZone SET zoneName = ?, owner = ? WHERE id = ?",
+            arguments: [id.name.description, id.owner.description, Zones.defaultID])
+        try SyncSettings.noteChanged(db)
+    }
+
+    package func setRights(_ db: Database, _ rights: ZoneRights, to peer: Peer, in zone: Zone) throws {
+        try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
+    }
+
+    // MARK: Giving up what a zone holds
+
+    /// Removes everything that a zone holds, here only: to others it is not deleted. With nobody is anything left that was
+    /// exchanged. Part of the transaction that is open.
+    ///
+    /// - Returns: how many records were live.
+    @discardableResult
+    public func erase(_ db: Database, _ zone: Zone) throws -> Int {
+        _ = try store.fold(db)
+        let count = try Zones.digest(db, zone.row).count
+        // By name, because the rules see to what refers to them from elsewhere. Nobody cares for what refers to the others.
+        try store.forget(db, namesReferredTo(fromOutside: zone, db))
+        try CaptureTriggers.paused(db) {
+            try store.tables.deferForeignKeys(db)
+            for type in store.schema.types.reversed() {
+                try db.execute(
+                    sql: """
+                        DELETE FROM \(type.name) WHERE recordName IN (
+                            SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND status = 0)
+                        """, arguments: [zone.row])
+            }
+            try RecordTraces.removeAll(db, in: zone.row)
+            for sql in [
+                "UPDATE recordZone SET purgedSequence = 0 WHERE id = ?",
+                """
+                UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0,
+                    acknowledgedSequence = 0 WHERE zone = ?
+                """,
+            ] {
+                try db.execute(sql: sql, arguments: [zone.row])
+            }
+        }
+        try Zones.setDigest(db, zone.row, ZoneDigest())
+        try Generations.startOver(db)
+        try SyncState.set(db, .erasures, (SyncState.integer(db, .erasures) ?? 0) + 1)
+        try SyncSettings.noteChanged(db)
+        return Int(count)
+    }
+
+    /// The records of a zone that records of other zones refer to.
+    private func namesReferredTo(fromOutside zone: Zone, _ db: Database) throws -> [RecordName] {
+        try store.schema.relationships.flatMap { relationship in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT DISTINCT other.remoteRecordID FROM \(relationship.recordType)
+                    JOIN remoteRecord AS own ON own.remoteRecordID = recordName
+                    JOIN remoteRecord AS other ON other.remoteRecordID = \(relationship.field)
+                    WHERE own.zone <> ?1 AND other.zone = ?1
+                    """, arguments: [zone.row])
+        }.map { try RecordName($0) }
+    }
+
+    /// Makes a zone that nobody shares any more one of this store alone again, so that it can be another's.
+    package func reclaim(_ db: Database, _ zone: Zone) throws {
+        try db.execute(
+            sql: "UPDATE recordZone SET isShared = 0, owner = ? WHERE id = ?",
+            arguments: [store.replica.description, zone.row])
+    }
+
+    /// Removes a zone that holds nothing any more.
+    func remove(_ db: Database, _ zone: Zone) throws {
+        try db.execute(sql: "DELETE FROM peerZone WHERE zone = ?", arguments: [zone.row])
+        try db.execute(sql: "DELETE FROM recordZone WHERE id = ?", arguments: [zone.row])
+    }
+}

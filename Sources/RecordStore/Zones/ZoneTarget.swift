@@ -1,0 +1,13 @@
+/// The one zone that an operation works in.
+public enum ZoneTarget: Sendable, Hashable {
+    /// The zone that every store has, whatever it is called.
+    case `default`
+    case one(Zone)
+
+    var row: Int64 {
+        switch self {
+        case .default: Zones.defaultID
+        case .one(let zone): zone.row
+        }
+    }
+}
