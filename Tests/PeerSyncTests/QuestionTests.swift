@@ -75,7 +75,7 @@ struct QuestionTests {
         }
     }
 
-    /// An app tells its user whom to ask.
+    /// An app tells its user who has to allow it.
     @Test(.timeLimit(.minutes(5))) func whoSaidNoIsToldApart() async throws {
         let (asked, isAsked) = AsyncStream<Void>.makeStream()
         let caller = try LoopbackMachine(
@@ -100,12 +100,12 @@ struct QuestionTests {
             await #expect {
                 try await study.call(port, replacement)
             } throws: {
-                ($0 as? PeerSyncError)?.code == .peerDeclined
+                ($0 as? PeerSyncError)?.code == .notAllowed
             }
             let end = try await kitchen.event {
                 if case .disconnected("study", let error) = $0 { error } else { nil }
             }
-            #expect(end.code == .declined)
+            #expect(end.code == .notAllowed)
         }
     }
 }

@@ -34,7 +34,7 @@ struct ReconnectionTests {
     @Test(
         arguments: [
             .notPaired, .changeTokenExpired, .sameIdentity, .noCommonZone, .differentZones, .declined,
-            .peerDeclined, .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .incompatible,
+            .notAllowed, .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .incompatible,
             .switchedOff, .unsafeIdentity, .foreignIdentity, .invalidIdentity, .storeUnusable, .damagedRecord,
         ] as [PeerSyncError.Code])
     func whatAPersonMustChangeEndsIt(code: PeerSyncError.Code) {

@@ -48,7 +48,8 @@ struct IdentityFile {
         guard status.st_mode & S_IFMT == S_IFREG else { throw noKey }
         guard status.st_mode & 0o077 == 0 else {
             throw PeerSyncError(
-                .unsafeIdentity, "others can read \(url.path), which holds this machine's secret key")
+                .unsafeIdentity, "others can read \(url.path), which holds this machine's secret key",
+                path: url.path)
         }
         // The superuser may read anything, and may be asked to work on anybody's store.
         guard status.st_uid == geteuid() || geteuid() == 0 else {

@@ -25,11 +25,11 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
         public static let noCommonZone = Code(description: "noCommonZone")
         /// The default zones of the two are different ones, and nobody has said what is to become of them.
         public static let differentZones = Code(description: "differentZones")
-        /// Somebody was asked what becomes of two zones, and said no.
+        /// The user of the machine that called was asked what becomes of two zones, and said no.
         public static let declined = Code(description: "declined")
-        /// The machine that this one has called did not allow what was to become of two zones: its user said no, or nobody
-        /// was there to be asked.
-        public static let peerDeclined = Code(description: "peerDeclined")
+        /// The machine that was called did not allow what was to become of two zones: its user said no, or nobody was there
+        /// to be asked.
+        public static let notAllowed = Code(description: "notAllowed")
         /// The pairing code was wrong, or the other side could not prove that it knows it.
         public static let pairingFailed = Code(description: "pairingFailed")
         /// The machine that was called shows no pairing code, or its code has expired or is used up.
@@ -81,14 +81,17 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
     public let code: Code
     /// One sentence for people.
     public let message: String
+    /// The file that somebody has to do something about, if it is one.
+    public let path: String?
     /// Whether both sides had been found equal before in the session that ended with this.
     var cameAfterSync = false
 
     static let switchedOff = PeerSyncError(.switchedOff, "sync is switched off here")
 
-    public init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String, path: String? = nil) {
         self.code = code
         self.message = message
+        self.path = path
     }
 
     public var description: String { message }

@@ -61,10 +61,8 @@ extension PeerSession {
         switch error {
         case is CancellationError: nil
         case let error as PeerSyncError: error
-        case let error as ProtocolError: PeerSyncError(error)
-        case let error as ErrorOfPeer where purpose.call != nil && error.error.code == .declined:
-            PeerSyncError(.peerDeclined, error.error.message)
-        case let error as ErrorOfPeer: PeerSyncError(error.error)
+        case let error as ProtocolError: understood(error, isOfPeer: false)
+        case let error as ErrorOfPeer: understood(error.error, isOfPeer: true)
         case is EarlyGoodbye: PeerSyncError(.interrupted, "\(address) ended the connection")
         case is SecureChannelError:
             watchdog.hasFired
@@ -79,6 +77,13 @@ extension PeerSession {
                     .interrupted, "the connection to \(address) was cut: \(ConnectionFailure.reason(error))")
         default: PeerSyncError(store: error)
         }
+    }
+
+    /// What an error of the protocol means, of which the wire does not say which machine's user declined.
+    private func understood(_ error: ProtocolError, isOfPeer: Bool) -> PeerSyncError {
+        let isCallers = isOfPeer == (purpose.call == nil)
+        return error.code == .declined && !isCallers
+            ? PeerSyncError(.notAllowed, error.message) : PeerSyncError(error)
     }
 
     var timeout: PeerSyncError {

@@ -110,7 +110,7 @@ struct Failure: Error {
             .peerStoreFailure, .storeMended:
             .temporaryFailure
         case .switchedOff, .notPermitted, .notPaired, .changeTokenExpired, .clockSkew, .sameIdentity,
-            .noCommonZone, .differentZones, .declined, .peerDeclined, .pairingFailed, .pairingUnavailable,
+            .noCommonZone, .differentZones, .declined, .notAllowed, .pairingFailed, .pairingUnavailable,
             .pairingBusy, .tooManyAttempts:
             .refused
         case .unsafeIdentity, .foreignIdentity, .invalidIdentity: .configuration

@@ -8,7 +8,7 @@ enum Hint {
             "run `scorebook-peer listen --pair` on one and `scorebook-peer connect HOST --code NNN-NNN`, with the code "
             + "it shows, on the other",
         .pairingUnavailable: "run `scorebook-peer listen --pair` on that machine to get a new one",
-        .pairingFailed: "`scorebook-peer listen --pair` there shows a new code",
+        .pairingFailed: "`scorebook-peer listen --pair` there shows another code",
         .changeTokenExpired:
             "run `scorebook-peer connect HOST --start-over` on it, which takes the other scorebook over and keeps what "
             + "was written on it since the last sync",
@@ -22,11 +22,11 @@ enum Hint {
         .differentZones:
             "`connect HOST --beside` keeps the other scorebook beside this one, `--merge` makes them one (with "
             + "`listen --merge` there, if both are shared), and `--store DIR` uses another store",
-        .peerDeclined:
-            "`scorebook-peer listen` there asks on a terminal, and with --allow-reset, or --merge to make one of two, "
-            + "allows it without asking",
+        .notAllowed:
+            "on the machine that was called, `scorebook-peer listen` asks on a terminal, and with --allow-reset, or "
+            + "--merge to make one of two, allows it without asking",
         .switchedOff: "`scorebook-peer sync on` switches it on",
-        .unsafeIdentity: "run `chmod 600` on it",
+        .unsafeIdentity: "run: chmod 600 FILE",
         .foreignIdentity: "run this as that user, or choose another store with --store DIR",
         .damagedRecord: repair,
     ]
@@ -47,7 +47,10 @@ enum Hint {
 
 extension PeerSyncError {
     /// What is wrong, and what helps.
-    var explanation: String { Hint.sentence(message, Hint.ofSync[code]) }
+    var explanation: String {
+        let hint = Hint.ofSync[code]
+        return Hint.sentence(message, path.flatMap { hint?.replacing("FILE", with: $0) } ?? hint)
+    }
 }
 
 extension RecordStoreError {
