@@ -25,7 +25,7 @@ struct OtherAppTests {
             _ = try await connector.syncOnce()
         }
         for machine in [kitchen, stranger] {
-            let peers = try await machine.engine.store.database.read(machine.engine.store.peers)
+            let peers = try await machine.engine.store.peers.all()
             #expect(peers.map(\.name) == (machine.engine.displayName == "kitchen" ? ["study"] : []))
         }
     }
