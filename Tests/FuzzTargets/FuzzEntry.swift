@@ -22,7 +22,8 @@ package enum FuzzEntry: String, CaseIterable, Sendable {
         switch self {
         case .frames, .messages, .records: 4096
         case .handshake, .negentropy: 1024
-        case .session: 256
+        // A session needs some to get to where records are exchanged.
+        case .session: 512
         }
     }
 

@@ -22,6 +22,7 @@ import Testing
         #expect(total.runs == 50)
         #expect(total.writes > 300)
         #expect(total.cuts > 10)
+        #expect(total.doubles > 10)
         #expect(total.deletions > 10)
         #expect(total.revivals > 0)
         #expect(total.holds > 100)

@@ -21,6 +21,8 @@ public struct Script: Sendable, CustomStringConvertible {
             case session
             /// Two machines sync, and the line is cut, or one of them crashes.
             case cutSession
+            /// Two machines sync over two connections at the same time, each of which may be cut.
+            case doubleSession
             case restart
             case backup
             case restore
@@ -91,7 +93,8 @@ public struct Script: Sendable, CustomStringConvertible {
                 case 46..<52: .delete
                 case 52..<56: .fold
                 case 56..<76: .session
-                case 76..<85: .cutSession
+                case 76..<82: .cutSession
+                case 82..<85: .doubleSession
                 case 85..<87: .restart
                 case 87..<89: .purge
                 case 89..<92: hasBackups ? .backup : .write

@@ -51,13 +51,20 @@ struct SimulatedSession {
     /// How many batches are applied before a machine crashes, just short of the commit; nil for machines that run on.
     private var appliesLeft: Int?
     private let comparesEverything: Bool
-    private var sides: [SimulatedSide] = []
+    /// Whether the two machines have another session at the same time.
+    private let isAlone: Bool
+    private(set) var sides: [SimulatedSide] = []
+    private(set) var outcome = Outcome()
     /// A message that was read and waits for its side to be ready.
     private var waiting: [Message?] = [nil, nil]
 
-    init(_ left: SimulatedReplica, _ right: SimulatedReplica, end: End, comparesEverything: Bool) throws {
+    init(
+        _ left: SimulatedReplica, _ right: SimulatedReplica, end: End, comparesEverything: Bool = false,
+        isAlone: Bool = true
+    ) {
         replicas = [left, right]
         self.comparesEverything = comparesEverything
+        self.isAlone = isAlone
         switch end {
         case .never: break
         case .cut(let bytes): line.bytesLeft = bytes
@@ -65,36 +72,48 @@ struct SimulatedSession {
         }
     }
 
+    /// The code that all machines show.
+    static let code = try! PairingCode("123-456")
+
     /// Runs until both sides are in sync, the line is cut, or nothing can happen any more.
     mutating func run(_ random: inout SeededGenerator) throws -> Outcome {
-        let code = try PairingCode("123-456")
-        var outcome = try run(.ifUnknown(code), code, &random)
+        try connect(.ifUnknown(Self.code))
+        while try step(&random) {}
         // Only the caller remembers that the two are paired.
-        if sides[0].isToldToPair { outcome = try run(.again(code), code, &random) }
+        if sides[0].isToldToPair {
+            try connect(.again(Self.code))
+            while try step(&random) {}
+        }
+        try end()
         return outcome
     }
 
-    private mutating func run(
-        _ pairing: SessionCall.Pairing, _ code: PairingCode, _ random: inout SeededGenerator
-    ) throws -> Outcome {
+    /// Connects the two, up to the end of the handshake.
+    mutating func connect(_ pairing: SessionCall.Pairing) throws {
         let call = SessionCall(pairing: pairing, comparesEverything: comparesEverything)
         sides = try [SessionPurpose.call(call), .answer].enumerated().map { [line] index, purpose in
-            try SimulatedSide(replicas[index], purpose, code: code) { line.send($0, to: 1 - index) }
+            try SimulatedSide(replicas[index], purpose, code: Self.code) { line.send($0, to: 1 - index) }
         }
         line.bytes = [ByteBuffer(), ByteBuffer()]
         waiting = [nil, nil]
-        var outcome = Outcome()
+        outcome = Outcome()
         for index in 0...1 { try sides[index].begin(with: replicas[1 - index]) }
-        var idle = 0
-        while idle < 2, line.bytesLeft != 0 {
-            let index = Int.random(in: 0...1, using: &random)
-            let steps: [Step] = [.receive, .pump, .apply].shuffled(using: &random)
-            let didWork = try work(index, steps, &outcome)
-            let otherDidWork = didWork ? false : try work(1 - index, steps, &outcome)
-            idle = didWork || otherDidWork ? 0 : idle + 1
-        }
+    }
+
+    /// Lets one of the two do something.
+    ///
+    /// - Returns: whether there was anything to do.
+    mutating func step(_ random: inout SeededGenerator) throws -> Bool {
+        guard line.bytesLeft != 0 else { return false }
+        let index = Int.random(in: 0...1, using: &random)
+        let steps: [Step] = [.receive, .pump, .apply].shuffled(using: &random)
+        return try work(index, steps) || work(1 - index, steps)
+    }
+
+    /// Sees what came of it.
+    mutating func end() throws {
         for side in sides {
-            if let fault = side.fault {
+            if let fault = side.fault(isAlone: isAlone) {
                 throw SimulationFailure("machine \(side.replica.number) ended the session: \(fault)")
             }
         }
@@ -103,7 +122,6 @@ struct SimulatedSession {
         outcome.resyncs = sides.reduce(0) { $0 + $1.resyncs }
         outcome.pairings = sides[0].machine.didPair ? 1 : 0
         outcome.expired = sides.firstIndex(where: \.hasFoundPeerExpired).map { 1 - $0 }
-        return outcome
     }
 
     private enum Step {
@@ -111,10 +129,10 @@ struct SimulatedSession {
     }
 
     /// Lets a side do the first thing that there is to do.
-    private mutating func work(_ index: Int, _ steps: [Step], _ outcome: inout Outcome) throws -> Bool {
+    private mutating func work(_ index: Int, _ steps: [Step]) throws -> Bool {
         for step in steps {
             switch step {
-            case .receive: if try receive(index, &outcome) { return true }
+            case .receive: if try receive(index) { return true }
             case .pump: if try sides[index].pump() { return true }
             case .apply: if try apply(index) { return true }
             }
@@ -132,7 +150,7 @@ struct SimulatedSession {
     }
 
     /// Takes one message off the line.
-    private mutating func receive(_ index: Int, _ outcome: inout Outcome) throws -> Bool {
+    private mutating func receive(_ index: Int) throws -> Bool {
         if waiting[index] == nil {
             waiting[index] = try MessageCodec.decode(&line.bytes[index], limit: 1 << 24)
         }

@@ -32,6 +32,9 @@ final class SimulatedSide {
 
     /// So many times everything was compared, because the digests differed.
     private(set) var resyncs = 0
+    /// So many batches were applied, and plans done in the store.
+    private(set) var applications = 0
+    private(set) var sharings = 0
     /// The other side has missed deletions that this one has forgotten.
     private(set) var hasFoundPeerExpired = false
 
@@ -45,15 +48,26 @@ final class SimulatedSide {
     }
 
     /// What has ended the session that should not have.
-    var fault: (any Error)? {
+    ///
+    /// - Parameter isAlone: whether the two have no other session, which could change what they share.
+    func fault(isAlone: Bool) -> (any Error)? {
         guard case .failed(let error)? = machine.end else { return nil }
+        let codes: [ProtocolError.Code] = isAlone ? [.notPaired] : [.notPaired, .zonesChanged]
         return switch error {
         case let error as ErrorOfPeer:
-            [.notPaired, .changeTokenExpired].contains(error.error.code) ? nil : error
-        case let error as ProtocolError: error.code == .notPaired ? nil : error
+            error.error.code == .changeTokenExpired || codes.contains(error.error.code) ? nil : error
+        case let error as ProtocolError: codes.contains(error.code) ? nil : error
         default: hasFoundPeerExpired ? nil : error
         }
     }
+
+    // MARK: What another session does
+
+    /// The store was changed by somebody else.
+    func storeChanged() { for number in zones.indices { machine.storeChanged(zone: number) } }
+
+    /// What the machines share may have changed.
+    func settingsChanged() throws { try perform(machine.settingsChanged()) }
 
     init(
         _ replica: SimulatedReplica, _ purpose: SessionPurpose, code: PairingCode,
@@ -146,6 +160,7 @@ final class SimulatedSide {
             try replica.restart()
             return .crashed
         }
+        applications += 1
         try perform(machine.applied([batch], zone: number))
         return .done
     }
@@ -161,9 +176,14 @@ final class SimulatedSide {
                 return try perform(
                     machine.failed(
                         error, toldToPeer: ProtocolError(.changeTokenExpired, error.message)))
+            } catch let error as RecordStoreError where error.code == .zonesChanged {
+                return try perform(machine.failed(Self.zonesChanged, toldToPeer: Self.zonesChanged))
             }
         }
     }
+
+    private static let zonesChanged = ProtocolError(
+        .zonesChanged, "what the two machines share has changed")
 
     private func knownPeer() throws -> Peer {
         guard let peer else { throw SimulationFailure("a session goes on without a peer") }
@@ -184,17 +204,7 @@ final class SimulatedSide {
             let kept = try write { try store.peers.add($0, key: key.bytes, name: displayName) }
             peer = kept
             try perform(machine.peerKept(kept.name))
-        case .readOffers:
-            let peer = try knownPeer()
-            let (offers, held) = try read { db in
-                let offers = try store.zones.granted(db, to: peer).map { zone, rights in
-                    ZoneOffer(
-                        id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
-                        rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
-                }
-                return (offers, Set(try store.zones.all(db).map(\.id)))
-            }
-            try perform(machine.offersRead(offers, held: held, clock: store.now()))
+        case .readOffers: try readOffers()
         // All machines are to hold the same in the end.
         case .ask(let question): try perform(machine.decided(.union(question.proposal ?? .merge)))
         case .readTokens(let ids):
@@ -203,17 +213,10 @@ final class SimulatedSide {
         case .share(let plan):
             let peer = try knownPeer()
             _ = try write { try store.exchange.share($0, plan, with: peer) }
+            sharings += 1
             try perform(machine.shared())
-        case .open(let entries):
-            let peer = try knownPeer()
-            zones = try write { db in
-                try entries.compactMap { entry in
-                    try store.zones.find(db, entry.id).map {
-                        (PeerZone(store: store, zone: .one($0), peer: peer), ReadingPlace(.start))
-                    }
-                }
-            }
-        case .readGrants: try perform(machine.grantsRead(SessionGrants(zones: [], rights: [], erasures: 0)))
+        case .open(let entries): try open(entries)
+        case .readGrants: try perform(machine.grantsRead(grants()))
         case .begin(let number, let held, _):
             let begin = try read { try zones[number].peerZone.begin($0, heldByPeer: held) }
             try perform(
@@ -228,6 +231,39 @@ final class SimulatedSide {
         case .startOver, .noteRefused, .file:
             throw SimulationFailure("nobody has given a reason for \(action)")
         }
+    }
+
+    private func readOffers() throws {
+        let (store, peer) = (replica.store, try knownPeer())
+        let (offers, held) = try read { db in
+            let offers = try store.zones.granted(db, to: peer).map { zone, rights in
+                ZoneOffer(
+                    id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
+                    rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
+            }
+            return (offers, Set(try store.zones.all(db).map(\.id)))
+        }
+        try perform(machine.offersRead(offers, held: held, clock: store.now()))
+    }
+
+    private func open(_ entries: [ZoneAgreement.Entry]) throws {
+        let (store, peer) = (replica.store, try knownPeer())
+        zones = try write { db in
+            try entries.compactMap { entry in
+                try store.zones.find(db, entry.id).map {
+                    (PeerZone(store: store, zone: .one($0), peer: peer), ReadingPlace(.start))
+                }
+            }
+        }
+        guard zones.count < entries.count else { return }
+        try perform(machine.failed(Self.zonesChanged, toldToPeer: Self.zonesChanged))
+    }
+
+    private func grants() throws -> SessionGrants {
+        let (store, peer) = (replica.store, try knownPeer())
+        let granted = try read { try store.zones.granted($0, to: peer) }
+        // No machine gives up what it has because of another's session.
+        return SessionGrants(zones: granted.map(\.zone.id), rights: granted.map(\.rights), erasures: 0)
     }
 
     private func perform(_ action: ZoneExchange.Action, _ number: Int) throws {

@@ -9,6 +9,8 @@ public struct SimulationCounts: Sendable {
     public var writes = 0
     public var sessions = 0
     public var cuts = 0
+    /// Times that two machines had two connections.
+    public var doubles = 0
     public var recordsMoved = 0
     public var deletions = 0
     public var revivals = 0
@@ -33,6 +35,7 @@ public struct SimulationCounts: Sendable {
         left.writes += right.writes
         left.sessions += right.sessions
         left.cuts += right.cuts
+        left.doubles += right.doubles
         left.recordsMoved += right.recordsMoved
         left.deletions += right.deletions
         left.revivals += right.revivals
@@ -124,6 +127,8 @@ public struct Simulation {
                 ? .crash(afterBatches: Int.random(in: 0...3, using: &random))
                 : .cut(afterBytes: Int.random(in: 1...1000, using: &random))
             try session(step.machine, step.other, end: end, &random)
+        case .doubleSession:
+            try doubleSession(replica, replicas[step.other], &random)
         case .restart:
             try replica.restart()
         case .part:
@@ -219,8 +224,7 @@ public struct Simulation {
         let pair = [replicas[left], replicas[right]]
         var before = try note(pair)
         let comparesEverything = random.oneIn(8)
-        var session = try SimulatedSession(
-            pair[0], pair[1], end: end, comparesEverything: comparesEverything)
+        var session = SimulatedSession(pair[0], pair[1], end: end, comparesEverything: comparesEverything)
         var outcome = try session.run(&random)
         var startedOver: Set<Int> = []
         // Two machines that were not paired may both have forgotten deletions.
@@ -239,8 +243,7 @@ public struct Simulation {
             if knowsWhatOtherHas {
                 try checkStartOver(pair[expired], before[expired], with: pair[1 - expired])
             }
-            session = try SimulatedSession(
-                pair[0], pair[1], end: end, comparesEverything: comparesEverything)
+            session = SimulatedSession(pair[0], pair[1], end: end, comparesEverything: comparesEverything)
             outcome = try session.run(&random)
         }
         counts.sessions += 1
@@ -265,6 +268,31 @@ public struct Simulation {
                 "machines \(left) and \(right) did not end up equal, and nothing was left to do")
         }
         try checkPair(pair, before)
+    }
+
+    /// Two machines sync over two connections at the same time. What that did to their stores shows in the sessions behind
+    /// it, which find out whether the tokens say the truth.
+    private mutating func doubleSession(
+        _ left: SimulatedReplica, _ right: SimulatedReplica, _ random: inout SeededGenerator
+    ) throws {
+        let before = try note([left, right])
+        var connections = DoubleSession(left, right, &random)
+        let outcomes = try connections.run(&random)
+        for states in before { remember(states) }
+        _ = try note([left, right])
+        counts.doubles += 1
+        counts.pairings += outcomes.reduce(0) { $0 + $1.pairings }
+        counts.recordsMoved += outcomes.reduce(0) { $0 + $1.recordsMoved }
+        if outcomes.contains(where: { !$0.isConfirmed }) { cutLinks.insert([left.number, right.number]) }
+        let hasLost = counts.restores + counts.startOvers > 0
+        guard hasLost || outcomes.allSatisfy({ $0.resyncs == 0 }) else {
+            throw SimulationFailure(
+                "machines \(left.number) and \(right.number), with two connections, found that their tokens do not "
+                    + "say the truth")
+        }
+        guard counts.restores + counts.partings > 0 || outcomes.allSatisfy({ $0.expired == nil }) else {
+            throw SimulationFailure("a machine with two connections was never away, and is to start over")
+        }
     }
 
     /// Notes what machines have now.

@@ -9,7 +9,7 @@ enum AssetTarget {
     /// Around the bounds of one piece and of what is on its way.
     private static let sizes: [Int64] = [0, 1, 1000, 65_280, 65_281, 300_000, 1 << 20, 1_200_000]
 
-    private static func size(_ hash: AssetHash) -> Int64 { sizes[Int(hash.bytes[0])] }
+    static func size(_ hash: AssetHash) -> Int64 { sizes[Int(hash.bytes[0])] }
 
     /// Something that happens here, whatever the peer does.
     private static func happen(_ operation: Int, _ input: inout FuzzInput, _ side: inout ModelAssets) {
@@ -72,7 +72,7 @@ enum AssetTarget {
         }
     }
 
-    private static func message(_ input: inout FuzzInput, _ side: ModelAssets) -> Message {
+    static func message(_ input: inout FuzzInput, _ side: ModelAssets) -> Message {
         let hash = input.pick(FuzzRecords.hashes)
         let first = side.asked.first
         switch input.number(below: 8) {

@@ -32,7 +32,7 @@ enum MeetingTarget {
         }
     }
 
-    private static func offers(_ input: inout FuzzInput) -> [ZoneOffer] {
+    static func offers(_ input: inout FuzzInput) -> [ZoneOffer] {
         (0..<input.number(below: 4)).map { _ in
             let flags = input.byte()
             let name = ZoneName(["ScorebookData", "club"][Int(flags >> 3 & 1)])!

@@ -49,6 +49,16 @@ struct ModelAssets {
 
     static func bytes(_ count: Int) -> ByteBuffer { zeros.getSlice(at: 0, length: count)! }
 
+    init() {}
+
+    /// The same files in a new session, which wants what is not there of some of them.
+    init(_ last: ModelAssets, wanting wanted: [AssetHash: Int64]) {
+        (files, parts) = (last.files, last.parts)
+        for (hash, size) in wanted.sorted(by: { $0.key < $1.key }) where files[hash] == nil {
+            receiver.want(hash, size: size)
+        }
+    }
+
     mutating func takeOutbox() -> [Message] {
         defer { outbox = [] }
         return outbox

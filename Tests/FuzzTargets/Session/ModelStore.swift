@@ -21,7 +21,7 @@ struct ModelStore {
     /// Sorted by nothing: there are few.
     private var entries: [Entry] = []
     private var sequence: Int64 = 0
-    private let generation: [UInt8]
+    private var generation: [UInt8]
     private let replica: ReplicaID
     private var clock = HybridLogicalClock()
     private(set) var received: ChangeToken?
@@ -166,4 +166,25 @@ struct ModelStore {
     mutating func acknowledge(_ token: ChangeToken) { acknowledged = max(acknowledged, token.sequence) }
 
     mutating func voidReceived() { received = nil }
+
+    /// The peer asks for what comes after `token`, so it holds what that covers.
+    mutating func noteBegun(at token: ChangeToken?) {
+        if let token, token.sequence > 0 { acknowledge(token) }
+    }
+
+    // MARK: Giving up
+
+    /// Gives up all records. No token that was given out before means anything from now on.
+    mutating func giveUp() {
+        entries = []
+        (sequence, acknowledged, received) = (0, 0, nil)
+        generation[0] &+= 1
+    }
+
+    /// Gives up what the peer has, which holds that token of ours.
+    mutating func startOver(heldByPeer held: ChangeToken?) {
+        let known = held?.generation == generation ? held?.sequence ?? 0 : 0
+        entries.removeAll { $0.isEcho || $0.sequence <= known }
+        received = nil
+    }
 }

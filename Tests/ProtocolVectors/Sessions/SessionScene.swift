@@ -27,7 +27,7 @@ final class SessionScene {
 
     /// Lets the kitchen call the attic.
     ///
-    /// - Parameter error: what ends the session before it has begun, if anything does.
+    /// - Parameter error: what ends the session before anything is exchanged, if anything does.
     /// - Returns: the conversation, with the stores before and after.
     @discardableResult
     func session(

@@ -224,7 +224,8 @@ extension VectorFile {
         let expired = try await scene.session(
             "a token that has expired",
             "The kitchen's store is a backup of before a deletion that the attic has forgotten since. The attic says so "
-                + "in place of its begin; what the kitchen has sent meanwhile is not read.")
+                + "in place of its begin; what the kitchen has sent meanwhile is not read.",
+            endsWith: .changeTokenExpired)
         return [
             expired,
             try await scene.session(

@@ -1,0 +1,199 @@
+import PeerSync
+import RecordStore
+import SecureChannel
+import SyncModel
+import SyncProtocol
+
+/// One machine of a recorded session: does for ``Session`` what it asks for, one thing after the other.
+///
+/// In a running program several tasks do this, and what they send may come in another order from one run to the next.
+final class RecordedSide {
+    private let machine: SessionMachine
+    private let answer: ZoneAnswer
+    private let send: (Message) throws -> Void
+    private var session: Session
+    private var peer: Peer?
+    private var zones: [(peerZone: PeerZone, place: ReadingPlace)] = []
+
+    /// - Parameter answer: what the machine's user says to a union that they are asked about.
+    init(
+        _ machine: SessionMachine, _ purpose: SessionPurpose, answer: ZoneAnswer,
+        send: @escaping (Message) throws -> Void
+    ) throws {
+        self.machine = machine
+        self.answer = answer
+        self.send = send
+        session = Session(
+            Session.Identity(
+                key: machine.keyPair.publicKey, replica: machine.store.replica, instance: machine.instance,
+                displayName: machine.name), purpose)
+    }
+
+    /// Both sides know that they hold the same records, but for those that one of them has refused.
+    var isInSync: Bool { session.isInSync }
+
+    // MARK: What happens
+
+    /// The handshake with another machine is done.
+    func begin(with other: SessionMachine) async throws {
+        let channel = SecuredChannel(
+            remoteKey: other.keyPair.publicKey, handshakeHash: [UInt8](repeating: 0, count: 32))
+        try await perform(session.secured(channel))
+    }
+
+    func receive(_ message: Message) async throws {
+        // Batches are applied as they come, and the answers are given at once.
+        precondition(session.readiness(for: message) != .afterAnswers, "an answer is missing")
+        try await perform(session.received(message))
+        try await pump()
+    }
+
+    /// Somebody writes to the store.
+    func write(_ states: [RecordState]) async throws {
+        try machine.write(states)
+        for number in zones.indices { session.storeChanged(zone: number) }
+        try await pump()
+    }
+
+    func stop() async throws { try await perform(session.stop()) }
+
+    /// Sends what there is to send.
+    private func pump() async throws {
+        for number in zones.indices {
+            while let request = session.nextRequest(zone: number) { try await answer(request, number) }
+        }
+    }
+
+    private func answer(_ request: ZoneExchange.Request, _ number: Int) async throws {
+        let peerZone = zones[number].peerZone
+        switch request {
+        case .read(let token, let includingEcho):
+            let from = zones[number].place.at(token)
+            let (batch, next) = try machine.read {
+                try peerZone.nextBatch($0, after: from, includingEcho: includingEcho)
+            }
+            zones[number].place = next
+            if let message = session.batchRead(batch, zone: number) { try send(message) }
+        case .readNamed(let names):
+            let records = try machine.read { try peerZone.states($0, named: names) }
+            if let message = session.namedRead(records, zone: number) { try send(message) }
+        case .summarize: try await perform(session.summarized(summary(number), zone: number))
+        }
+    }
+
+    private func summary(_ number: Int) throws -> ZoneSummary {
+        try machine.read { try zones[number].peerZone.summary($0) }
+    }
+
+    // MARK: What the session asks for
+
+    private func perform(_ actions: [Session.Action]) async throws {
+        for action in actions {
+            do {
+                try await perform(action)
+            } catch let error as RecordStoreError where error.code == .changeTokenExpired {
+                let told = ProtocolError(
+                    .changeTokenExpired, "Deletions that you have not seen are forgotten.")
+                return try await perform(session.failed(error, toldToPeer: told))
+            }
+        }
+    }
+
+    private func perform(_ action: Session.Action) async throws {
+        let store = machine.store
+        switch action {
+        case .send(let message): try send(message)
+        case .findPeer(let key):
+            peer = try await store.peer(key: key.bytes)
+            try await perform(session.peerFound(peer?.name))
+        case .readOffers:
+            let (offers, held) = try await machine.engine.offers(to: knownPeer)
+            try await perform(session.offersRead(offers, held: held, clock: store.now()))
+        case .ask(let question):
+            // The caller's user has said beforehand what they want.
+            try await perform(session.decided(question.proposal == nil ? .nobody : answer))
+        case .readTokens(let ids):
+            try await perform(session.tokensRead(store.exchange.receivedTokens(of: knownPeer, in: ids)))
+        case .share(let plan):
+            let backup = plan.replaces ? try await machine.engine.backUp() : nil
+            _ = try await store.exchange.share(plan, with: knownPeer, since: backup?.moment)
+            try await perform(session.shared())
+        case .open(let entries):
+            zones = try await store.zones.find(entries.map(\.id)).map {
+                (PeerZone(store: store, zone: .one($0), peer: knownPeer), ReadingPlace(.start))
+            }
+        case .startOver(let entries): try await startOver(entries)
+        // Nobody changes what the two share while they talk.
+        case .readGrants:
+            try await perform(session.grantsRead(SessionGrants(zones: [], rights: [], erasures: 0)))
+        case .begin(let number, let held, let peerTakesWrites):
+            try await begin(number, heldByPeer: held, peerTakesWrites)
+        // No record here has a file.
+        case .exchange: try send(.assetsWanted(Message.AssetsWanted(files: 0, bytes: 0)))
+        case .noteBegun(let number, let token):
+            try machine.write { try zones[number].peerZone.noteBegun($0, at: token) }
+        case .zone(let number, let action): try await perform(action, number)
+        case .noteRefused(let number, let reason, let names):
+            guard let reason = Refusal.Reason(rawValue: Int64(reason)) else { return }
+            let refusal = Refusal(names: names, reason: reason)
+            try machine.write { try zones[number].peerZone.noteRefused($0, refusal) }
+        case .noteInSync(let number, _): try await perform(session.inSyncNoted(zone: number))
+        case .authenticated, .enter, .checkPairing, .file, .leave: break
+        case .beginPairingAttempt, .endPairingAttempt, .keepPeer:
+            preconditionFailure("the two are paired, and \(machine.name) is to do this: \(action)")
+        }
+    }
+
+    private var knownPeer: Peer {
+        guard let peer else { preconditionFailure("\(machine.name) goes on without a peer") }
+        return peer
+    }
+
+    private func startOver(_ entries: [ZoneAgreement.Entry]) async throws {
+        let zones = try await machine.store.zones.find(entries.map(\.id))
+        try machine.write { db in
+            _ = try machine.store.exchange.startOver(
+                db, with: knownPeer, in: zip(zones, entries).map { ($0, heldByPeer: $1.heldByPeer) })
+        }
+    }
+
+    private func begin(_ number: Int, heldByPeer held: ChangeToken?, _ peerTakesWrites: Bool) async throws {
+        let peerZone = zones[number].peerZone
+        if peerTakesWrites, try summary(number).refused > 0 {
+            try machine.write { try peerZone.retryRefused($0) }
+        }
+        let begin = try machine.read { try peerZone.begin($0, heldByPeer: held) }
+        try await perform(
+            session.began(
+                zone: number, at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid,
+                recordCount: begin.recordCount))
+    }
+
+    private func perform(_ action: ZoneExchange.Action, _ number: Int) async throws {
+        let peerZone = zones[number].peerZone
+        switch action {
+        // The session sends, and whoever hands something in looks for what there is to send.
+        case .send, .wake: break
+        case .apply(let batch):
+            for refusal in try machine.write({ try peerZone.apply($0, batch) }) {
+                let reason = Int(refusal.reason.rawValue)
+                try send(.refuse(Message.Refuse(zone: number, reason: reason, names: refusal.names)))
+            }
+            try await perform(session.applied([batch], zone: number))
+        case .acknowledged(let token): try machine.write { try peerZone.acknowledge($0, token) }
+        case .voidReceived: try machine.write { try peerZone.voidReceived($0) }
+        case .checkRecords:
+            let check = try machine.read { try machine.store.upkeep.check($0) }
+            precondition(check.isSound, "the store of \(machine.name) is to be sound: \(check)")
+            try await perform(session.recordsChecked(zone: number))
+        case .takeInventory:
+            let (items, token) = try machine.read { try peerZone.inventory($0) }
+            try await perform(session.inventoryTaken(items, at: token, zone: number))
+        case .resolve(let ids):
+            let names = try machine.read { try peerZone.names($0, of: ids) }
+            try await perform(session.resolved(names.sorted(), zone: number))
+        case .compare(let theirs):
+            try await perform(session.compared(summary(number), with: theirs, zone: number))
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import SeededRandom
+
+/// Two sessions of the same two machines at the same time, over a connection each, as two programs of one machine have
+/// them: both work with the same stores, and each hears of what the other one changes.
+struct DoubleSession {
+    private var sessions: [SimulatedSession]
+    /// The second one begins when the first one has done so many steps.
+    private let delay: Int
+
+    init(_ left: SimulatedReplica, _ right: SimulatedReplica, _ random: inout SeededGenerator) {
+        let pairs = random.oneIn(2) ? [(left, right), (left, right)] : [(left, right), (right, left)]
+        sessions = pairs.map { caller, listener in
+            let bytes = Int.random(in: 1...1000, using: &random)
+            return SimulatedSession(
+                caller, listener, end: random.oneIn(2) ? .never : .cut(afterBytes: bytes), isAlone: false)
+        }
+        delay = Int.random(in: 0...40, using: &random)
+    }
+
+    /// Runs until nothing can happen any more.
+    mutating func run(_ random: inout SeededGenerator) throws -> [SimulatedSession.Outcome] {
+        try sessions[0].connect(.ifUnknown(SimulatedSession.code))
+        var steps = 0
+        while steps < delay, try step(0, &random) { steps += 1 }
+        try sessions[1].connect(.ifUnknown(SimulatedSession.code))
+        var isBusy = true
+        while isBusy {
+            let index = Int.random(in: 0...1, using: &random)
+            isBusy = try step(index, &random) || step(1 - index, &random)
+        }
+        for index in sessions.indices { try sessions[index].end() }
+        return sessions.map(\.outcome)
+    }
+
+    private mutating func step(_ index: Int, _ random: inout SeededGenerator) throws -> Bool {
+        let before = sessions[index].sides.map { ($0.applications, $0.sharings) }
+        guard try sessions[index].step(&random) else { return false }
+        for (side, (applications, sharings)) in zip(sessions[index].sides, before) {
+            for other in sessions[1 - index].sides where other.replica === side.replica {
+                if side.applications != applications { other.storeChanged() }
+                if side.sharings != sharings { try other.settingsChanged() }
+            }
+        }
+        return true
+    }
+}
