@@ -104,7 +104,7 @@ final class RecordedSide {
         switch action {
         case .send(let message): try send(message)
         case .findPeer(let key):
-            peer = try await store.peer(key: key.bytes)
+            peer = try await store.peers.find(key: key.bytes)
             try await perform(session.peerFound(peer?.name))
         case .readOffers:
             let (offers, held) = try await machine.engine.offers(to: knownPeer)
