@@ -125,7 +125,7 @@ struct PairingTests {
         #expect(!initiator.isConfirmed)
     }
 
-    @Test(arguments: PairingStep.allCases) func anyChangedByteFails(in step: PairingStep) throws {
+    @Test(arguments: PairingStep.allCases) func anyChangedByteEndsThePairing(in step: PairingStep) throws {
         let scene = try PairingScene()
         for index in 0..<step.length {
             var (initiator, responder) = (scene.initiator, scene.responder)
@@ -139,7 +139,7 @@ struct PairingTests {
         }
     }
 
-    @Test(arguments: PairingStep.allCases) func anyOtherLengthFails(in step: PairingStep) throws {
+    @Test(arguments: PairingStep.allCases) func anyOtherLengthEndsThePairing(in step: PairingStep) throws {
         let scene = try PairingScene()
         for count in Array(0..<step.length) + [step.length + 1] {
             var (initiator, responder) = (scene.initiator, scene.responder)

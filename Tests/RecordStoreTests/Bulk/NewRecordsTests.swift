@@ -130,7 +130,7 @@ struct NewRecordsTests: PeerRecords {
         #expect(try machine.rows("SELECT recordName FROM heldReference") == [])
     }
 
-    @Test func aParentThatVanishedBehindTheTriggersIsNotReliedOn() async throws {
+    @Test func newRecordsDoNotRelyOnAParentThatVanished() async throws {
         let machine = try Machine("a", number: 1)
         try await apply([[author(1)]], to: machine)
         try machine.shell(
