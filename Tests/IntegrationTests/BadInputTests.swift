@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandom
+import TestSupport
 import Testing
 
 /// Whatever connects to the port, the listener stays up, its store stays as it is, and peers can sync.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Zones: scorebooks of their own, each on the machines that it was granted to.

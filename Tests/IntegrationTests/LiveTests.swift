@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Machines that stay connected pass each change on when it happens, and find each other again.

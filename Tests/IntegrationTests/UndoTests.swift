@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Somebody has deleted what was still needed, and takes it back; or has to be rid of something for good.

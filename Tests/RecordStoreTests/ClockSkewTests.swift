@@ -1,5 +1,6 @@
 import RecordStore
 import SyncModel
+import TestSupport
 import Testing
 
 /// A clock that is ahead must not decide what the later write is, and what it has dated can be mended.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A scorebook-peer, or another peer, that was started. What it writes goes into files, so that no pipe can fill up and

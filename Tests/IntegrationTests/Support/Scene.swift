@@ -1,23 +1,24 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The machines of one test. Their stores lie in a directory of the test's own; that and the processes that are still
 /// running go away with the test.
 final class Scene {
-    let directory: URL
+    private let files: TemporaryDirectory
     private var processes: [PeerProcess] = []
     private var endings: [() -> Void] = []
 
     fileprivate init() throws {
-        directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        files = try TemporaryDirectory()
     }
+
+    var directory: URL { files.url }
 
     fileprivate func clear() {
         for process in processes { process.destroy() }
         for ending in endings { ending() }
-        try? FileManager.default.removeItem(at: directory)
+        files.remove()
     }
 
     /// Calls `ending` when the test is over and none of its processes is left.

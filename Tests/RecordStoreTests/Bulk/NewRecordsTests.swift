@@ -1,5 +1,6 @@
 import GRDB
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import RecordStore

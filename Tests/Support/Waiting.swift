@@ -1,14 +1,12 @@
-import Testing
-
 /// What a test waited for did not come.
-struct DeadlineExceeded: Error {
-    let awaited: String
+package struct DeadlineExceeded: Error {
+    package let awaited: String
 }
 
 /// Waits until a condition gives a value.
 ///
 /// The condition is asked once more after the deadline, which may have passed while other tests held the cores.
-func eventually<Value>(
+package func eventually<Value>(
     _ awaited: @autoclosure () -> String, within limit: Duration = .seconds(30),
     _ condition: () async throws -> Value?
 ) async throws -> Value {
@@ -22,7 +20,7 @@ func eventually<Value>(
 }
 
 /// Waits until a condition holds.
-func eventually(
+package func eventually(
     _ awaited: @autoclosure () -> String, within limit: Duration = .seconds(30),
     _ condition: () async throws -> Bool
 ) async throws {
