@@ -59,10 +59,10 @@ final class Scene {
 }
 
 /// Runs a test in a scene of its own.
-func withScene(_ body: (Scene) async throws -> Void) async throws {
+func withScene<Value>(_ body: (Scene) async throws -> Value) async throws -> Value {
     let scene = try Scene()
     defer { scene.clear() }
-    try await body(scene)
+    return try await body(scene)
 }
 
 /// One machine.
@@ -71,14 +71,15 @@ func withMachine(_ body: (Machine) async throws -> Void) async throws {
 }
 
 /// Two machines that do not know each other.
-func withTwoMachines(_ body: (Machine, Machine) async throws -> Void) async throws {
+func withTwoMachines<Value>(_ body: (Machine, Machine) async throws -> Value) async throws -> Value {
     try await withScene { try await body($0.machine("kitchen"), $0.machine("study")) }
 }
 
 /// Two machines that are paired. Nothing is running on them.
 func withPair(_ body: (Machine, Machine) async throws -> Void) async throws {
+    let stores = try await StoredFiles.pair.value
     try await withTwoMachines { kitchen, study in
-        try await study.pair(with: kitchen)
+        try stores.write(to: kitchen.scene.directory)
         try await body(kitchen, study)
     }
 }
