@@ -64,13 +64,13 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
-        // Random numbers of the tests, the same in every run.
-        .target(name: "SeededRandom", path: "Tests/SeededRandom"),
+        // What the tests share: a clock, a directory, a way to wait, and random numbers that are the same in every run.
+        .target(name: "TestSupport", dependencies: ["SyncModel"], path: "Tests/Support"),
         // The simulator is a library, so that the tests run a bounded number of seeds and the command any number.
         .target(
             name: "SyncSimulator",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "SeededRandom",
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -87,7 +87,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/FuzzTargets",
@@ -97,14 +97,15 @@ let package = Package(
         // Speaks with the test harnesses of other implementations of Negentropy.
         .executableTarget(
             name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
-        .testTarget(name: "MergeRulesTests", dependencies: ["MergeRules", "SyncModel", "SeededRandom"]),
-        .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "SeededRandom", "SyncModel"]),
+        .testTarget(name: "MergeRulesTests", dependencies: ["MergeRules", "SyncModel"]),
+        .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "TestSupport", "SyncModel"]),
         // What stands in Protocol/vectors: a library, so that the tests hold the files against it and the command writes
         // them.
         .target(
             name: "ProtocolVectors",
             dependencies: [
                 "SyncModel", "SecureChannel", "SyncProtocol", "MergeRules", "RecordStore", "PeerSync",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -116,7 +117,7 @@ let package = Package(
             name: "ProtocolVectorTests",
             dependencies: [
                 "ProtocolVectors", "ScriptedPeer", "SecureChannel", "SyncModel", "SyncProtocol",
-                "RecordStore", "PeerSync",
+                "RecordStore", "PeerSync", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
@@ -132,36 +133,36 @@ let package = Package(
             path: "Tests/ScriptedPeer"
         ),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"]),
-        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "SeededRandom"]),
-        .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel"]),
+        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"]),
+        .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel", "TestSupport"]),
         .testTarget(
             name: "SyncProtocolTests",
             dependencies: [
-                "SyncProtocol", "SecureChannel", "SeededRandom",
+                "SyncProtocol", "SecureChannel", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
         .testTarget(
             name: "RecordStoreTests",
-            dependencies: ["RecordStore", "SeededRandom", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: ["RecordStore", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]
         ),
         .testTarget(
             name: "PeerSyncTests",
             dependencies: [
-                "PeerSync", "Scorebook", "ScriptedPeer",
+                "PeerSync", "Scorebook", "ScriptedPeer", "TestSupport",
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
         .testTarget(
             name: "ScorebookTests",
-            dependencies: ["Scorebook", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["Scorebook", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
             // Read by their path beside the tests, not bundled.
             exclude: ["Data"]
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["scorebook-peer", "SeededRandom", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: ["scorebook-peer", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]
         ),
     ],
     swiftLanguageModes: [.v6]

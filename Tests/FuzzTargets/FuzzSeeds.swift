@@ -1,5 +1,6 @@
 import Foundation
 import SyncModel
+import TestSupport
 
 /// Inputs to begin with: what stands in the vectors, and what was found before.
 package enum FuzzSeeds {
@@ -23,8 +24,7 @@ package enum FuzzSeeds {
     /// Every byte string of every file of vectors, once.
     package static func vectors() throws -> [[UInt8]] {
         var strings: Set<[UInt8]> = []
-        let vectors = folder.appending(path: "../../Protocol/vectors").standardizedFileURL
-        for file in try files(vectors) {
+        for file in try files(Repository.vectors) {
             collect(try JSONSerialization.jsonObject(with: Data(contentsOf: file)), &strings)
         }
         return strings.sorted { ($0.count, $0.hexadecimal) < ($1.count, $1.hexadecimal) }

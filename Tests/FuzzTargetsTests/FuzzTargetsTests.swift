@@ -1,6 +1,6 @@
 import FuzzTargets
-import SeededRandom
 import SyncModel
+import TestSupport
 import Testing
 
 /// What the fuzzer checks holds for the vectors, for what it has found before, and for some thousands of variations of

@@ -1,5 +1,5 @@
 import Foundation
-import SeededRandom
+import TestSupport
 import Testing
 
 /// Pictures come after the records that have them: whole, once, from whoever has them, and however often they are

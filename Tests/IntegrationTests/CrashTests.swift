@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A process that is killed in the middle of a first sync harms nothing, and the next sync completes what is missing.

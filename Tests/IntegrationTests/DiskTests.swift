@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Where there is no room for pictures there still is for records; where there is none for records, they wait.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What somebody has who sees every byte of a pairing and a sync: frames of some sizes, and nothing in plain text but
@@ -52,10 +53,9 @@ import Testing
 
     /// The public key of a machine, which the handshake hides.
     private func identity(of machine: Machine) async throws -> Data {
-        let text = try await machine.json([String: String].self, "identity", "show")["key"]
-        let digits = try #require(text).compactMap(\.hexDigitValue)
-        try #require(digits.count == 64)
-        return Data(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+        let key = try await machine.json(Identity.self, "identity", "show").key.bytes
+        try #require(key.count == 32)
+        return Data(key)
     }
 
     private func frames(_ bytes: [UInt8]) throws -> [Data] {
@@ -70,4 +70,9 @@ import Testing
         }
         return frames
     }
+}
+
+/// What `identity show --json` prints.
+private struct Identity: Decodable {
+    let key: Hex
 }

@@ -91,7 +91,7 @@ import Testing
     ]
 
     @Test(arguments: wrongFiles)
-    func whatIsNoPictureIsRefused(
+    func aFileThatIsNoPictureIsRefused(
         name: String, content: Data?, exitCode: Int32, part: String
     ) async throws {
         try await withMachine { kitchen in

@@ -3,7 +3,7 @@ import Testing
 
 /// Files come in whole or not at all, and go out so that they can come in elsewhere.
 @Suite(.takingTurns) struct ImportExportTests {
-    @Test func importingTwiceChangesNothing() async throws {
+    @Test func aFileThatIsImportedTwiceChangesNothing() async throws {
         try await withMachine { kitchen in
             #expect(try await kitchen.peer("import", Household.path).contains("3,007 records changed"))
             let before = try kitchen.contents()

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// A line that is slow or breaks, at whatever byte, loses nothing: the next sync completes it.

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// The files of a store are removed or replaced while a program has it open: that is noticed, what is open is saved, and

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Scorebooks that meet for the first time, machines that leave, and those that start over.

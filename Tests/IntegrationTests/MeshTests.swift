@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Machines that listen also connect to each other, and any number of them end up with the same.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Whoever ends a command by a signal sees the same, whenever it comes.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Sync can be switched off: a machine then has no connections, goes on tracking what is written, and catches up.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// One session moves what changed on either side, both ways, and ends when both hold the same.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Machines in a line: what the first writes reaches the last, although the two do not know each other.

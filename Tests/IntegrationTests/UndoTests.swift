@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Somebody has deleted what was still needed, and takes it back; or has to be rid of something for good.
@@ -148,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func whatWasDeletedByItselfStaysDeleted() async throws {
+    @Test func restoringLeavesWhatWasDeletedByItself() async throws {
         try await withMachine { kitchen in
             let match = try await addEvening(kitchen)
             let score = try kitchen.rows("SELECT recordName FROM SBScore ORDER BY 1")[0]
@@ -315,7 +316,7 @@ import Testing
         }
     }
 
-    @Test func whatIsDeletedAlreadyCanBeDeletedForEver() async throws {
+    @Test func aDeletedRecordCanBeDeletedForEver() async throws {
         try await withPair { kitchen, study in
             let match = try await addEvening(kitchen)
             try await kitchen.peer("match", "edit", match, "--notes", "secret-of-the-kitchen")

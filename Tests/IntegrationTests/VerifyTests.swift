@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Two stores compare all that they hold, at the price of what differs, and what was broken is mended.

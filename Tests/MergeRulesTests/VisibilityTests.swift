@@ -43,7 +43,7 @@ struct VisibilityTests {
         #expect(try household.shown() == Self.everything)
     }
 
-    @Test mutating func whatWasDeletedByItselfStaysDeleted() throws {
+    @Test mutating func aRecordThatWasDeletedByItselfStaysDeleted() throws {
         try household.delete("Match|~|sunday", at: 9)
         try household.delete("Game|~|skat", at: 10)
         try household.restore("Game|~|skat", at: 11)

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -53,26 +54,21 @@ struct AssetSessionTests {
 
         /// The next thing that the session says of files, apart from what it wants itself.
         func answer() async throws -> Message {
-            while true {
-                switch outbox.next() {
-                case .message(.assetsWanted), .message(.assetRequest): break
-                case .message(let message): return message
-                case .nothing, .end: try await Task.sleep(for: .milliseconds(1))
+            try await eventually("an answer", within: .seconds(300)) {
+                while case .message(let message) = outbox.next() {
+                    switch message {
+                    case .assetsWanted, .assetRequest: continue
+                    default: return message
+                    }
                 }
+                return nil
             }
         }
     }
 
-    private func withDirectory(_ body: (URL) async throws -> Void) async throws {
-        let url = FileManager.default.temporaryDirectory
-            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: url) }
-        try await body(url)
-    }
-
     private func withSide(_ body: @escaping @Sendable (Side) async throws -> Void) async throws {
-        try await withDirectory { directory in try await run(Side(DatabaseQueue(), directory), body) }
+        try await withTemporaryDirectory { directory in try await run(Side(DatabaseQueue(), directory), body)
+        }
     }
 
     private func run(
@@ -124,7 +120,7 @@ struct AssetSessionTests {
 
     /// The peer asks for a picture that another program writes into the column while the store is watched.
     @Test(.timeLimit(.minutes(5))) func aPictureThatAnotherProgramWritesBecomesAFileAndIsTold() async throws {
-        try await withDirectory { directory in
+        try await withTemporaryDirectory { directory in
             let path = directory.appendingPathComponent("album.sqlite").path
             let side = try await Side(
                 DatabasePool(path: path), directory.appendingPathComponent("assets", isDirectory: true))

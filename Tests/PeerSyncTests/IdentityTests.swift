@@ -1,19 +1,17 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PeerSync
 
 /// The identity key is made once, kept private, and never replaced silently.
 struct IdentityTests {
-    private func withDirectory(_ body: (URL) throws -> Void) throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        try body(directory.appendingPathComponent(Identity.fileName))
+    private func withKeyFile(_ body: (URL) throws -> Void) throws {
+        try withTemporaryDirectory { try body($0.appendingPathComponent(Identity.fileName)) }
     }
 
     @Test func theSameKeyComesBack() throws {
-        try withDirectory { url in
+        try withKeyFile { url in
             let made = try Identity.loadOrCreate(at: url)
             let loaded = try Identity.loadOrCreate(at: url)
             #expect(made.publicKey == loaded.publicKey)
@@ -26,7 +24,7 @@ struct IdentityTests {
 
     @Test(arguments: [0o644, 0o640, 0o604, 0o660])
     func aKeyThatOthersCanReadIsRefused(mode: Int) throws {
-        try withDirectory { url in
+        try withKeyFile { url in
             _ = try Identity.loadOrCreate(at: url)
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
             #expect { try Identity.loadOrCreate(at: url) } throws: {
@@ -37,7 +35,7 @@ struct IdentityTests {
 
     /// What is checked is the file that is read.
     @Test func aLinkToAKeyThatOthersCanReadIsRefused() throws {
-        try withDirectory { url in
+        try withKeyFile { url in
             let other = url.appendingPathExtension("elsewhere")
             let made = try Identity.loadOrCreate(at: other)
             try FileManager.default.createSymbolicLink(at: url, withDestinationURL: other)
@@ -51,7 +49,7 @@ struct IdentityTests {
     }
 
     @Test func whatIsNoFileIsRefused() throws {
-        try withDirectory { url in
+        try withKeyFile { url in
             try FileManager.default.createSymbolicLink(
                 at: url, withDestinationURL: url.appendingPathExtension("nowhere"))
             #expect { try Identity.loadOrCreate(at: url) } throws: {
@@ -72,7 +70,7 @@ struct IdentityTests {
     }
 
     @Test func aNewKeyTakesThePlaceOfTheOldOne() throws {
-        try withDirectory { url in
+        try withKeyFile { url in
             let old = try Identity.loadOrCreate(at: url)
             let new = try Identity.renew(at: url)
             #expect(new.publicKey != old.publicKey)
@@ -89,7 +87,7 @@ struct IdentityTests {
         "scorebook-peer identity 1 " + String(repeating: "zz", count: 32),
     ])
     func aFileThatIsNoKeyIsRefusedAndLeftAlone(content: String) throws {
-        try withDirectory { url in
+        try withKeyFile { url in
             let isMade = FileManager.default.createFile(
                 atPath: url.path, contents: Data(content.utf8), attributes: [.posixPermissions: 0o600])
             #expect(isMade)

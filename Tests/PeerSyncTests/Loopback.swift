@@ -6,6 +6,7 @@ import RecordStore
 import Scorebook
 import SyncModel
 import Synchronization
+import TestSupport
 
 @testable import PeerSync
 @testable import SyncProtocol
@@ -38,9 +39,8 @@ struct LoopbackMachine {
     ///
     /// - Parameter start: how much that happened before is left out.
     func event<Value>(after start: Int = 0, _ pick: (SyncEvent) -> Value?) async throws -> Value {
-        while true {
-            if let value = events.dropFirst(start).lazy.compactMap(pick).first { return value }
-            try await Task.sleep(for: .milliseconds(2))
+        try await eventually("an event", within: .seconds(300)) {
+            events.dropFirst(start).lazy.compactMap(pick).first
         }
     }
 
@@ -127,17 +127,6 @@ struct LoopbackMachine {
 
         func add(_ event: SyncEvent) { events.withLock { $0.append(event) } }
     }
-}
-
-/// A wall clock that stands where the test has put it.
-final class SetClock: Sendable {
-    private let time: Mutex<Int64>
-
-    init(_ milliseconds: Int64) { time = Mutex(milliseconds) }
-
-    var milliseconds: Int64 { time.withLock { $0 } }
-
-    func advance(by milliseconds: Int64) { time.withLock { $0 += milliseconds } }
 }
 
 extension Deadlines {

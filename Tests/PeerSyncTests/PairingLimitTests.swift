@@ -1,4 +1,5 @@
 import SecureChannel
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -82,7 +83,7 @@ struct PairingLimitTests {
                 }
                 await kitchen.engine.pairing.endAttempt(attempt, succeeded: false)
 
-                clock.advance(by: 600_000)
+                clock.milliseconds += 600_000
                 try await pair("stranger", port, await kitchen.engine.pairing.show())
             }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -9,11 +10,10 @@ import Testing
 /// One picture that makes trouble is put aside, and ends nothing.
 struct SharedAssetsTests {
     private func withAssets(_ body: (AssetDirectory, Asset) async throws -> Void) async throws {
-        let url = FileManager.default.temporaryDirectory
-            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
-        defer { try? FileManager.default.removeItem(at: url) }
-        let assets = AssetDirectory(at: url)
-        try await body(assets, try assets.add([1, 2, 3]))
+        try await withTemporaryDirectory { url in
+            let assets = AssetDirectory(at: url)
+            try await body(assets, try assets.add([1, 2, 3]))
+        }
     }
 
     private func open(_ asset: Asset, in assets: AssetDirectory) async throws -> String {

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Scorebook
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -9,10 +10,9 @@ import Testing
 /// Whoever watches a store that cannot be looked at says so once, and says when it is over.
 struct StoreTroubleTests {
     @Test(.timeLimit(.minutes(5))) func whatOthersWroteAndCannotBeTakenInIsTold() async throws {
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let files = try TemporaryDirectory()
+        defer { files.remove() }
+        let directory = files.url
         let path = directory.appendingPathComponent("scorebook.sqlite").path
         var configuration = ScorebookDatabase.configuration()
         configuration.busyMode = .immediateError
@@ -30,7 +30,9 @@ struct StoreTroubleTests {
             }
         }
         func told(_ count: Int) async throws {
-            while events.withLock({ $0.count }) < count { try await Task.sleep(for: .milliseconds(2)) }
+            try await eventually("\(count) events", within: .seconds(300)) {
+                events.withLock { $0.count } >= count
+            }
         }
         var others = Configuration()
         others.allowsUnsafeTransactions = true

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -78,6 +79,7 @@ struct StrangerTests {
     @Test(.timeLimit(.minutes(5))) func whoComesWhileAListenerEndsIsClosed() async throws {
         let kitchen = try LoopbackMachine("kitchen")
         for _ in 0..<50 {
+            let (arrivals, arrived) = AsyncStream<Void>.makeStream()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 try await kitchen.listening { port in
                     for _ in 0..<8 {
@@ -85,11 +87,12 @@ struct StrangerTests {
                             let channel = try? await ClientBootstrap(
                                 group: .singletonMultiThreadedEventLoopGroup
                             ).connect(host: "127.0.0.1", port: port).get()
+                            arrived.yield()
                             try await channel?.closeFuture.get()
                         }
                     }
-                    // The first have come.
-                    try await Task.sleep(for: .milliseconds(1))
+                    // The first has come, the others come while the listener ends.
+                    for await _ in arrivals { break }
                 }
                 try await group.waitForAll()
             }
@@ -129,7 +132,7 @@ struct StrangerTests {
         }
         for number in 1...20 { refusals.add("address \(number)", because: reason(number)) }
         let run = Task { await refusals.run() }
-        while events.withLock({ $0.count }) < 9 { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually("the count", within: .seconds(300)) { events.withLock { $0.count } == 9 }
         run.cancel()
         await run.value
         #expect(events.withLock { $0 } == Array(repeating: "one", count: 8) + ["12 address 20"])

@@ -3,6 +3,7 @@ import GRDB
 import RecordStore
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -250,10 +251,9 @@ import Testing
     ///
     /// - Parameter meanwhile: SQL that another program runs between the backup and what is done then.
     private func replace(_ meanwhile: String?) async throws -> (games: [String], backups: Int) {
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let files = try TemporaryDirectory()
+        defer { files.remove() }
+        let directory = files.url
         let path = directory.appendingPathComponent("scorebook.sqlite").path
         let other = try DatabaseQueue(path: path)
         let isBackedUp = Mutex(false)

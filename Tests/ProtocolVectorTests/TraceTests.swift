@@ -3,6 +3,7 @@ import NIOCore
 import ProtocolVectors
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 /// The trace in protocol.md section 7 is the first session of sessions.json, written short.
@@ -25,7 +26,7 @@ struct TraceTests {
     }
 
     @Test func theTraceIsTheFirstSession() throws {
-        let file: File = try VectorFolder.load("sessions.json")
+        let file: File = try Repository.vector("sessions.json")
         let session = try #require(file.cases.first { $0.title == "first copy" })
         let owner = ReplicaID(hashing: session.caller.static.bytes)
         let expected = try session.conversation.map { entry in
@@ -43,7 +44,7 @@ struct TraceTests {
 
     /// The second and third column of the table.
     private static func trace() throws -> [String] {
-        let url = VectorFolder.url.deletingLastPathComponent().appendingPathComponent("protocol.md")
+        let url = Repository.root.appendingPathComponent("Protocol/protocol.md")
         let text = try String(contentsOf: url, encoding: .utf8)
         let section = try #require(text.components(separatedBy: "**A trace.**").dropFirst().first)
         let table = try #require(section.components(separatedBy: "### 7.1").first)

@@ -6,6 +6,7 @@ import RecordStore
 import SecureChannel
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 /// The tables of protocol.md 7.12, cell by cell: what two default zones that meet become, and who says no.
@@ -159,11 +160,11 @@ struct UnionTests {
     // MARK: Support
 
     private func withTwo(_ body: (Side, Side) async throws -> Void) async throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        try await body(
-            try Side("kitchen", "cellar", tag: 1, in: directory),
-            try Side("attic", "loft", tag: 3, in: directory))
+        try await withTemporaryDirectory { directory in
+            try await body(
+                try Side("kitchen", "cellar", tag: 1, in: directory),
+                try Side("attic", "loft", tag: 3, in: directory))
+        }
     }
 
     private func target(of union: ZoneUnion, _ caller: ZoneID, _ listener: ZoneID) -> ZoneID? {

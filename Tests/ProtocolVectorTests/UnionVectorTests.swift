@@ -3,6 +3,7 @@ import PeerSync
 import ProtocolVectors
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 /// unions.json: what becomes of two default zones, by the two hellos. ``UnionTests`` has what is done then.
@@ -87,7 +88,7 @@ struct UnionVectorTests {
         }
     }
 
-    private func load() throws -> File { try VectorFolder.load("unions.json") }
+    private func load() throws -> File { try Repository.vector("unions.json") }
 
     private func union(_ number: UInt8) throws -> ZoneUnion { try #require(ZoneUnion(rawValue: number)) }
 

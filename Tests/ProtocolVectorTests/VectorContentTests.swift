@@ -3,6 +3,7 @@ import ProtocolVectors
 import SecureChannel
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 /// The other direction: what the files hold is read as they say.
@@ -23,7 +24,7 @@ struct VectorContentTests {
     }
 
     @Test func messagesAreReadAsTheFileSays() throws {
-        let file: Messages = try VectorFolder.load("messages.json")
+        let file: Messages = try Repository.vector("messages.json")
         #expect(file.messages.count == VectorFile.samples.count)
         for (entry, message) in zip(file.messages, VectorFile.samples) {
             #expect(try decode(entry.bytes.bytes) == message)
@@ -35,7 +36,7 @@ struct VectorContentTests {
     }
 
     @Test func everyTypeOfMessageIsThere() throws {
-        let file: Messages = try VectorFolder.load("messages.json")
+        let file: Messages = try Repository.vector("messages.json")
         let types = file.messages.map { entry -> UInt64? in
             var buffer = ByteBuffer(bytes: entry.bytes.bytes)
             _ = buffer.readVarintIfPresent()
@@ -71,7 +72,7 @@ struct VectorContentTests {
     }
 
     @Test func malformedMessagesAreRefusedAsTheFileSays() throws {
-        let file: Malformed = try VectorFolder.load("malformed.json")
+        let file: Malformed = try Repository.vector("malformed.json")
         #expect(file.messages.count > 90)
         for entry in file.messages {
             expectError(entry.error, entry.bytes.bytes, limit: ProtocolLimits.maximumMessage, entry.why)
@@ -88,7 +89,7 @@ struct VectorContentTests {
 
     /// So that each breaks the rule that it names, and no other: the parts they were made of are in order.
     @Test func whatIsOutOfTurnIsInOrderOtherwise() throws {
-        let file: Malformed = try VectorFolder.load("malformed.json")
+        let file: Malformed = try Repository.vector("malformed.json")
         for entry in file.outOfTurn { #expect(try decode(entry.bytes.bytes) != nil, "\(entry.why)") }
         #expect(try decode(Array(VectorFile.soundBatch.readableBytesView)) != nil)
     }
@@ -106,7 +107,7 @@ struct VectorContentTests {
     }
 
     @Test func framesOpenToTheirPlaintexts() throws {
-        let file: Frames = try VectorFolder.load("frames.json")
+        let file: Frames = try Repository.vector("frames.json")
         for entry in file.cases {
             var cipher = ReceivingCipher(key: SecretBytes(copying: file.key.bytes))
             var decoder = FrameDecoder(limit: ProtocolLimits.maximumFrame)
@@ -165,7 +166,7 @@ struct VectorContentTests {
     }
 
     @Test func linksShakeHandsAsTheFileSays() throws {
-        let file: Good = try VectorFolder.load("handshake.json")
+        let file: Good = try Repository.vector("handshake.json")
         let frames = file.frames.map(\.frame.bytes)
         var (caller, listener) = (link(.initiator), link(.responder))
         let opening = try #require(try caller.start())
@@ -182,7 +183,7 @@ struct VectorContentTests {
     }
 
     @Test func badFirstFramesAreRefused() throws {
-        let file: Handshake = try VectorFolder.load("handshake.json")
+        let file: Handshake = try Repository.vector("handshake.json")
         for entry in file.refused {
             var listener = link(.responder)
             listener.append(ByteBuffer(bytes: entry.frame.bytes))
@@ -194,7 +195,7 @@ struct VectorContentTests {
     }
 
     @Test func badSecondFramesAreRefused() throws {
-        let file: Handshake = try VectorFolder.load("handshake.json")
+        let file: Handshake = try Repository.vector("handshake.json")
         for entry in file.secondFrame {
             var caller = link(.initiator)
             _ = try caller.start()
@@ -214,7 +215,7 @@ struct VectorContentTests {
             }
             let single: [Entry]
         }
-        let file: File = try VectorFolder.load("reconciliation.json")
+        let file: File = try Repository.vector("reconciliation.json")
         #expect(file.single.count == VectorFile.singleMessages.count)
         let responder = NegentropyResponder(storage: try NegentropyVector([]))
         for entry in file.single {

@@ -1,45 +1,7 @@
 import Foundation
 import ProtocolVectors
-import SyncModel
+import TestSupport
 import Testing
-
-/// The folder `Protocol/vectors`, found from this source file, so that the tests run from any directory.
-enum VectorFolder {
-    static let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Protocol/vectors")
-
-    static func load<Content: Decodable>(_ name: String, as type: Content.Type = Content.self) throws
-        -> Content
-    {
-        try JSONDecoder().decode(Content.self, from: Data(contentsOf: url.appendingPathComponent(name)))
-    }
-}
-
-/// Bytes that a file spells in hexadecimal, very long ones in parts.
-struct Hex: Decodable, Equatable, Sendable {
-    private struct Part: Decodable {
-        let bytes: Hex
-        let times: Int
-    }
-
-    let bytes: [UInt8]
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if let parts = try? container.decode([Part].self) {
-            bytes = parts.flatMap { part in
-                part.bytes.bytes.count == 1
-                    ? [UInt8](repeating: part.bytes.bytes[0], count: part.times)
-                    : (0..<part.times).flatMap { _ in part.bytes.bytes }
-            }
-            return
-        }
-        guard let bytes = [UInt8](hexadecimal: try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not hexadecimal")
-        }
-        self.bytes = bytes
-    }
-}
 
 extension VectorFile: CustomTestStringConvertible {
     public var testDescription: String { name }
@@ -55,7 +17,7 @@ struct VectorFileTests {
     @Test(arguments: try await VectorFile.all())
     func theCodeMakesTheFileAgain(file: VectorFile) throws {
         let stored = try String(
-            contentsOf: VectorFolder.url.appendingPathComponent(file.name), encoding: .utf8)
+            contentsOf: Repository.vectors.appendingPathComponent(file.name), encoding: .utf8)
         #expect(
             file.content.text == stored,
             """
@@ -66,10 +28,10 @@ struct VectorFileTests {
     }
 
     @Test func everyFileIsMadeOrPublishedAndListed() async throws {
-        let names = Set(try FileManager.default.contentsOfDirectory(atPath: VectorFolder.url.path))
+        let names = Set(try FileManager.default.contentsOfDirectory(atPath: Repository.vectors.path))
         #expect(names == Self.published.union(try await VectorFile.all().map(\.name)))
         let readme = try String(
-            contentsOf: VectorFolder.url.deletingLastPathComponent().appendingPathComponent("README.md"),
+            contentsOf: Repository.root.appendingPathComponent("Protocol/README.md"),
             encoding: .utf8)
         for name in names {
             #expect(readme.contains("`\(name)`"), "Protocol/README.md does not list \(name)")

@@ -4,6 +4,8 @@ Prints a line for each scenario; exit 1 if any fails.
 """
 
 import argparse
+import contextlib
+import io
 import json
 import os
 import queue
@@ -21,6 +23,8 @@ import traceback
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+
+from scorebook_python_peer import cli
 
 HERE = Path(__file__).resolve().parent
 PATIENCE = 120
@@ -75,6 +79,10 @@ class Running:
             self.process.wait(20)
         except subprocess.TimeoutExpired:
             self.process.kill()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
     def __enter__(self) -> "Running":
         return self
@@ -169,6 +177,15 @@ class Python(Machine):
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "scorebook_python_peer", "--state", str(self.store), *arguments]
 
+    def _run(self, arguments: tuple[str, ...]) -> subprocess.CompletedProcess:
+        """Runs a command in this process. Starting an interpreter for each would take most of the time."""
+        output, errors = io.StringIO(), io.StringIO()
+        signal.alarm(PATIENCE)
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+            code = cli.main(["--state", str(self.store), *arguments])
+        signal.alarm(0)
+        return subprocess.CompletedProcess(arguments, code, output.getvalue(), errors.getvalue())
+
     def digest(self) -> str:
         return json.loads(self.run("digest", "--json"))[0]["digest"]
 
@@ -177,6 +194,17 @@ class Python(Machine):
 
     def fields(self, record: str) -> dict:
         return {field: list(value.values())[0] for field, value in self.record(record)["fields"].items()}
+
+
+def give_up(number: int, frame: object) -> None:
+    raise AssertionError("a command of the Python peer takes too long")
+
+
+def next_millisecond() -> None:
+    """What is written from now on is later than all before: both programs read the same clock."""
+    begun = time.time_ns() // 1_000_000
+    while time.time_ns() // 1_000_000 == begun:
+        time.sleep(0.001)
 
 
 def equal(a: object, b: object) -> None:
@@ -388,7 +416,7 @@ def conflicts(directory: Path) -> None:
     python.run("delete", three)
     reference.sql(f"UPDATE SBGame SET name = 'older' WHERE recordName = '{four}'")
     reference.run("status")
-    time.sleep(1.1)
+    next_millisecond()
     reference.sql(f"UPDATE SBGame SET name = 'newer' WHERE recordName = '{one}'")
     python.run("put", two, "name=text:kept alive")
     reference.sql(f"UPDATE SBGame SET name = 'kept alive' WHERE recordName = '{three}'")
@@ -413,7 +441,7 @@ def revival_of_a_parent(directory: Path) -> None:
         if n.startswith("SBMatchLocation") and r["fields"]["match"] == {"reference": match}
     )  # fmt: skip
     reference.run("record", "delete", match, "--yes")
-    time.sleep(1.1)
+    next_millisecond()
     python.run("put", place, "name=text:somewhere else")
     sync(reference, python)
     equal(python.record(match)["state"], "live")
@@ -582,6 +610,8 @@ def clock_skew(directory: Path) -> None:
         assert "by the clock" in other.fails("connect", listening.address, "--once", "--code", listening.code())
 
 
+# In how many sessions a copy is cut right after its first batch.
+CUTS = 4
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 12_000
 
 
@@ -620,9 +650,9 @@ def asset_missing_then_there(directory: Path) -> None:
     kept.unlink()
     pair(reference, python)
     equal(json.loads(reference.run("status", "--json"))["assets"]["missing"], 1)
-    with python.listen() as listening, reference.start("connect", listening.address) as calling:
+    with python.listen("--trace") as listening, reference.start("connect", listening.address) as calling:
         calling.wait_for("in sync")
-        time.sleep(1)
+        listening.running.wait_for("<- AssetsWanted")
         kept.write_bytes(content)
         eventually(lambda: json.loads(reference.run("status", "--json"))["assets"]["missing"] == 0)
 
@@ -772,25 +802,21 @@ def cut_copies(directory: Path) -> None:
     pair(python, reference)
     many_games(reference, 20_000)
     with reference.listen() as listening:
-        for _ in range(4):
-            calling = python.start("connect", listening.address)
-            time.sleep(0.8)
-            calling.process.kill()
-            calling.process.wait()
+        for _ in range(CUTS):
+            calling = python.start("connect", listening.address, "--trace")
+            calling.wait_for("<- BatchMessage")
+            calling.kill()
     sync(python, reference)
     second = Reference(directory, "second")
-    with python.listen("--pair") as listening:
+    with python.listen("--pair", "--trace") as listening:
+        code = listening.code()
         second.fails("connect", listening.address, "--once", "--code", "000-000")
-        calling = second.start("connect", listening.address, "--code", listening.code())
-        calling.wait_for("connected")
-        time.sleep(0.5)
-        calling.process.kill()
-        calling.process.wait()
-        for _ in range(4):
-            calling = second.start("connect", listening.address)
-            time.sleep(0.8)
-            calling.process.kill()
-            calling.process.wait()
+        listening.running.wait_for("^(error|session ended)")
+        for pairing in [["--code", code]] + [[]] * (CUTS - 1):
+            calling = second.start("connect", listening.address, *pairing)
+            listening.running.wait_for("-> BatchMessage")
+            calling.kill()
+            listening.running.wait_for("^(error|session ended)")
     sync(second, python)
 
 
@@ -1139,6 +1165,7 @@ def main() -> int:
     arguments = parser.parse_args()
     # Whoever has started this may have blocked signals, and what is started here would inherit that and never end.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    signal.signal(signal.SIGALRM, give_up)
     known = {run.__name__: run for run in SCENARIOS}
     if arguments.list:
         print("\n".join(known))

@@ -1,16 +1,18 @@
 import GRDB
 import RecordStore
 import SyncModel
+import TestSupport
 import Testing
 
 /// Writes of other programs are seen, and arrive at the other side as what they were.
 struct CaptureTests {
+    private let clock = SetClock(1_700_000_000_000)
     let a: Machine
     let b: Machine
 
     init() throws {
-        a = try Machine("a", number: 1)
-        b = try Machine("b", number: 2)
+        a = try Machine("a", number: 1, clock: clock)
+        b = try Machine("b", number: 2, clock: clock)
     }
 
     @Test func insertsUpdatesAndDeletesArrive() async throws {
@@ -52,7 +54,7 @@ struct CaptureTests {
         try await a.sync(with: b)
         try a.shell("UPDATE Author SET name = 'first'")
         _ = try await a.status()
-        try await Task.sleep(for: .milliseconds(5))
+        clock.milliseconds += 1
         try b.shell("UPDATE Author SET name = 'second'")
         try await a.sync(with: b)
         #expect(try a.rows("SELECT name FROM Author") == ["second"])

@@ -1,5 +1,6 @@
 import RecordStore
 import SyncModel
+import TestSupport
 import Testing
 
 /// What a wrong clock has dated is dated anew, behind all that was dated well.

@@ -1,17 +1,18 @@
 import GRDB
 import RecordStore
-import SeededRandom
 import SyncModel
+import TestSupport
 import Testing
 
 /// Deletions go down the references, and never take what is newer than themselves.
 struct DeletionTests {
+    private let clock = SetClock(1_700_000_000_000)
     let a: Machine
     let b: Machine
 
     init() async throws {
-        a = try Machine("a", number: 1)
-        b = try Machine("b", number: 2)
+        a = try Machine("a", number: 1, clock: clock)
+        b = try Machine("b", number: 2, clock: clock)
         try a.shell(
             """
             INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen');
@@ -21,8 +22,6 @@ struct DeletionTests {
             """)
         try await a.sync(with: b)
     }
-
-    private func pause() async throws { try await Task.sleep(for: .milliseconds(5)) }
 
     private func expectEqual() async throws {
         #expect(try await a.digest() == (await b.digest()))
@@ -46,7 +45,7 @@ struct DeletionTests {
     @Test func aChildWrittenAfterTheDeletionBringsTheParentBackWhole() async throws {
         try a.shell("DELETE FROM Author")
         _ = try await a.status()
-        try await pause()
+        clock.milliseconds += 1
         try b.shell(
             "INSERT INTO Book (recordName, title, author) VALUES ('Book|~|2', 'Persuasion', 'Author|~|1')")
         try await a.sync(with: b)
@@ -58,7 +57,7 @@ struct DeletionTests {
     @Test func anEditAfterTheDeletionBringsTheRecordBackWhole() async throws {
         try a.shell("DELETE FROM Author")
         _ = try await a.status()
-        try await pause()
+        clock.milliseconds += 1
         try b.shell("UPDATE Author SET born = '1775-12-16T00:00:00Z'")
         try await a.sync(with: b)
         #expect(try a.rows("SELECT name, born FROM Author") == ["Jane Austen|1775-12-16T00:00:00Z"])
@@ -68,7 +67,7 @@ struct DeletionTests {
     @Test func aDeletionAfterTheEditWins() async throws {
         try b.shell("UPDATE Author SET born = '1775-12-16T00:00:00Z'")
         _ = try await b.status()
-        try await pause()
+        clock.milliseconds += 1
         try a.shell("DELETE FROM Author")
         try await a.sync(with: b)
         #expect(try b.rows("SELECT * FROM Author").isEmpty)
@@ -122,7 +121,7 @@ struct DeletionTests {
         try a.shell(
             "DELETE FROM Author; INSERT INTO Author (recordName, name) VALUES ('Author|~|2', 'Brontë')")
         _ = try await a.status()
-        try await pause()
+        clock.milliseconds += 1
         try b.shell(
             "INSERT INTO Book (recordName, title, author) VALUES ('Book|~|2', 'Persuasion', 'Author|~|1')")
         var states: [RecordState] = []

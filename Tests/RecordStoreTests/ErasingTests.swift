@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import RecordStore
@@ -8,9 +9,9 @@ import Testing
 /// A machine that leaves removes what it shared, and nothing else.
 struct ErasingTests {
     @Test func filesThatTheZoneDidNotHaveStay() async throws {
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let files = try TemporaryDirectory()
+        defer { files.remove() }
+        let directory = files.url
         let assets = AssetDirectory(at: directory)
         let album = try AssetReferenceTests.Album(assets)
         let shared = try assets.add([1, 2, 3])

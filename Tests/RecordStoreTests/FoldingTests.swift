@@ -1,6 +1,7 @@
 import GRDB
 import RecordStore
 import SyncModel
+import TestSupport
 import Testing
 
 /// What programs wrote since the last look comes out as what somebody did: no more, no less, and when.

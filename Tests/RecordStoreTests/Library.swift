@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import RecordStore
 import SyncModel
-import Synchronization
+import TestSupport
 
 /// A small schema of the tests' own: authors, their books, and reviews that may outlive a book's shelf.
 enum Library {
@@ -148,18 +148,4 @@ final class Machine: Sendable {
     }
 
     struct NeverQuiet: Error {}
-}
-
-/// A wall clock that stands where the test has put it.
-final class SetClock: Sendable {
-    private let time: Mutex<Int64>
-
-    init(_ milliseconds: Int64) {
-        time = Mutex(milliseconds)
-    }
-
-    var milliseconds: Int64 {
-        get { time.withLock { $0 } }
-        set { time.withLock { $0 = newValue } }
-    }
 }

@@ -1,5 +1,6 @@
 import RecordStore
 import SyncModel
+import TestSupport
 import Testing
 
 /// When deletions are forgotten, and whom that waits for.

@@ -1,5 +1,6 @@
 import RecordStore
 import SyncModel
+import TestSupport
 import Testing
 
 /// What is deleted can be restored, whole, until it is forgotten; unless it was deleted for ever.

@@ -1,6 +1,7 @@
 import Dispatch
 import GRDB
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import RecordStore

@@ -1,5 +1,6 @@
 import RecordStore
 import SyncModel
+import TestSupport
 import Testing
 
 /// Deletions are forgotten when everybody knows them and some time has passed; who comes later starts over.

@@ -3,6 +3,7 @@ import GRDB
 import RecordStore
 import Scorebook
 import SyncModel
+import TestSupport
 import Testing
 
 /// The scorebook as a JSON file, and back.
@@ -157,9 +158,9 @@ struct ExportTests {
     }
 
     @Test func aFileIsReplacedOnlyWhenTheNewOneIsComplete() async throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let files = try TemporaryDirectory()
+        defer { files.remove() }
+        let directory = files.url
         let file = directory.appendingPathComponent("scorebook.json")
         try Data("old".utf8).write(to: file)
         let scorebook = try Support.scorebook()

@@ -1,5 +1,6 @@
 import Foundation
 import Scorebook
+import TestSupport
 import Testing
 
 /// Files that are not what they should be: each is refused with the place of the error, and changes nothing.
@@ -241,9 +242,9 @@ struct ImportRefusalTests {
     }
 
     @Test func theErrorOfAFileNamesIt() async throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let files = try TemporaryDirectory()
+        defer { files.remove() }
+        let directory = files.url
         let file = directory.appendingPathComponent("plays.json")
         try Data("{".utf8).write(to: file)
         let scorebook = try Support.scorebook()

@@ -1,5 +1,6 @@
 import Foundation
 import Scorebook
+import TestSupport
 import Testing
 
 /// Nothing that a user names is written over the files of a store, whatever leads to them.
@@ -9,8 +10,9 @@ struct StoreFilesTests {
     /// A store with a database and a directory of pictures, beside a directory that has links to it; no backups yet.
     private func withStore(_ body: (StoreFiles, _ path: (String) -> String) async throws -> Void) async throws
     {
-        let root = files.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? files.removeItem(at: root) }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let root = directory.url
         let path = { (name: String) in root.appendingPathComponent(name).path }
         try files.createDirectory(atPath: path("store/assets/3f"), withIntermediateDirectories: true)
         try files.createDirectory(atPath: path("elsewhere"), withIntermediateDirectories: true)

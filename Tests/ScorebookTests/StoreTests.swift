@@ -2,21 +2,15 @@ import Foundation
 import GRDB
 import RecordStore
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Scorebook
 
 /// Opening scorebooks, and what their tables promise to other programs.
 struct StoreTests {
-    private func inDirectory(_ body: (URL) async throws -> Void) async throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        try await body(directory)
-    }
-
     @Test func aScorebookOutlivesTheProgram() async throws {
-        try await inDirectory { directory in
+        try await withTemporaryDirectory { directory in
             let path = directory.appendingPathComponent("scorebook.sqlite").path
             for round in 1...2 {
                 let database = try ScorebookDatabase.open(at: path)
@@ -29,7 +23,7 @@ struct StoreTests {
     }
 
     @Test func connectionsAreSetUpForSharing() async throws {
-        try await inDirectory { directory in
+        try await withTemporaryDirectory { directory in
             let database = try ScorebookDatabase.open(at: directory.appendingPathComponent("s.sqlite").path)
             let values = try await database.write { db in
                 try ["journal_mode", "foreign_keys", "busy_timeout", "synchronous"].map {
@@ -42,7 +36,7 @@ struct StoreTests {
 
     @Test(arguments: ["no database", "SQLite format 2", String(repeating: "x", count: 10_000)])
     func aFileThatIsNoDatabaseIsRefusedAndLeftAsItIs(contents: String) async throws {
-        try await inDirectory { directory in
+        try withTemporaryDirectory { directory in
             let file = directory.appendingPathComponent("scorebook.sqlite")
             try Data(contents.utf8).write(to: file)
             let error = #expect(throws: RecordStoreError.self) { try ScorebookDatabase.open(at: file.path) }
@@ -54,7 +48,7 @@ struct StoreTests {
     }
 
     @Test func aDirectoryThatIsNotThereIsAnError() async throws {
-        try await inDirectory { directory in
+        try withTemporaryDirectory { directory in
             let path = directory.appendingPathComponent("none/scorebook.sqlite").path
             let error = #expect(throws: ScorebookError.self) { try ScorebookDatabase.open(at: path) }
             #expect(error?.code == .notWritable)

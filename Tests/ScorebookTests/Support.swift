@@ -3,6 +3,7 @@ import GRDB
 import RecordStore
 import Scorebook
 import SyncModel
+import TestSupport
 
 /// What the tests of this target share.
 enum Support {
@@ -34,10 +35,9 @@ enum Support {
 
     /// A scorebook with a match of Catan that Ada played, and a directory for files of the test's own.
     static func withPictures(_ body: (ScorebookStore, URL, Match) async throws -> Void) async throws {
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("scorebook-pictures-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let files = try TemporaryDirectory()
+        defer { files.remove() }
+        let directory = files.url
         let scorebook = try scorebook(assets: directory.appendingPathComponent("assets"))
         try await scorebook.addGame(NewGame(name: "Catan"))
         let match = try await scorebook.addMatch(

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SecureChannel
@@ -40,7 +41,7 @@ struct CPaceTests {
     let vectors: Vectors
 
     init() throws {
-        vectors = try TestVectors.load("cpace-ristretto255")
+        vectors = try Repository.vector("cpace-ristretto255.json")
     }
 
     @Test func everyValueIsThatOfTheDraft() throws {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SecureChannel
@@ -30,7 +31,7 @@ struct NoiseVectorTests {
     }
 
     @Test func theWholeSessionIsThatOfTheVector() throws {
-        let vector: Vector = try TestVectors.load("noise-xx")
+        let vector: Vector = try Repository.vector("noise-xx.json")
         #expect(NoiseHandshake.protocolName == vector.protocolName)
         #expect(vector.handshake.count == 3)
         #expect(vector.transport.count == 3)

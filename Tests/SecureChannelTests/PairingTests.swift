@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SecureChannel
@@ -63,7 +64,7 @@ struct PairingVectorTests {
     }
 
     @Test func everyMessageIsThatOfTheVector() throws {
-        let vector: Vector = try TestVectors.load("pairing")
+        let vector: Vector = try Repository.vector("pairing.json")
         let code = try PairingCode(vector.code)
         let initiatorStatic = try PublicKey(vector.initiator.static.bytes)
         let responderStatic = try PublicKey(vector.responder.static.bytes)
@@ -125,7 +126,7 @@ struct PairingTests {
         #expect(!initiator.isConfirmed)
     }
 
-    @Test(arguments: PairingStep.allCases) func anyChangedByteFails(in step: PairingStep) throws {
+    @Test(arguments: PairingStep.allCases) func anyChangedByteEndsThePairing(in step: PairingStep) throws {
         let scene = try PairingScene()
         for index in 0..<step.length {
             var (initiator, responder) = (scene.initiator, scene.responder)
@@ -139,7 +140,7 @@ struct PairingTests {
         }
     }
 
-    @Test(arguments: PairingStep.allCases) func anyOtherLengthFails(in step: PairingStep) throws {
+    @Test(arguments: PairingStep.allCases) func anyOtherLengthEndsThePairing(in step: PairingStep) throws {
         let scene = try PairingScene()
         for count in Array(0..<step.length) + [step.length + 1] {
             var (initiator, responder) = (scene.initiator, scene.responder)
@@ -177,7 +178,7 @@ struct PairingTests {
 struct PairingAttackTests {
     @Test func theNeutralElementAndOtherInvalidSharesAreRefused() throws {
         let scene = try PairingScene()
-        let vectors: CPaceTests.Vectors = try TestVectors.load("cpace-ristretto255")
+        let vectors: CPaceTests.Vectors = try Repository.vector("cpace-ristretto255.json")
         for share in vectors.invalidShares {
             var responder = scene.responder
             #expect(failure { try responder.receive(share: share.bytes) } == .lowOrderPoint)

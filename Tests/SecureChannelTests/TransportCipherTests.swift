@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SecureChannel
@@ -173,7 +174,7 @@ struct RekeyTests {
     }
 
     @Test func theBoundaryIsThatOfTheVector() throws {
-        let vector: Vector = try TestVectors.load("transport-rekey")
+        let vector: Vector = try Repository.vector("transport-rekey.json")
         #expect(RekeyRule.interval == vector.rekeyInterval)
         let start = try #require(vector.messages.first).nonce
         var sender = SendingCipher(key: vector.key.secret, startNonce: start)
@@ -187,7 +188,7 @@ struct RekeyTests {
     }
 
     @Test func everyFurtherIntervalChangesTheKeyAgain() throws {
-        let vector: Vector = try TestVectors.load("transport-rekey")
+        let vector: Vector = try Repository.vector("transport-rekey.json")
         let boundary = 2 * vector.rekeyInterval
         var sender = SendingCipher(key: vector.keyAfterRekey.secret, startNonce: boundary - 1)
         _ = try sender.seal([1])

@@ -1,6 +1,6 @@
 import Foundation
-import SeededRandom
 import SyncModel
+import TestSupport
 import Testing
 
 struct ISO8601Tests {

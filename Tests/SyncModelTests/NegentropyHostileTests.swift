@@ -1,5 +1,5 @@
-import SeededRandom
 import SyncModel
+import TestSupport
 import Testing
 
 /// Whatever the other side sends, there is an answer or an error, and an end.
@@ -73,25 +73,25 @@ struct NegentropyHostileTests {
         var initiator = NegentropyInitiator(storage: try NegentropyVector([item]))
         // Both ranges, and then one that differs, so that there is a next round.
         let first = "61" + "0400" + "02" + list + "0400" + "02" + list
-        let step = try initiator.reconcile(bytes(hex: first + "000001" + String(repeating: "ee", count: 16)))
+        let step = try initiator.reconcile(Hex(first + "000001" + String(repeating: "ee", count: 16)).bytes)
         #expect(step.need.map(\.bytes) == [Array(repeating: 9, count: 32)])
         #expect(step.have == [item.id])
         #expect(step.message != nil)
-        let last = try initiator.reconcile(bytes(hex: "61000002" + list))
+        let last = try initiator.reconcile(Hex("61000002" + list).bytes)
         #expect(last.need.isEmpty && last.have.isEmpty && last.message == nil)
     }
 
     @Test func anAnswerThatNeverAgreesIsGivenUp() throws {
         var initiator = NegentropyInitiator(
             storage: try NegentropyVector(Self.sets.mine), maximumRounds: 50)
-        let never = bytes(hex: "61000001" + String(repeating: "ee", count: 16))
+        let never = Hex("61000001" + String(repeating: "ee", count: 16)).bytes
         for _ in 0..<50 { #expect(try initiator.reconcile(never).message != nil) }
         #expect(throws: NegentropyError.tooManyRounds(50)) { try initiator.reconcile(never) }
     }
 
     @Test func moreClaimedIDsThanAllowedEndIt() throws {
         let storage = try NegentropyVector([])
-        let claim = bytes(hex: "6100000203" + NegentropyReferenceTests.ids(1, 2, 3))
+        let claim = Hex("6100000203" + NegentropyReferenceTests.ids(1, 2, 3)).bytes
         var enough = NegentropyInitiator(storage: storage, maximumNeed: 3)
         #expect(try enough.reconcile(claim).need.count == 3)
         var tooFew = NegentropyInitiator(storage: storage, maximumNeed: 2)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SyncModel
@@ -14,7 +15,7 @@ struct NegentropyMessageTests {
     func numbersAndBytesBelongTogether(number: UInt64, encoded: String) throws {
         var output: [UInt8] = []
         Base128Integer.append(number, to: &output)
-        #expect(hex(output) == encoded)
+        #expect(output.hexadecimal == encoded)
         // As the timestamp of a bound, the number is one more than the timestamp, and zero is infinity.
         var reader = NegentropyReader([0x61] + output + [0, 0])
         _ = try reader.version()
@@ -44,15 +45,15 @@ struct NegentropyMessageTests {
     func boundsAreAsShortAsTheyCanBe(
         lastTime: UInt64, lastID: String, firstTime: UInt64, firstID: String, encoded: String
     ) throws {
-        let last = NegentropyItem(timestamp: lastTime, id: NegentropyID(zeroPadding: bytes(hex: lastID)[...]))
+        let last = NegentropyItem(timestamp: lastTime, id: NegentropyID(zeroPadding: Hex(lastID).bytes[...]))
         let first = NegentropyItem(
-            timestamp: firstTime, id: NegentropyID(zeroPadding: bytes(hex: firstID)[...]))
+            timestamp: firstTime, id: NegentropyID(zeroPadding: Hex(firstID).bytes[...]))
         let bound = NegentropyBound(between: last, and: first)
         #expect(last < bound.position && bound.position <= first)
 
         var writer = NegentropyWriter()
         writer.appendSkip(upTo: bound)
-        #expect(hex(writer.message) == "61" + encoded + "00")
+        #expect(writer.message.hexadecimal == "61" + encoded + "00")
         var reader = NegentropyReader(writer.message)
         _ = try reader.version()
         #expect(try reader.range()?.upperBound == bound)
@@ -67,7 +68,8 @@ struct NegentropyMessageTests {
         var writer = NegentropyWriter()
         for bound in bounds { writer.appendSkip(upTo: bound) }
         #expect(
-            hex(writer.message) == "61 010000 87690000 01010700 822d0000 000000 000000".filter { $0 != " " })
+            writer.message.hexadecimal
+                == "61 010000 87690000 01010700 822d0000 000000 000000".filter { $0 != " " })
         var reader = NegentropyReader(writer.message)
         _ = try reader.version()
         for bound in bounds { #expect(try reader.range()?.upperBound == bound) }
@@ -80,7 +82,7 @@ struct NegentropyMessageTests {
         let length = writer.message.count
         writer.append(idsOf: [], upTo: NegentropyBound(timestamp: 10))
         writer.end(keeping: length, fingerprint: Array(repeating: 0xEE, count: 16))
-        #expect(hex(writer.message) == "610a0000" + "000001" + String(repeating: "ee", count: 16))
+        #expect(writer.message.hexadecimal == "610a0000" + "000001" + String(repeating: "ee", count: 16))
     }
 
     @Test(
@@ -110,10 +112,10 @@ struct NegentropyMessageTests {
         ] as [(String, NegentropyError)])
     func malformedMessagesAreRefusedByBothSides(message: String, error: NegentropyError) throws {
         let storage = try NegentropyVector([])
-        #expect(throws: error) { try NegentropyResponder(storage: storage).reconcile(bytes(hex: message)) }
+        #expect(throws: error) { try NegentropyResponder(storage: storage).reconcile(Hex(message).bytes) }
         #expect(throws: error) {
             var initiator = NegentropyInitiator(storage: storage)
-            return try initiator.reconcile(bytes(hex: message))
+            return try initiator.reconcile(Hex(message).bytes)
         }
         #expect(!"\(error)".isEmpty)
     }

@@ -1,5 +1,5 @@
-import SeededRandom
 import SyncModel
+import TestSupport
 import Testing
 
 /// A reconciliation finds what the two sides differ in, all of it and nothing else, and comes to an end.

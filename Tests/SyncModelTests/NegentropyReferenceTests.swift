@@ -11,12 +11,12 @@ struct NegentropyReferenceTests {
 
     /// `02030303…`: several bytes, each of which stands for 32 of its kind.
     static func ids(_ bytes: UInt8...) -> String {
-        bytes.map { hex(Array(repeating: $0, count: 32)) }.joined()
+        bytes.map { Array(repeating: $0, count: 32).hexadecimal }.joined()
     }
 
     @Test func nothingOnEitherSide() throws {
         let exchange = try NegentropyExchange(NegentropySets(mine: [], theirs: []))
-        #expect(exchange.messages.map { hex($0) } == ["6100000200", "6100000200"])
+        #expect(exchange.messages.map { $0.hexadecimal } == ["6100000200", "6100000200"])
     }
 
     @Test func fewItemsAreListedAtOnce() throws {
@@ -25,7 +25,7 @@ struct NegentropyReferenceTests {
             theirs: [(1000, 1), (2000, 3), (2000, 4), (3000, 5)].map(Self.item))
         let exchange = try NegentropyExchange(sets)
         #expect(
-            exchange.messages.map { hex($0) } == [
+            exchange.messages.map { $0.hexadecimal } == [
                 "6100000204" + Self.ids(1, 2, 3, 5), "6100000204" + Self.ids(1, 3, 4, 5),
             ])
         #expect(exchange.have == [Self.item(0, 2).id] && exchange.need == [Self.item(0, 4).id])
@@ -36,7 +36,7 @@ struct NegentropyReferenceTests {
         let mine = (0..<33).map { Self.item(100 * (1 + $0 / 12), UInt8($0 + 1)) }
         let exchange = try NegentropyExchange(NegentropySets(mine: mine, theirs: Array(mine.dropLast())))
         #expect(
-            exchange.messages.map { hex($0) } == [
+            exchange.messages.map { $0.hexadecimal } == [
                 """
                 6165010401c07a25db62a65dc5477decb10bf5f2930101060107aa15a5c153b036e64b5d1a0b68a741\
                 01010801c3b220cd2682a0d35c0d55f0690eb14a01010a01de7cc218a459caaf756d498e46da3749\
@@ -113,6 +113,6 @@ struct NegentropyReferenceTests {
         let all = Array(exchange.messages.joined())
         #expect(exchange.messages.count == test.messages)
         #expect(all.count == test.byteCount)
-        #expect(hex(BLAKE2b.hash(all, length: 32)) == test.hash)
+        #expect(BLAKE2b.hash(all, length: 32).hexadecimal == test.hash)
     }
 }

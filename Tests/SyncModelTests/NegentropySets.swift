@@ -1,5 +1,5 @@
-import SeededRandom
 import SyncModel
+import TestSupport
 
 /// Two sets of items that a seed determines, and what each has that the other lacks.
 struct NegentropySets {
@@ -83,15 +83,4 @@ struct NegentropyExchange {
             message = next
         }
     }
-}
-
-/// The bytes that pairs of hexadecimal digits stand for; white space between them is left out.
-func bytes(hex: String) -> [UInt8] {
-    let digits = hex.filter { !$0.isWhitespace }.map { UInt8($0.hexDigitValue!) }
-    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-}
-
-/// The hexadecimal digits of some bytes.
-func hex(_ bytes: some Sequence<UInt8>) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

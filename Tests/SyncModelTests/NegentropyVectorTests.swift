@@ -1,4 +1,4 @@
-import SeededRandom
+import TestSupport
 import Testing
 
 @testable import SyncModel
@@ -6,7 +6,7 @@ import Testing
 /// Items in memory: their order, their sums, their search.
 struct NegentropyVectorTests {
     static func id(_ hexadecimal: String) -> NegentropyID {
-        NegentropyID(zeroPadding: bytes(hex: hexadecimal)[...])
+        NegentropyID(zeroPadding: Hex(hexadecimal).bytes[...])
     }
 
     @Test func idsCompareByTheirBytes() {

@@ -1,6 +1,6 @@
 import NIOCore
-import SeededRandom
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol

@@ -1,4 +1,4 @@
-import SeededRandom
+import TestSupport
 
 /// What happens in a simulation, step by step: made from a seed, written as text, shortened when it fails.
 public struct Script: Sendable, CustomStringConvertible {

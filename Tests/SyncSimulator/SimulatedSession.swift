@@ -1,7 +1,7 @@
 import NIOCore
 import SecureChannel
-import SeededRandom
 import SyncProtocol
+import TestSupport
 
 /// A session of two machines over a line that a script may cut, from the end of the handshake on: the session, the encoding
 /// and the stores are those of the program, one event after the other.

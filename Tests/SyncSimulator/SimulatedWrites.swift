@@ -1,5 +1,5 @@
 import RecordStore
-import SeededRandom
+import TestSupport
 
 /// What other programs do to a machine's tables: statements drawn from a seed.
 ///

@@ -1,7 +1,7 @@
 import GRDB
 import RecordStore
-import SeededRandom
 import SyncModel
+import TestSupport
 
 /// What simulations went through, so that one that exercised nothing is seen.
 public struct SimulationCounts: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A machine with a store, driven through the command line as a user or a script does.
@@ -177,8 +178,7 @@ struct CommandFailed: Error {
 
 /// The invented data that ships with the project.
 enum Household {
-    static let path = URL(fileURLWithPath: #filePath)
-        .appendingPathComponent("../../../../scripts/data/household.bgstats.json").standardizedFileURL.path
+    static let path = Repository.root.appendingPathComponent("scripts/data/household.bgstats.json").path
     /// How many records an import of it makes.
     static let recordCount = 3007
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A scorebook-peer, or another peer, that was started. What it writes goes into files, so that no pipe can fill up and
@@ -8,6 +9,8 @@ final class PeerProcess {
     let arguments: [String]
     private let process = Process()
     private let files: URL
+    /// What it wrote up to the last look, and the events in that. Whoever waits looks often, and mostly nothing is new.
+    private var read: (output: String, events: [Event]) = ("", [])
 
     /// The directory that it runs in, its own.
     var directory: URL { files }
@@ -63,10 +66,13 @@ final class PeerProcess {
 
     /// The events that it has written so far, of all or of one name.
     func events(_ name: String? = nil) throws -> [Event] {
-        // A line without its end is still being written.
-        let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        let events = try lines.map { try JSONDecoder().decode(Event.self, from: Data($0.utf8)) }
-        return events.filter { name == nil || $0.event == name }
+        let output = output
+        if output != read.output {
+            // A line without its end is still being written.
+            let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            read = (output, try lines.map { try JSONDecoder().decode(Event.self, from: Data($0.utf8)) })
+        }
+        return read.events.filter { name == nil || $0.event == name }
     }
 
     /// Waits for an event.

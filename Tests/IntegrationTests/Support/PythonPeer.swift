@@ -1,18 +1,17 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The second implementation of the protocol, in Python, written from Protocol/ without a look at this one.
 ///
 /// Its scenarios run it against the program under test, both as callers and as listeners.
 enum PythonPeer {
-    private static let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..")
-        .standardizedFileURL
-    private static let vectors = root.appendingPathComponent("Protocol/vectors")
-    private static let directory = root.appendingPathComponent("Tests/PythonPeer")
+    private static let vectors = Repository.vectors
+    private static let directory = Repository.root.appendingPathComponent("Tests/PythonPeer")
 
     /// The interpreter with the packages that the peer needs.
     private static func interpreter() throws -> URL {
-        let url = root.appendingPathComponent(".build-python/bin/python")
+        let url = Repository.root.appendingPathComponent(".build-python/bin/python")
         let isThere = FileManager.default.isExecutableFile(atPath: url.path)
         return try #require(
             isThere ? url : nil, "Python's packages are missing; run scripts/install-dependencies --tests")
@@ -22,7 +21,7 @@ enum PythonPeer {
         // A scenario starts the peer many times. What Python compiles is kept, and not among the sources.
         let environment = [
             "PYTHONPATH": directory.path, "PYTHONDONTWRITEBYTECODE": "",
-            "PYTHONPYCACHEPREFIX": root.appendingPathComponent(".build-python/bytecode").path,
+            "PYTHONPYCACHEPREFIX": Repository.root.appendingPathComponent(".build-python/bytecode").path,
         ]
         let process = try scene.start(arguments, of: interpreter(), environment: environment)
         // A scenario has many steps, of which each has a limit of its own.

@@ -1,23 +1,24 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The machines of one test. Their stores lie in a directory of the test's own; that and the processes that are still
 /// running go away with the test.
 final class Scene {
-    let directory: URL
+    private let files: TemporaryDirectory
     private var processes: [PeerProcess] = []
     private var endings: [() -> Void] = []
 
     fileprivate init() throws {
-        directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        files = try TemporaryDirectory()
     }
+
+    var directory: URL { files.url }
 
     fileprivate func clear() {
         for process in processes { process.destroy() }
         for ending in endings { ending() }
-        try? FileManager.default.removeItem(at: directory)
+        files.remove()
     }
 
     /// Calls `ending` when the test is over and none of its processes is left.
@@ -58,10 +59,10 @@ final class Scene {
 }
 
 /// Runs a test in a scene of its own.
-func withScene(_ body: (Scene) async throws -> Void) async throws {
+func withScene<Value>(_ body: (Scene) async throws -> Value) async throws -> Value {
     let scene = try Scene()
     defer { scene.clear() }
-    try await body(scene)
+    return try await body(scene)
 }
 
 /// One machine.
@@ -70,14 +71,15 @@ func withMachine(_ body: (Machine) async throws -> Void) async throws {
 }
 
 /// Two machines that do not know each other.
-func withTwoMachines(_ body: (Machine, Machine) async throws -> Void) async throws {
+func withTwoMachines<Value>(_ body: (Machine, Machine) async throws -> Value) async throws -> Value {
     try await withScene { try await body($0.machine("kitchen"), $0.machine("study")) }
 }
 
 /// Two machines that are paired. Nothing is running on them.
 func withPair(_ body: (Machine, Machine) async throws -> Void) async throws {
+    let stores = try await StoredFiles.pair.value
     try await withTwoMachines { kitchen, study in
-        try await study.pair(with: kitchen)
+        try stores.write(to: kitchen.scene.directory)
         try await body(kitchen, study)
     }
 }

@@ -70,6 +70,13 @@ final class Socket: Sendable {
     }
 
     func send(_ bytes: some Collection<UInt8>) throws {
+        guard sendUntilClosed(bytes) == bytes.count else { throw SocketError(call: "send") }
+    }
+
+    /// Sends what the other side takes before it closes the connection.
+    ///
+    /// - Returns: the number of bytes that were sent.
+    func sendUntilClosed(_ bytes: some Collection<UInt8>) -> Int {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { buffer in
@@ -79,9 +86,10 @@ final class Socket: Sendable {
                     Glibc.send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
                 #endif
             }
-            guard count > 0 else { throw SocketError(call: "send") }
+            guard count > 0 else { break }
             rest = rest.dropFirst(count)
         }
+        return bytes.count - rest.count
     }
 
     /// What has come, at most `limit` bytes; empty when the other side has closed the connection, cleanly or not.

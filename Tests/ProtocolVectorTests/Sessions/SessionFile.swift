@@ -1,6 +1,7 @@
 import Foundation
 import SecureChannel
 import SyncModel
+import TestSupport
 
 /// What sessions.json holds, as far as a replay needs it.
 struct SessionFile: Decodable {

@@ -5,6 +5,7 @@ import RecordStore
 import ScriptedPeer
 import SecureChannel
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -27,7 +28,7 @@ import Testing
 
     static let roles: [Role] = {
         do {
-            let file: SessionFile = try VectorFolder.load("sessions.json")
+            let file: SessionFile = try Repository.vector("sessions.json")
             return file.cases.flatMap { session in
                 [true, false].map { Role(session: session, isCaller: $0) }
             }
@@ -48,19 +49,18 @@ import Testing
     }
 
     @Test(arguments: roles) func theProgramSaysWhatTheFileSays(_ role: Role) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let replay = try Replay(role, in: folder)
-        #expect(try replay.described() == Self.store(role, "before"))
-        try await replay.run()
-        #expect(try replay.described() == Self.store(role, "after"))
-        #expect(replay.tokens.left == [], "the store has drawn fewer generations")
+        try await withTemporaryDirectory { folder in
+            let replay = try Replay(role, in: folder)
+            #expect(try replay.described() == Self.store(role, "before"))
+            try await replay.run()
+            #expect(try replay.described() == Self.store(role, "after"))
+            #expect(replay.tokens.left == [], "the store has drawn fewer generations")
+        }
     }
 
     /// The cases as the file has them.
     private static func cases() throws -> [[String: Any]] {
-        let data = try Data(contentsOf: VectorFolder.url.appendingPathComponent("sessions.json"))
+        let data = try Data(contentsOf: Repository.vectors.appendingPathComponent("sessions.json"))
         let file = try JSONSerialization.jsonObject(with: data) as? [String: Any]
         return try #require(file?["cases"] as? [[String: Any]])
     }

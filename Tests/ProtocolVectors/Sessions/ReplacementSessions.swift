@@ -2,17 +2,10 @@ import Foundation
 import PeerSync
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// Sessions in which one side is to give up what it has: unions 3 and 4 of protocol.md 7.12.
 extension VectorFile {
-    /// A machine backs its store up before it gives it up, so the stores are in files.
-    private static func withFolder(_ body: (URL) async throws -> [JSON]) async throws -> [JSON] {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        return try await body(folder)
-    }
-
     /// Two machines that have not met, each with records and a deletion.
     private static func strangers(in folder: URL? = nil) throws -> SessionScene {
         let scene = try SessionScene(in: folder)
@@ -39,7 +32,8 @@ extension VectorFile {
     }
 
     static func replacement() async throws -> [JSON] {
-        let first = try await withFolder { folder in
+        // A machine backs its store up before it gives it up, so the stores are in files.
+        let first = try await withTemporaryDirectory { folder in
             [
                 try await strangers(in: folder).session(
                     "replace the caller",
@@ -48,7 +42,7 @@ extension VectorFile {
                     RecordedWish(union: .replaceCaller))
             ]
         }
-        let second = try await withFolder { folder in
+        let second = try await withTemporaryDirectory { folder in
             [
                 try await strangers(in: folder).session(
                     "replace the listener",
@@ -57,7 +51,7 @@ extension VectorFile {
                     RecordedWish(union: .replaceListener, answer: .union(.replaceListener)))
             ]
         }
-        let third = try await withFolder { folder in
+        let third = try await withTemporaryDirectory { folder in
             let scene = try await household(in: folder)
             try scene.attic.write([person("4", "Barbara", at: 3_000, attic)])
             return [
@@ -69,7 +63,7 @@ extension VectorFile {
                     RecordedWish(union: .replaceCaller))
             ]
         }
-        let fourth = try await withFolder { folder in
+        let fourth = try await withTemporaryDirectory { folder in
             let scene = try await household(in: folder)
             try scene.attic.grant(.write, to: scene.kitchen)
             return [

@@ -26,8 +26,9 @@ DEFAULT_PORT = 7431
 STRANGERS_LIMIT = 64
 
 
-def main() -> int:
-    arguments = _parser().parse_args()
+def main(words: list[str] | None = None) -> int:
+    """Runs a command; without words, the one that the program was started with."""
+    arguments = _parser().parse_args(words, argparse.Namespace(open_store=None))
     try:
         return arguments.run(arguments)
     except (PeerError, ValueError, OSError) as error:
@@ -35,6 +36,9 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    finally:
+        if arguments.open_store:
+            arguments.open_store.close()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -117,7 +121,8 @@ def _add_session_options(command: argparse.ArgumentParser) -> None:
 def _store(arguments: argparse.Namespace) -> Store:
     if arguments.state is None:
         raise ValueError("--state DIR is missing")
-    return Store(arguments.state)
+    arguments.open_store = Store(arguments.state)
+    return arguments.open_store
 
 
 def _options(arguments: argparse.Namespace, **more) -> Options:

@@ -1,6 +1,7 @@
 import Foundation
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import RecordStore
@@ -215,10 +216,9 @@ extension AssetDirectory {
 
 /// Runs a test with a directory of assets of its own.
 func withAssets<Value>(_ body: (AssetDirectory) throws -> Value) throws -> Value {
-    let directory = FileManager.default.temporaryDirectory
-        .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
-    let url = directory.appendingPathComponent("assets", isDirectory: true)
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: directory) }
-    return try body(AssetDirectory(at: url))
+    try withTemporaryDirectory { directory in
+        let url = directory.appendingPathComponent("assets", isDirectory: true)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        return try body(AssetDirectory(at: url))
+    }
 }

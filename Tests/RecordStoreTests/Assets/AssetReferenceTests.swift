@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import RecordStore
@@ -62,11 +63,10 @@ struct AssetReferenceTests {
     }
 
     private func withAlbum(_ body: (Album, AssetDirectory) async throws -> Void) async throws {
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("scorebook-peer-\(UUID().uuidString)", isDirectory: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let assets = AssetDirectory(at: directory)
-        try await body(try Album(assets), assets)
+        try await withTemporaryDirectory { directory in
+            let assets = AssetDirectory(at: directory)
+            try await body(try Album(assets), assets)
+        }
     }
 
     @Test func whatRecordsReferToIsKnown() async throws {

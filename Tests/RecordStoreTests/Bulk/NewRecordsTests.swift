@@ -1,5 +1,6 @@
 import GRDB
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import RecordStore
@@ -131,7 +132,7 @@ struct NewRecordsTests: PeerRecords {
         #expect(try machine.rows("SELECT recordName FROM heldReference") == [])
     }
 
-    @Test func aParentThatVanishedBehindTheTriggersIsNotReliedOn() async throws {
+    @Test func newRecordsDoNotRelyOnAParentThatVanished() async throws {
         let machine = try Machine("a", number: 1)
         try await apply([[author(1)]], to: machine)
         try machine.shell(

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Zones: scorebooks of their own, each on the machines that it was granted to.
-@Suite(.takingTurns) struct ZoneTests {
+@Suite(.takingTurns) struct GrantedZoneTests {
     /// Two machines that are paired; the kitchen has the zone “club”, and lets the study do this much in it.
     private func withClub(_ rights: String, _ body: (Machine, Machine) async throws -> Void) async throws {
         try await withPair { kitchen, study in

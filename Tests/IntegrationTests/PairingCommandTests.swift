@@ -1,7 +1,7 @@
 import Testing
 
 /// A code that one machine shows and the other types makes them know each other for good.
-@Suite(.takingTurns) struct PairingTests {
+@Suite(.takingTurns) struct PairingCommandTests {
     @Test func theCodePairsAndSyncs() async throws {
         try await withTwoMachines { kitchen, study in
             try await kitchen.peer("game", "add", "Catan")

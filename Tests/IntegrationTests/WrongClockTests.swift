@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A machine whose clock is ahead is refused until its clock is set and its writes are repaired.
-@Suite(.takingTurns) struct ClockTests {
+@Suite(.takingTurns) struct WrongClockTests {
     @Test func aClockThatIsAheadIsRefusedAndBothClocksAreNamed() async throws {
         try await withPair { kitchen, study in
             try await kitchen.addGame("Catan")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Which pictures a machine has and wants, and whether their files are whole.
-@Suite(.takingTurns) struct AssetTests {
+@Suite(.takingTurns) struct PictureFileTests {
     private let files = FileManager.default
 
     @Test func whichPicturesAreWanted() async throws {

@@ -1,9 +1,10 @@
 import RecordStore
 import SyncModel
+import TestSupport
 import Testing
 
 /// A clock that is ahead must not decide what the later write is, and what it has dated can be mended.
-struct ClockTests {
+struct ClockSkewTests {
     private static let now: Int64 = 1_700_000_000_000
     private static let hour: Int64 = 3_600_000
 

@@ -1,7 +1,7 @@
 import Testing
 
 /// A deletion reaches the other machine with all that goes with it, and takes nothing that is newer than itself.
-@Suite(.takingTurns) struct DeletionTests {
+@Suite(.takingTurns) struct DeletionSyncTests {
     @Test func aDeletionTakesItsChildrenEverywhere() async throws {
         try await withPair { kitchen, study in
             try await kitchen.importHousehold()

@@ -1,7 +1,7 @@
 import Testing
 
 /// What is no record name of the scorebook is refused wherever one is asked for.
-@Suite(.takingTurns) struct RecordNameTests {
+@Suite(.takingTurns) struct RecordNameArgumentTests {
     @Test(arguments: [
         ("no type", "0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b4", "record type"),
         ("nothing", "", "record"),

@@ -1,0 +1,15 @@
+import Synchronization
+
+/// A wall clock that stands where the test has put it.
+package final class SetClock: Sendable {
+    private let time: Mutex<Int64>
+
+    package init(_ milliseconds: Int64) {
+        time = Mutex(milliseconds)
+    }
+
+    package var milliseconds: Int64 {
+        get { time.withLock { $0 } }
+        set { time.withLock { $0 = newValue } }
+    }
+}
