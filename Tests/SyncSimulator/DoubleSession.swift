@@ -1,4 +1,4 @@
-import SeededRandom
+import TestSupport
 
 /// Two sessions of the same two machines at the same time, over a connection each, as two programs of one machine have
 /// them: both work with the same stores, and each hears of what the other one changes.
