@@ -138,6 +138,7 @@ extension Deadlines {
         deadlines.handshake = .seconds(300)
         deadlines.greeting = .seconds(300)
         deadlines.silence = .seconds(300)
+        deadlines.farewell = .seconds(30)
         return deadlines
     }
 }

@@ -42,7 +42,7 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
         public static let incompatible = Code(description: "incompatible")
         /// What answered does not speak this protocol.
         public static let noPeer = Code(description: "noPeer")
-        /// What answered belongs to another app; or something on the way changes what is sent.
+        /// Another app listens there, or something that does not speak this protocol.
         public static let otherApp = Code(description: "otherApp")
         /// The connection was cut before both sides had said goodbye.
         public static let interrupted = Code(description: "interrupted")

@@ -109,7 +109,7 @@ extension PeerSession {
         where error.code == .authenticationFailed && purpose.role == .initiator:
             return PeerSyncError(
                 .otherApp,
-                "\(address) belongs to another app, or something on the way changes what is sent")
+                "\(address) does not speak this protocol, or another app listens there\(advice)")
         case is SecureChannelError: return noPeer
         case is HandshakeCut:
             return watchdog.hasFired
@@ -124,7 +124,8 @@ extension PeerSession {
     }
 
     private var noPeer: PeerSyncError {
-        let advice = purpose.call == nil ? "" : "; check the address and the port"
-        return PeerSyncError(.noPeer, "\(address) does not speak this protocol\(advice)")
+        PeerSyncError(.noPeer, "\(address) does not speak this protocol\(advice)")
     }
+
+    private var advice: String { purpose.call == nil ? "" : "; check the address and the port" }
 }

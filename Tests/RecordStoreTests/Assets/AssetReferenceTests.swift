@@ -64,7 +64,7 @@ struct AssetReferenceTests {
 
     private func withAlbum(_ body: (Album, AssetDirectory) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
-            let assets = AssetDirectory(at: directory)
+            let assets = AssetDirectory(at: directory.appendingPathComponent("assets", isDirectory: true))
             try await body(try Album(assets), assets)
         }
     }
