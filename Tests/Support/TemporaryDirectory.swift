@@ -17,6 +17,8 @@ package struct TemporaryDirectory {
 }
 
 /// Runs a test with a directory that goes away with the test.
+// swift-format-ignore: AmbiguousTrailingClosureOverload
+// The compiler takes the overload below for closures that await something.
 package func withTemporaryDirectory<Value>(_ body: (URL) throws -> Value) throws -> Value {
     let directory = try TemporaryDirectory()
     defer { directory.remove() }
