@@ -7,7 +7,9 @@ import Testing
 /// The identity key is made once, kept private, and never replaced silently.
 struct IdentityTests {
     private func withKeyFile(_ body: (URL) throws -> Void) throws {
-        try withTemporaryDirectory { try body($0.appendingPathComponent(Identity.fileName)) }
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try body(directory.url.appendingPathComponent(Identity.fileName))
     }
 
     @Test func theSameKeyComesBack() throws {

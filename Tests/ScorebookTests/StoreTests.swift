@@ -36,7 +36,7 @@ struct StoreTests {
 
     @Test(arguments: ["no database", "SQLite format 2", String(repeating: "x", count: 10_000)])
     func aFileThatIsNoDatabaseIsRefusedAndLeftAsItIs(contents: String) async throws {
-        try withTemporaryDirectory { directory in
+        try await withTemporaryDirectory { directory in
             let file = directory.appendingPathComponent("scorebook.sqlite")
             try Data(contents.utf8).write(to: file)
             let error = #expect(throws: RecordStoreError.self) { try ScorebookDatabase.open(at: file.path) }
@@ -48,7 +48,7 @@ struct StoreTests {
     }
 
     @Test func aDirectoryThatIsNotThereIsAnError() async throws {
-        try withTemporaryDirectory { directory in
+        try await withTemporaryDirectory { directory in
             let path = directory.appendingPathComponent("none/scorebook.sqlite").path
             let error = #expect(throws: ScorebookError.self) { try ScorebookDatabase.open(at: path) }
             #expect(error?.code == .notWritable)

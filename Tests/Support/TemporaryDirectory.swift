@@ -17,15 +17,6 @@ package struct TemporaryDirectory {
 }
 
 /// Runs a test with a directory that goes away with the test.
-// swift-format-ignore: AmbiguousTrailingClosureOverload
-// The compiler takes the overload below for closures that await something.
-package func withTemporaryDirectory<Value>(_ body: (URL) throws -> Value) throws -> Value {
-    let directory = try TemporaryDirectory()
-    defer { directory.remove() }
-    return try body(directory.url)
-}
-
-/// Runs a test with a directory that goes away with the test.
 package func withTemporaryDirectory<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
     let directory = try TemporaryDirectory()
     defer { directory.remove() }

@@ -216,9 +216,9 @@ extension AssetDirectory {
 
 /// Runs a test with a directory of assets of its own.
 func withAssets<Value>(_ body: (AssetDirectory) throws -> Value) throws -> Value {
-    try withTemporaryDirectory { directory in
-        let url = directory.appendingPathComponent("assets", isDirectory: true)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        return try body(AssetDirectory(at: url))
-    }
+    let directory = try TemporaryDirectory()
+    defer { directory.remove() }
+    let url = directory.url.appendingPathComponent("assets", isDirectory: true)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    return try body(AssetDirectory(at: url))
 }
