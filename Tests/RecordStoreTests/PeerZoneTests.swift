@@ -144,7 +144,27 @@ struct PeerZoneTests: PeerRecords {
         let given = try await machine.store.database.read { [peerZone] in
             try peerZone.states($0, named: names)
         }
-        #expect(given.map(\.name.description) == ["Author|~|1"])
+        #expect(given.records.map(\.name.description) == ["Author|~|1"])
+        #expect(given.namesRead == 3)
+    }
+
+    /// Records that a reconciliation found missing go in batches like all others, however many and large they are.
+    @Test func whatIsAskedForByNameFitsIntoABatch() async throws {
+        let text = String(repeating: "x", count: 300_000)
+        try machine.shell(
+            (1...10).map { "INSERT INTO Author (recordName, name) VALUES ('Author|~|\($0)', '\(text)');" }.joined())
+        try await machine.store.foldPendingChanges()
+        var names = try (1...10).map { try RecordName("Author|~|\($0)") }
+        var given: [String] = []
+        while !names.isEmpty {
+            let read = try await machine.store.database.read { [peerZone, names] in
+                try peerZone.states($0, named: names)
+            }
+            #expect(read.records.count == read.namesRead && (1...4).contains(read.namesRead))
+            given += read.records.map(\.name.description)
+            names.removeFirst(max(read.namesRead, 1))
+        }
+        #expect(given == (1...10).map { "Author|~|\($0)" })
     }
 
     /// A row that somebody removed past the triggers is no deletion, and leaves nothing to say.

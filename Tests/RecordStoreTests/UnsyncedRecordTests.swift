@@ -185,7 +185,7 @@ struct UnsyncedRecordTests {
         let asked = try await a.store.database.read { db in
             try peerZone.states(db, named: [RecordName("Author|~|0"), RecordName("Author|~|1")])
         }
-        #expect(asked.map(\.name.description) == ["Author|~|1"])
+        #expect(asked.records.map(\.name.description) == ["Author|~|1"])
     }
 
     @Test func aCheckNamesWhatIsTooLargeAndLeavesIt() async throws {

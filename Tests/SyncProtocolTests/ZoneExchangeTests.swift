@@ -218,7 +218,7 @@ struct ZoneExchangeTests {
         #expect(exchange.resolved([]) == [.wake])
         #expect(exchange.nextRequest() == .readNamed([]))
         let loose = ChangeBatch(records: [], token: token(10), isLast: true, isLoose: true)
-        #expect(exchange.namedRead([]) == .batch(zone: 0, loose))
+        #expect(exchange.namedRead(NamedRecords()) == .batch(zone: 0, loose))
         // The changes go on only behind the other side's last loose batch, and from where they were.
         #expect(exchange.nextRequest() == nil)
         let theirs = ChangeBatch(records: [], token: token(5), isLast: true, isLoose: true)
@@ -242,7 +242,7 @@ struct ZoneExchangeTests {
                 == [.resolve([])])
         _ = exchange.resolved([])
         #expect(exchange.nextRequest() == .readNamed([]))
-        _ = exchange.namedRead([])
+        _ = exchange.namedRead(NamedRecords())
         return exchange
     }
 
@@ -296,7 +296,7 @@ struct ZoneExchangeTests {
         #expect(exchange.resolved([]) == [.wake])
         #expect(exchange.nextRequest() == .readNamed([]))
         let loose = ChangeBatch(records: [], token: token(10), isLast: true, isLoose: true)
-        #expect(exchange.namedRead([]) == .batch(zone: 0, loose))
+        #expect(exchange.namedRead(NamedRecords()) == .batch(zone: 0, loose))
     }
 
     @Test func recordsOutOfTurnAreRefused() throws {

@@ -85,7 +85,7 @@ struct ZoneStreamTests {
     @Test func aLooseBatchThatIsAcknowledgedMakesNothingDurable() throws {
         var exchange = try reconciled(lacking: 1)
         _ = exchange.nextRequest()
-        _ = exchange.namedRead([])
+        _ = exchange.namedRead(NamedRecords())
         #expect(try exchange.receivedAcknowledgement(token(10)) == [.wake])
     }
 
@@ -143,7 +143,7 @@ struct ZoneStreamTests {
                 return
             }
             #expect(names.count == 1000)
-            #expect(exchange.namedRead([]) != nil)
+            #expect(exchange.namedRead(NamedRecords(namesRead: names.count)) != nil)
         }
         #expect(exchange.nextRequest() == nil)
         _ = try exchange.receivedAcknowledgement(token(10))
@@ -153,11 +153,29 @@ struct ZoneStreamTests {
         }
     }
 
+    /// The store reads as many records as fit into a batch; the rest goes into the next one.
+    @Test func whatDoesNotFitIntoALooseBatchComesInTheNext() throws {
+        var exchange = try reconciled(lacking: 3)
+        let names = try (0..<3).map { try RecordName("A|~|\($0)") }
+        #expect(exchange.nextRequest() == .readNamed(names))
+        guard case .batch(_, let first)? = exchange.namedRead(NamedRecords(namesRead: 2)) else {
+            Issue.record("nothing is sent")
+            return
+        }
+        #expect(first.isLoose && !first.isLast)
+        #expect(exchange.nextRequest() == .readNamed([names[2]]))
+        guard case .batch(_, let last)? = exchange.namedRead(NamedRecords(namesRead: 1)) else {
+            Issue.record("the rest is not sent")
+            return
+        }
+        #expect(last.isLoose && last.isLast)
+    }
+
     /// The other side's token is that of the batch that ends the stream, so one is sent also if nothing has changed.
     @Test func afterAReconciliationTheStreamEndsAnew() throws {
         var exchange = try reconciled(lacking: 0)
         #expect(exchange.nextRequest() == .readNamed([]))
-        _ = exchange.namedRead([])
+        _ = exchange.namedRead(NamedRecords())
         _ = try exchange.received(looseEnd())
         _ = exchange.applied(looseEnd())
         #expect(exchange.nextRequest() == .read(after: token(10), includingEcho: false))
@@ -185,7 +203,7 @@ struct ZoneStreamTests {
     @Test func aRoundIsNotBegunWhileLooseBatchesAreOnTheirWay() throws {
         var exchange = try reconciled(lacking: 1)
         _ = exchange.nextRequest()
-        _ = exchange.namedRead([])
+        _ = exchange.namedRead(NamedRecords())
         _ = try exchange.received(looseEnd())
         _ = exchange.applied(looseEnd())
         var hasty = exchange

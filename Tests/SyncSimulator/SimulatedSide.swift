@@ -133,8 +133,8 @@ final class SimulatedSide {
                 zones[number].place = next
                 if let message = machine.batchRead(batch, zone: number) { send(message) }
             case .readNamed(let names):
-                let records = try read { try peerZone.states($0, named: names) }
-                if let message = machine.namedRead(records, zone: number) { send(message) }
+                let found = try read { try peerZone.states($0, named: names) }
+                if let message = machine.namedRead(found, zone: number) { send(message) }
             case .summarize:
                 let summary = try read { try peerZone.summary($0) }
                 try perform(machine.summarized(summary, zone: number))

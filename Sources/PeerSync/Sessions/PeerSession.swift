@@ -224,7 +224,10 @@ final class PeerSession: Sendable {
                 await settle()
                 return await fail(cut)
             }
-            statistics.update { $0.bytesReceived = reader.byteCount }
+            statistics.update {
+                $0.bytesReceived = reader.byteCount
+                if case .reconcile = message { $0.reconciliationRounds += 1 }
+            }
             await makeReady(for: message)
             // However long the own disk takes, it is not the peer that is silent.
             if update({ $0.isExchanging }) { watchdog.expect(within: deadlines.handling) }

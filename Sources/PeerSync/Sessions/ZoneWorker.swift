@@ -93,8 +93,8 @@ final class ZoneWorker: Sendable {
             try send(batch.records.count) { $0.batchRead(batch, zone: number) }
         case .readNamed(let names):
             try await outbox.batches.wait()
-            let records = try await givingBackIfFailed { try await peerZone.states(named: names) }
-            try send(records.count) { $0.namedRead(records, zone: number) }
+            let read = try await givingBackIfFailed { try await peerZone.states(named: names) }
+            try send(read.records.count) { $0.namedRead(read, zone: number) }
         case .summarize:
             // The other side may say goodbye as soon as it hears the digest. This side finds them equal all the same.
             try await Task { try await summarize() }.value

@@ -71,15 +71,6 @@ struct ChangeLog {
         }
         return ChangeBatch(records: filling.records, token: try Self.current(db), isLast: true)
     }
-
-    /// The states of some records as they travel; those that are not known, or too large, are left out.
-    func states(_ db: Database, named names: [RecordName]) throws -> [RecordState] {
-        let working = try WorkingSet(db, tables)
-        return try names.compactMap { name in
-            guard let state = try working.known(name)?.state, !state.isTooLarge else { return nil }
-            return state.transferred
-        }
-    }
 }
 
 /// A batch while it is being read.

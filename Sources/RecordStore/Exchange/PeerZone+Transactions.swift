@@ -25,7 +25,7 @@ extension PeerZone {
         try await read { try $0.nextBatch($1, after: place, includingEcho: isEcho) }
     }
 
-    package func states(named names: [RecordName]) async throws -> [RecordState] {
+    package func states(named names: [RecordName]) async throws -> NamedRecords {
         try await read { try $0.states($1, named: names) }
     }
 

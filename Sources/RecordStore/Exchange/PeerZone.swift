@@ -124,11 +124,23 @@ package struct PeerZone: Sendable {
         }
     }
 
-    /// The states of some records, in their order; those that are not known are left out.
-    package func states(_ db: Database, named names: [RecordName]) throws -> [RecordState] {
+    /// Reads records of the zone by name, until a batch is large enough; at least one, if there is one.
+    package func states(
+        _ db: Database, named names: [RecordName], limit: BatchLimit = .standard
+    ) throws -> NamedRecords {
         try check(db, .read)
-        let own = try names.filter { try Zones.row(db, of: $0.description) == zoneID }
-        return try ChangeLog(tables: store.tables).states(db, named: own)
+        let working = try WorkingSet(db, store.tables)
+        var read = NamedRecords()
+        var bytes = 0
+        for name in names {
+            read.namesRead += 1
+            guard let record = try working.known(name), record.zone == zoneID, !record.state.isTooLarge
+            else { continue }
+            read.records.append(record.state.transferred)
+            bytes += record.state.size
+            guard read.records.count < limit.records, bytes < limit.bytes else { break }
+        }
+        return read
     }
 
     // MARK: Writing

@@ -60,8 +60,8 @@ extension Session {
         changing { $0.batchRead(batch, zone: number) } ?? nil
     }
 
-    package mutating func namedRead(_ records: [RecordState], zone number: Int) -> Message? {
-        changing { $0.namedRead(records, zone: number) } ?? nil
+    package mutating func namedRead(_ read: NamedRecords, zone number: Int) -> Message? {
+        changing { $0.namedRead(read, zone: number) } ?? nil
     }
 
     package mutating func summarized(_ summary: ZoneSummary, zone number: Int) -> [Action] {

@@ -125,8 +125,8 @@ struct SessionExchange: Sendable {
         zones[number].exchange.batchRead(batch)
     }
 
-    mutating func namedRead(_ records: [RecordState], zone number: Int) -> Message? {
-        zones[number].exchange.namedRead(records)
+    mutating func namedRead(_ read: NamedRecords, zone number: Int) -> Message? {
+        zones[number].exchange.namedRead(read)
     }
 
     mutating func summarized(_ summary: ZoneSummary, zone number: Int) -> [Session.Action] {

@@ -213,7 +213,8 @@ struct ModelSession {
                 return [.wait, .read { $0.batchRead(batch, zone: number) }]
             case .readNamed(let names):
                 let records = store.states(named: names)
-                return [.wait, .read { $0.namedRead(records, zone: number) }]
+                let read = NamedRecords(records: records, namesRead: names.count)
+                return [.wait, .read { $0.namedRead(read, zone: number) }]
             case .summarize: return [.wait, .hand { $0.summarized(store.summary, zone: number) }]
             }
         }

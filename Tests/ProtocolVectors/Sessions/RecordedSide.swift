@@ -75,8 +75,8 @@ final class RecordedSide {
             zones[number].place = next
             if let message = session.batchRead(batch, zone: number) { try send(message) }
         case .readNamed(let names):
-            let records = try machine.read { try peerZone.states($0, named: names) }
-            if let message = session.namedRead(records, zone: number) { try send(message) }
+            let found = try machine.read { try peerZone.states($0, named: names) }
+            if let message = session.namedRead(found, zone: number) { try send(message) }
         case .summarize: try await perform(session.summarized(summary(number), zone: number))
         }
     }

@@ -8,8 +8,8 @@ struct LooseExchange: Sendable {
         case resolving
         /// The store has yet to read these records.
         case pending(ArraySlice<RecordName>)
-        /// The store reads some of the records; it reads these later.
-        case reading(remaining: ArraySlice<RecordName>)
+        /// The store reads the first of these records.
+        case reading(ArraySlice<RecordName>)
         /// This side has sent its last batch.
         case sent
         /// The peer has made all batches durable.
@@ -25,7 +25,7 @@ struct LooseExchange: Sendable {
         case durable
     }
 
-    /// The number of records that the store reads by name at once.
+    /// The greatest number of records that the store reads by name at once.
     private static let recordsInBatch = 1000
 
     /// The token of the inventory, if the streams begin there. When the exchange is complete, the peer has everything
@@ -65,15 +65,17 @@ struct LooseExchange: Sendable {
     /// Returns the records to read next; empty if the peer lacks none, nil if there is nothing to read now.
     mutating func nextNames() -> [RecordName]? {
         guard case .pending(let names) = outgoing else { return nil }
-        outgoing = .reading(remaining: names.dropLast(Self.recordsInBatch))
-        return Array(names.suffix(Self.recordsInBatch))
+        outgoing = .reading(names)
+        return Array(names.prefix(Self.recordsInBatch))
     }
 
-    /// Notes that the store has read the records.
+    /// Notes that the store has read records. It reads fewer than this side asked for if more would not fit into a batch.
     ///
+    /// - Parameter count: the number of names, from the first on, that the store has dealt with; at least one, if there is one.
     /// - Returns: whether they are the last; nil if this side asked for none.
-    mutating func recordsRead() -> Bool? {
-        guard case .reading(let remaining) = outgoing else { return nil }
+    mutating func recordsRead(_ count: Int) -> Bool? {
+        guard case .reading(let names) = outgoing else { return nil }
+        let remaining = names.dropFirst(count)
         outgoing = remaining.isEmpty ? .sent : .pending(remaining)
         return remaining.isEmpty
     }

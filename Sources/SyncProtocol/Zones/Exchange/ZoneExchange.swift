@@ -12,7 +12,7 @@ package struct ZoneExchange: Sendable {
     package enum Request: Sendable, Equatable {
         /// The next batch after a token; answer with ``batchRead(_:)``.
         case read(after: ChangeToken, includingEcho: Bool)
-        /// The records of these names; answer with ``namedRead(_:)``.
+        /// The records of these names, as many as fit into a batch; answer with ``namedRead(_:)``.
         case readNamed([RecordName])
         /// A summary to tell the peer; answer with ``summarized(_:)``.
         case summarize
@@ -221,10 +221,10 @@ package struct ZoneExchange: Sendable {
     }
 
     /// Handles the records that this side asked for by name.
-    package mutating func namedRead(_ records: [RecordState]) -> Message? {
-        guard let isLast = loose?.recordsRead() else { return nil }
+    package mutating func namedRead(_ read: NamedRecords) -> Message? {
+        guard let isLast = loose?.recordsRead(read.namesRead) else { return nil }
         digests.isDue = true
-        return .batch(zone: zone, outgoing.looseBatch(records, isLast: isLast))
+        return .batch(zone: zone, outgoing.looseBatch(read.records, isLast: isLast))
     }
 
     /// Handles a summary from the store.

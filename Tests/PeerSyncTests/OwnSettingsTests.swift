@@ -1,0 +1,38 @@
+import PeerSync
+import RecordStore
+import Testing
+
+@testable import PeerSync
+
+/// An app changes settings in its own process, while the engine runs there.
+struct OwnSettingsTests {
+    @Test(.timeLimit(.minutes(5))) func whoSwitchesItsOwnSyncOffEndsItsListener() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        let listener = Task { try await SyncListener(kitchen.engine, host: "127.0.0.1", port: 0).run() }
+        _ = try await kitchen.event { if case .listening = $0 { true } else { nil as Bool? } }
+        try await kitchen.engine.store.settings.setSyncOn(false)
+        let error = await #expect(throws: PeerSyncError.self) { try await listener.value }
+        #expect(error?.code == .switchedOff)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func theReportCountsTheRoundsOfAReconciliation() async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        try await kitchen.listening { port in
+            let address = PeerAddress(host: "127.0.0.1", port: port)
+            let code = await kitchen.engine.pairing.show()
+            var connector = SyncConnector(study.engine, to: address, code: code)
+            connector.deadlines = .unhurried
+            let first = try await connector.syncOnce()
+            #expect(first.statistics.reconciliationRounds == 0)
+            // A row that sync does not know of, so that the two differ.
+            try await study.engine.store.database.write { db in
+                try db.execute(
+                    sql: """
+                        INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan');
+                        """)
+            }
+            let report = try await connector.verify()
+            #expect(report.statistics.reconciliationRounds >= 1)
+        }
+    }
+}
