@@ -11,7 +11,7 @@ public struct DeletionStep: Sendable, Hashable, CustomStringConvertible {
 
     public let name: RecordName
     public let action: Action
-    /// The reference that led here; nil for the record that was to be deleted.
+    /// The reference that led here; nil for the record that the caller deletes.
     public let field: String?
 
     public var description: String { "\(action.rawValue) \(name)" + (field.map { " (\($0))" } ?? "") }
