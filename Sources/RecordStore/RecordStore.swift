@@ -30,7 +30,7 @@ public final class RecordStore: Sendable {
     let soundness = StoreSoundness()
     /// The id of this run in the table of generations.
     let generation: [UInt8]
-    /// Milliseconds since 1970.
+    /// The wall clock, in milliseconds since 1970.
     package let now: @Sendable () -> Int64
 
     /// Opens a database for sync: creates the engine's tables, and the triggers that capture writes.
