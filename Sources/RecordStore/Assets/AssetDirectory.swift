@@ -5,10 +5,10 @@ import SyncModel
 ///
 /// | path | what |
 /// | --- | --- |
-/// | `3f/3f9a…` | a file; the name is its BLAKE2b-256 hash in hexadecimal, the directory the first two digits of it |
-/// | `incoming/3f9a…` | what has come so far of a file that is being received; locked while somebody receives it |
-/// | `incoming/….new` | a file that is being added, of which the hash is not known yet |
-/// | `damaged/3f9a…` | a file that was found to have another hash than its name says |
+/// | `3f/3f9a…` | a file; the name is its BLAKE2b-256 hash in hexadecimal, the directory its first two digits |
+/// | `incoming/3f9a…` | the bytes so far of a file that the store is receiving; locked while a task receives it |
+/// | `incoming/….new` | a file that a program is adding, before its hash is known |
+/// | `damaged/3f9a…` | a file that was found to have another hash than its name |
 ///
 /// A file gets its name only when it is whole and durable. The directory alone says which files the store has: no table
 /// repeats it. All calls block.
