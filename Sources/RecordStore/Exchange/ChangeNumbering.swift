@@ -16,7 +16,7 @@ struct ChangeNumbering {
         group = last + 1
     }
 
-    /// How many numbers were given.
+    /// The count of numbers that this step has given.
     var count: Int { Int(last - group + 1) }
 
     /// Gives the next number.

@@ -29,7 +29,7 @@ enum Generations {
         try record(db, random(), firstSequence: SyncState.integer(db, .lastSequence) ?? 0)
     }
 
-    /// A new id.
+    /// Returns a new id.
     static func random() -> [UInt8] {
         withUnsafeBytes(of: UInt64.random(in: 1...UInt64.max)) { Array($0) }
     }
