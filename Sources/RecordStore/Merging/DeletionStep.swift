@@ -3,9 +3,9 @@ import SyncModel
 /// One step of a deletion.
 public struct DeletionStep: Sendable, Hashable, CustomStringConvertible {
     public enum Action: String, Sendable, Hashable {
-        /// A reference becomes null.
+        /// Makes a reference null.
         case nullify
-        /// The record is removed.
+        /// Removes the record.
         case delete
     }
 

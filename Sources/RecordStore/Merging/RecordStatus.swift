@@ -8,6 +8,6 @@ enum RecordStatus: Int64 {
     case deleted = 1
     /// Kept aside: the schema lacks its type, or the store lacks a record that it needs.
     case held = 2
-    /// Hidden: nobody has deleted this record, but the record that it goes with. It comes back with that record.
+    /// Hidden: somebody has deleted the record that this one goes with, not this one. It comes back with that record.
     case hidden = 3
 }
