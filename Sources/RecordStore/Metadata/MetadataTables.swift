@@ -285,7 +285,7 @@ enum MetadataTables {
         return true
     }
 
-    /// Refuses a store that a newer version wrote. Reads only.
+    /// Refuses a store that a newer version wrote. Only reads.
     static func checkFormat(_ db: Database) throws {
         guard try db.tableExists("syncState") else { return }
         let version = try SyncState.integer(db, .formatVersion)
