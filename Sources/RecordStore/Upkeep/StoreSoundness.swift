@@ -8,7 +8,6 @@ import Synchronization
 ///
 /// A reference is then sound if its target has a row, which the foreign key checks. So a first sync into an empty store
 /// need not read the metadata of the targets of its records.
-/// empty store is then spared a look at the metadata of whatever its records refer to.
 final class StoreSoundness: Sendable {
     /// A number marks every change of a state, deletions and records of another zone included; giving up a zone counts
     /// as an erasure. Everything else that makes a record unsound removes its row, without a number: repairs, purges,
