@@ -166,7 +166,7 @@ public struct StoreZones: Sendable {
         try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
     }
 
-    // MARK: Giving up what a zone holds
+    // MARK: Giving up the content of a zone
 
     /// Removes everything that a zone holds, on this machine only: for others it is no deletion. It also resets the
     /// exchange of the zone with every peer. Part of the open transaction.
