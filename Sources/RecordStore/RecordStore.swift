@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// The records of a SQLite database, with what sync needs to know of them.
+/// The records of a SQLite database, with the metadata that sync needs.
 ///
-/// An app hands over its database and the schema of what is to be synced; from then on every write to those
-/// tables counts, whoever makes it:
+/// An app hands over its database and the schema of the tables to sync. From then on sync covers every write to those
+/// tables, by any program:
 ///
 /// ```swift
 /// let store = try RecordStore(database, schema: schema, replica: identity.replicaID)
@@ -14,31 +14,32 @@ import SyncModel
 /// }
 /// ```
 ///
-/// The store's own tables live beside the app's in the same database. All work is done in transactions of the
+/// The store keeps its own tables in the same database, beside the app's. It does all work in transactions of the
 /// database's one writer.
 public final class RecordStore: Sendable {
     public let schema: RecordSchema
     /// The app's database.
     public let database: any DatabaseWriter
-    /// Who writes here.
+    /// The replica that stamps the writes made here.
     public let replica: ReplicaID
-    /// Where the files of assets are; nil for a store that keeps none, which passes on what records say of them.
+    /// The directory of the files of assets. Without one, a store keeps no files and only passes on what records say of
+    /// them.
     public let assetDirectory: AssetDirectory?
 
     let tables: RecordTables
     let soundness = StoreSoundness()
-    /// The id of this run among those that number changes.
+    /// The id of this run in the table of generations.
     let generation: [UInt8]
-    /// Milliseconds since 1970.
+    /// The wall clock, in milliseconds since 1970.
     package let now: @Sendable () -> Int64
 
     /// Opens a database for sync: creates the engine's tables, and the triggers that capture writes.
     ///
-    /// Rows that are there already and unknown to sync are taken in as written now.
+    /// Sync takes in rows that it does not know yet as if they were written now.
     ///
-    /// - Parameter assets: where the files of assets are kept; it belongs to this store alone.
-    /// - Throws: ``RecordStoreError``: `newerFormat` (nothing is changed then), `tableMismatch` when a table of
-    ///   the schema is missing or differs; errors of SQLite.
+    /// - Parameter assets: the directory for the files of assets; it belongs to this store alone.
+    /// - Throws: ``RecordStoreError``: `newerFormat`, before anything is changed; `tableMismatch` when a table of the
+    ///   schema is missing or differs; errors of SQLite.
     public init(
         _ database: any DatabaseWriter, schema: RecordSchema, replica: ReplicaID,
         assets: AssetDirectory? = nil,
@@ -66,15 +67,15 @@ public final class RecordStore: Sendable {
         }
     }
 
-    /// Refuses a database that a newer version of the engine wrote. Reads only.
+    /// Refuses a database that a newer version of the engine wrote. Only reads.
     ///
     /// - Throws: ``RecordStoreError`` `newerFormat`, `corrupt`.
     public static func checkFormat(_ db: Database) throws {
         try MetadataTables.checkFormat(db)
     }
 
-    /// A store that comes under another identity is a copy, or its key was renewed: the machines that were paired with
-    /// the old one do not know the new one.
+    /// Removes all peers when the identity of the store has changed: either the file is a copy, or somebody renewed the
+    /// key. The machines that were paired with the old identity do not know the new one.
     private func noteReplica(_ db: Database) throws {
         let last = try SyncState.text(db, .replica)
         guard last != replica.description else { return }
@@ -89,7 +90,7 @@ public final class RecordStore: Sendable {
             let captured = try SyncState.text(db, .captured(type.name))
             let hasLearnt = captured != type.fieldNames.joined(separator: " ")
             let difference = try CaptureTriggers.difference(db, for: type)
-            // The journal's masks are those of the old triggers, so it is folded before they go.
+            // The old triggers wrote the masks in the journal, so the store folds it before it replaces them.
             if captured != nil, hasLearnt || difference == .some { _ = try fold(db) }
             try CaptureTriggers.install(db, for: type)
             if difference != .none { try CaptureTriggers.adoptRows(db, of: type) }
@@ -97,12 +98,12 @@ public final class RecordStore: Sendable {
         }
     }
 
-    /// Shows what was kept of a type, or of fields, that this version of the schema has learnt.
+    /// Shows what the store kept of a type, or of fields, before this version of the schema knew them.
     private func relearn(_ db: Database, _ type: RecordType) throws {
         let prefix = type.name + RecordName.separator
         var last = prefix
         while true {
-            // The character after the separator's last one ends the range of the names that begin so.
+            // `~` follows the last character of the separator, so this bound ends the range of names with that prefix.
             let names = try String.fetchAll(
                 db,
                 sql: """
@@ -119,13 +120,13 @@ public final class RecordStore: Sendable {
 
     // MARK: Subjects
 
-    /// The machines that this store is paired with.
+    /// The peers that this store is paired with.
     public var peers: StorePeers { StorePeers(store: self) }
-    /// The zones of this store, and who may do what in them.
+    /// The zones of this store, and the rights of peers in them.
     public var zones: StoreZones { StoreZones(store: self) }
     /// The files that records refer to.
     public var assets: StoreAssets { StoreAssets(store: self) }
-    /// The records in lists: those in the tables, held ones, deleted ones.
+    /// Lists of records: those in the tables, held ones, deleted ones.
     public var listing: StoreListing { StoreListing(store: self) }
     /// The records that peers have refused.
     public var refusals: StoreRefusals { StoreRefusals(store: self) }
@@ -135,7 +136,7 @@ public final class RecordStore: Sendable {
     public var clock: StoreClock { StoreClock(store: self) }
     /// Looks for damage, repairs it, and forgets old deletions.
     public var upkeep: StoreUpkeep { StoreUpkeep(store: self) }
-    /// What sessions ask of the store; the exchange of one zone with one peer is a ``PeerZone``.
+    /// The operations that sessions need from the store; a ``PeerZone`` does the exchange of one zone with one peer.
     package var exchange: StoreExchange { StoreExchange(store: self) }
     /// The file of the database, for copies.
     package var databaseFile: DatabaseFile { DatabaseFile(store: self) }
@@ -143,13 +144,13 @@ public final class RecordStore: Sendable {
     /// The time of this machine's clock, in milliseconds since 1970.
     public static let wallClock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
 
-    /// The most bytes that a record may take to be synced, about: 8 MiB. A greater one stays where it was written, and
+    /// The size in bytes, roughly, up to which a record is synced: 8 MiB. A larger one stays where it was written, and
     /// ``StoreStatus/unsynced`` names it.
     public static let maximumRecordSize = RecordState.maximumSize
 
     // MARK: Writing
 
-    /// Writes to the database, and takes what was written in for sync, in one transaction.
+    /// Writes to the database and folds these writes, in one transaction.
     @discardableResult
     public func write<Value: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> Value
@@ -163,9 +164,9 @@ public final class RecordStore: Sendable {
         return value
     }
 
-    /// Takes in what was written to the tables since the last look, by whichever program.
+    /// Folds what any program has written to the tables since the last fold.
     ///
-    /// - Returns: what changed; nothing when the journal was empty, and then no transaction was made for it.
+    /// - Returns: the changes; empty when the journal was empty, and then the store made no transaction.
     @discardableResult
     public func foldPendingChanges() async throws -> StoreChanges {
         guard try await database.read(Self.hasPendingChanges) else { return StoreChanges() }
@@ -174,33 +175,33 @@ public final class RecordStore: Sendable {
         return changes
     }
 
-    /// Reads what was written to the tables up to now, by whichever program, as records: takes it in first when there is
-    /// anything.
+    /// Reads the records as they are after all writes to the tables so far, by any program. Folds first when the
+    /// journal holds anything.
     package func readFolded<Value: Sendable>(
         _ value: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         let found = try await database.read { db in try Self.hasPendingChanges(db) ? nil : value(db) }
         if let found { return found }
         try await foldPendingChanges()
-        // What is written from now on is another change, of which there will be word.
+        // Each later write is another change, which the store will report.
         return try await database.read(value)
     }
 
-    /// What a look for the writes of other connections has found.
+    /// The result of a check for the writes of other connections.
     package struct OthersWrites: Sendable {
-        /// What to look from the next time.
+        /// The version to pass to the next check.
         package var version: Int64
         package var hasChanged = true
-        /// Whether there was anything to take in.
+        /// Whether the journal held anything to fold.
         package var hasFolded = false
     }
 
-    /// Takes in what other connections have committed since another look.
+    /// Folds what other connections have committed since an earlier check.
     ///
-    /// - Parameter version: what that look has found; nil for the first one.
+    /// - Parameter version: the result of that check; nil for the first one.
     package func foldOthersWrites(since version: Int64?) async throws -> OthersWrites {
         try await database.writeWithoutTransaction { [self] db in
-            // It changes with every commit of every connection but this one.
+            // SQLite changes this number with every commit of another connection.
             let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
             guard current != version else { return OthersWrites(version: current, hasChanged: false) }
             guard try Self.hasPendingChanges(db) else { return OthersWrites(version: current) }
@@ -216,9 +217,10 @@ public final class RecordStore: Sendable {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM pendingChange)")) ?? false
     }
 
-    /// Folds in the transaction that is open.
+    /// Folds in the open transaction.
     ///
-    /// - Parameter zone: where new records go that refer to no other; the others go where what they refer to is.
+    /// - Parameter zone: the zone for new records that refer to no other record; the others go to the zone of the
+    ///   record that they refer to.
     package func fold(_ db: Database, newIn zone: ZoneTarget = .default) throws -> StoreChanges {
         try folding(zone.row).fold(db)
     }
@@ -232,20 +234,20 @@ public final class RecordStore: Sendable {
     // MARK: Reading
 
     /// Calls `onChange` after each transaction of this process that changed a record, or wrote to a synced table, until
-    /// what is returned is cancelled. What other processes write is not seen.
+    /// the caller cancels the returned object. It does not see what other processes write.
     package func observeWrites(_ onChange: @escaping @Sendable () -> Void) -> AnyDatabaseCancellable {
         let observer = WriteObserver(onChange)
         database.add(transactionObserver: observer, extent: .observerLifetime)
         return AnyDatabaseCancellable { [database] in database.remove(transactionObserver: observer) }
     }
 
-    /// Everything that the store knows of a record, deleted or held ones included; nil if it knows nothing.
+    /// Returns everything that the store knows of a record, deleted or held ones included; nil if it knows nothing.
     public func state(_ db: Database, of name: RecordName) throws -> RecordState? {
         let set = try WorkingSet(db, tables)
         return try set.known(name)?.state
     }
 
-    /// What the store holds, in numbers. Fold first, so that the digest covers what was written just now.
+    /// Counts what the store holds. Fold first, so that the digest covers the latest writes.
     public func status(_ db: Database) throws -> StoreStatus {
         try StoreStatus(db, schema: schema, now: now())
     }

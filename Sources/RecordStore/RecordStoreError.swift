@@ -1,6 +1,6 @@
-/// What a store refuses or finds wrong.
+/// An operation that a store refuses, or damage that it finds.
 public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
-    /// A stable name of the kind of error; more may be added.
+    /// A stable name of the kind of error; later versions may add more.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
@@ -8,52 +8,53 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let invalidSchema = Code(description: "invalidSchema")
         /// A table does not fit the schema.
         public static let tableMismatch = Code(description: "tableMismatch")
-        /// The store was written by a newer version of this program.
+        /// A newer version of this program wrote the store.
         public static let newerFormat = Code(description: "newerFormat")
         /// The file is not a store, or is damaged.
         public static let corrupt = Code(description: "corrupt")
-        /// What sync knows of a record cannot be read. A repair mends it, as far as the other machines have the record.
+        /// The store cannot read its metadata of a record. A repair mends it, as far as the other machines have the
+        /// record.
         public static let damagedRecord = Code(description: "damagedRecord")
-        /// No record of that name is there.
+        /// The store has no record of that name.
         public static let noSuchRecord = Code(description: "noSuchRecord")
-        /// A record that denies the deletion is in the way.
+        /// Another record forbids the deletion.
         public static let deletionDenied = Code(description: "deletionDenied")
-        /// A record from elsewhere breaks a rule of the protocol.
+        /// A record of a peer breaks a rule of the protocol.
         public static let invalidRecord = Code(description: "invalidRecord")
         /// A stamp lies further in the future than clocks may differ.
         public static let clockSkew = Code(description: "clockSkew")
-        /// A peer has missed deletions that are forgotten, and has to start over.
+        /// A peer has missed deletions that the store has forgotten, and has to start over.
         public static let changeTokenExpired = Code(description: "changeTokenExpired")
-        /// No zone of that name is there.
+        /// The store has no zone of that name.
         public static let noSuchZone = Code(description: "noSuchZone")
         /// A record is in another zone of the store.
         public static let otherZone = Code(description: "otherZone")
-        /// A peer has no rights in a zone, or not these.
+        /// A peer lacks the rights for this in a zone.
         public static let notPermitted = Code(description: "notPermitted")
         /// A zone is shared with another peer as well.
         public static let sharedZone = Code(description: "sharedZone")
-        /// Another session, program or person has changed the zones, or the records, that something was to be done with.
+        /// Another session, program or person has meanwhile changed the zones or the records of this operation.
         public static let zonesChanged = Code(description: "zonesChanged")
-        /// A backup could not be made.
+        /// The store could not make a backup.
         public static let backupFailed = Code(description: "backupFailed")
-        /// Too many attempts to pair did not succeed.
+        /// Too many attempts to pair have failed.
         public static let tooManyAttempts = Code(description: "tooManyAttempts")
-        /// No peer of that name or key is known.
+        /// The store knows no peer of that name or key.
         public static let noSuchPeer = Code(description: "noSuchPeer")
-        /// A file that was named cannot be read.
+        /// A named file cannot be read.
         public static let unreadableFile = Code(description: "unreadableFile")
         /// A value is out of bounds.
         public static let invalidValue = Code(description: "invalidValue")
-        /// There is no room for a file.
+        /// The disk has no room for a file.
         public static let noSpace = Code(description: "noSpace")
         /// The directory of assets cannot be written.
         public static let assetUnwritable = Code(description: "assetUnwritable")
-        /// A record is to be restored that nobody has deleted.
+        /// Nobody has deleted the record to restore.
         public static let notDeleted = Code(description: "notDeleted")
         /// A name is taken, or matches several.
         public static let ambiguous = Code(description: "ambiguous")
 
-        /// Whether files of assets cannot be written now; the database may still be.
+        /// Whether only the files of assets cannot be written now: the store may still be able to write the database.
         var isAboutAssetFiles: Bool { [.noSpace, .assetUnwritable].contains(self) }
     }
 

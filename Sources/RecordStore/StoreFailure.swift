@@ -1,8 +1,8 @@
 import GRDB
 
-/// Why SQLite cannot do what a store needs, in the ways that make a difference to people.
+/// The reason why SQLite cannot do what a store needs, in the kinds that people have to tell apart.
 ///
-/// [Result codes](https://www.sqlite.org/rescode.html) are SQLite's words for it.
+/// It stands for SQLite's [result codes](https://www.sqlite.org/rescode.html).
 public enum StoreFailure: Sendable, Hashable {
     /// Another program is writing to the database for a long time.
     case busy
@@ -12,16 +12,16 @@ public enum StoreFailure: Sendable, Hashable {
     case ioFailure
     /// The database cannot be opened.
     case cannotOpen
-    /// The database may not be written.
+    /// The program may not write the database.
     case notWritable
-    /// The file is a database, and damaged.
+    /// The file is a database, but damaged.
     case damaged
-    /// The file is no database.
+    /// The file is not a database.
     case noDatabase
-    /// Something else: the extended result code.
+    /// Another error, with its extended result code.
     case other(Int32)
 
-    /// - Returns: nil for an error that is not SQLite's.
+    /// - Returns: nil for an error of something other than SQLite.
     public init?(_ error: any Error) {
         guard let error = error as? DatabaseError else { return nil }
         self =
@@ -37,6 +37,6 @@ public enum StoreFailure: Sendable, Hashable {
             }
     }
 
-    /// Whether the disk has no room, or fails: something may still be read.
+    /// Whether the disk has no room, or fails. Reading may still work.
     public var isOutOfRoom: Bool { self == .full || self == .ioFailure }
 }

@@ -1,9 +1,10 @@
 import SyncModel
 
-/// What a look at every file has found.
+/// The result of a check of every file.
 public struct AssetCheck: Sendable, Hashable {
-    /// Files that were looked at.
+    /// The files that the check has read.
     public internal(set) var checked = AssetStatus.Count()
-    /// Those of which the bytes were not what their name says; they were put aside, and count as missing.
+    /// Those of them whose bytes do not have the hash of their name. The check has put them aside, and they count as
+    /// missing.
     public internal(set) var damaged: [AssetHash] = []
 }

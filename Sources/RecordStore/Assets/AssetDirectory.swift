@@ -5,24 +5,24 @@ import SyncModel
 ///
 /// | path | what |
 /// | --- | --- |
-/// | `3f/3f9a…` | a file; the name is its BLAKE2b-256 hash in hexadecimal, the directory the first two digits of it |
-/// | `incoming/3f9a…` | what has come so far of a file that is being received; locked while somebody receives it |
-/// | `incoming/….new` | a file that is being added, of which the hash is not known yet |
-/// | `damaged/3f9a…` | a file that was found to have another hash than its name says |
+/// | `3f/3f9a…` | a file; the name is its BLAKE2b-256 hash in hexadecimal, the directory its first two digits |
+/// | `incoming/3f9a…` | the bytes so far of a file that the store is receiving; locked while a task receives it |
+/// | `incoming/….new` | a file that a program is adding, before its hash is known |
+/// | `damaged/3f9a…` | a file that was found to have another hash than its name |
 ///
-/// A file appears under its name only when it is whole and durable. What is there is the truth: no table says which files
-/// a store has. All calls block.
+/// A file gets its name only when it is whole and durable. The directory alone says which files the store has: no table
+/// repeats it. All calls block.
 public struct AssetDirectory: Sendable {
     public let url: URL
-    /// So much of the disk is left free by what comes from peers, so that records can still be written: 32 MiB.
+    /// The space on the disk that files of peers leave free, so that the store can still write records: 32 MiB.
     package static let reserve: Int64 = 32 << 20
 
     static let bufferSize = 1 << 20
 
-    /// How many bytes are free where a directory is; nil when nobody can tell.
+    /// The number of free bytes at a directory; nil when nobody can tell.
     private let freeSpace: @Sendable (URL) -> Int64?
 
-    /// - Parameter url: a directory, made when the first file is.
+    /// - Parameter url: the directory; the first file creates it.
     public init(at url: URL) {
         self.init(at: url) { url in
             var status = statvfs()
@@ -36,7 +36,7 @@ public struct AssetDirectory: Sendable {
         self.freeSpace = freeSpace
     }
 
-    /// File systems without a limit, as some on networks are, say numbers of which the product is none.
+    /// File systems without a limit, such as some on networks, report numbers whose product overflows.
     package static func bytes(of blocks: UInt64, blocksOf size: UInt64) -> Int64 {
         let (product, overflow) = blocks.multipliedReportingOverflow(by: size)
         return overflow ? .max : Int64(clamping: product)
@@ -45,14 +45,14 @@ public struct AssetDirectory: Sendable {
     private var incoming: URL { url.appendingPathComponent("incoming", isDirectory: true) }
     private var damaged: URL { url.appendingPathComponent("damaged", isDirectory: true) }
 
-    /// Where the file of that hash is, if it is there.
+    /// The path of the file with that hash, whether the file is there or not.
     public func file(_ hash: AssetHash) -> URL {
         let name = hash.description
         return url.appendingPathComponent(String(name.prefix(2)), isDirectory: true)
             .appendingPathComponent(name)
     }
 
-    /// Whether the file is there, in the size that it should have. Its bytes are not looked at.
+    /// Whether the file is there with the right size. It does not read the bytes.
     public func contains(_ hash: AssetHash, size: Int64) -> Bool { self.size(hash) == size }
 
     /// The size of a file; nil when it is not there.
@@ -62,10 +62,10 @@ public struct AssetDirectory: Sendable {
         return Int64(status.st_size)
     }
 
-    /// Whether a file of that hash is there, whatever its size.
+    /// Whether a file of that hash is there, with any size.
     package func isHere(_ hash: AssetHash) -> Bool { access(file(hash).path, R_OK) == 0 }
 
-    /// All files that are there, with their sizes.
+    /// All files in the directory, with their sizes.
     package func present() throws -> [AssetHash: Int64] {
         var found: [AssetHash: Int64] = [:]
         for digits in UInt8.min...UInt8.max {
@@ -85,13 +85,13 @@ public struct AssetDirectory: Sendable {
 
     // MARK: Adding
 
-    /// Copies a file in, and describes it.
+    /// Copies a file into the directory, and describes it.
     ///
-    /// - Throws: ``RecordStoreError``: `unreadableFile`, `invalidValue` for one that is too large, `noSpace`.
+    /// - Throws: ``RecordStoreError``: `unreadableFile`, `invalidValue` when the file is too large, `noSpace`.
     public func add(_ source: URL, mediaType: String? = nil) throws -> Asset {
         let file: PosixFile
         do {
-            // What the user names may be a link.
+            // The user may name a link.
             file = try PosixFile(source.resolvingSymlinksInPath().path, O_RDONLY)
             guard try file.status().st_mode & S_IFMT == S_IFREG else {
                 throw RecordStoreError(.unreadableFile, "\(source.path) is not a file")
@@ -114,10 +114,10 @@ public struct AssetDirectory: Sendable {
         return asset
     }
 
-    /// Keeps bytes that came without a file.
+    /// Puts bytes without a file of their own into a file.
     package func add(_ bytes: [UInt8]) throws -> Asset {
         let asset = Asset(describing: bytes)
-        // What is there need not be written first to find that out.
+        // A search is cheaper than a copy, so it comes first.
         guard !keepIfHere(asset.hash, size: asset.size) else { return asset }
         _ = try add { offset in
             Array(bytes[Int(offset)..<min(bytes.count, Int(offset) + Self.bufferSize)])
@@ -125,16 +125,16 @@ public struct AssetDirectory: Sendable {
         return asset
     }
 
-    /// Lets a file that is there stay for as long as one that was added just now: a record is about to refer to it.
+    /// Keeps an existing file for as long as a new one, because a record is about to refer to it.
     ///
-    /// - Returns: false when it is not there.
+    /// - Returns: false when the file is not there.
     private func keepIfHere(_ hash: AssetHash, size: Int64) -> Bool {
         contains(hash, size: size) && utimes(file(hash).path, nil) == 0
     }
 
-    /// Copies a file in, if its bytes are those of a hash.
+    /// Copies a file into the directory, if its bytes have the expected hash.
     ///
-    /// - Returns: false when it has others; nothing is kept of it then.
+    /// - Returns: false when they have another hash; it then keeps nothing.
     /// - Throws: ``RecordStoreError``: `noSpace`, `assetUnwritable`.
     package func add(_ source: URL, expecting hash: AssetHash) throws -> Bool {
         guard let file = try? PosixFile(source.resolvingSymlinksInPath().path, O_RDONLY) else { return false }
@@ -145,8 +145,8 @@ public struct AssetDirectory: Sendable {
     }
 
     /// - Parameters:
-    ///   - expected: the hash without which nothing is kept; nil for any.
-    ///   - read: gives the bytes from an offset on; none at the end.
+    ///   - expected: the hash that the bytes must have to be kept; nil for any.
+    ///   - read: returns the bytes from an offset on; none at the end.
     func add(
         expecting expected: AssetHash? = nil, _ read: (Int64) throws -> [UInt8]
     ) throws -> (AssetHash, Int64) {
@@ -155,7 +155,7 @@ public struct AssetDirectory: Sendable {
             let new = incoming.appendingPathComponent("\(UUID().uuidString).new")
             defer { unlink(new.path) }
             let file = try PosixFile(new.path, O_WRONLY | O_CREAT | O_EXCL)
-            // So that nobody takes it for something that was left behind, however long it takes.
+            // The lock keeps others from removing it as a leftover, however long the copy takes.
             _ = file.lockIfFree()
             var hasher = AssetHasher()
             while true {
@@ -176,7 +176,7 @@ public struct AssetDirectory: Sendable {
         }
     }
 
-    /// Gives a file that is whole and durable its name.
+    /// Gives a whole and durable file its name.
     func publish(_ file: URL, as hash: AssetHash) throws {
         let target = self.file(hash)
         let directory = target.deletingLastPathComponent()
@@ -184,7 +184,7 @@ public struct AssetDirectory: Sendable {
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         guard rename(file.path, target.path) == 0 else { throw PosixError() }
         try PosixFile(directory.path, O_RDONLY | O_DIRECTORY).synchronize()
-        // A copy that was damaged is of no use any more.
+        // A damaged copy is of no use any more.
         unlink(damaged.appendingPathComponent(hash.description).path)
     }
 
@@ -193,7 +193,7 @@ public struct AssetDirectory: Sendable {
             at: incoming, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Says in a sentence why something could not be written.
+    /// Turns the errors of a write into errors with a sentence for people.
     func understandingWrites<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -214,31 +214,31 @@ public struct AssetDirectory: Sendable {
 
     // MARK: Receiving
 
-    /// How many bytes have come so far of a file that is being received.
+    /// The number of bytes of a file that have come so far.
     package func receivedCount(_ hash: AssetHash) -> Int64 {
         var status = stat()
         return lstat(incoming.appendingPathComponent(hash.description).path, &status) == 0
             ? Int64(status.st_size) : 0
     }
 
-    /// Begins, or goes on, to receive a file.
+    /// Begins to receive a file, or continues.
     ///
-    /// - Returns: nil when somebody else is receiving it at this moment.
-    /// - Throws: ``RecordStoreError`` `noSpace` also when there would be less than ``reserve`` left.
+    /// - Returns: nil when somebody else is receiving the file at this moment.
+    /// - Throws: ``RecordStoreError`` `noSpace`, also when less than ``reserve`` would be left.
     package func receive(_ hash: AssetHash, size: Int64) throws -> IncomingAsset? {
         try understandingWrites {
             try makeDirectories()
             let path = incoming.appendingPathComponent(hash.description)
             let file = try PosixFile(path.path, O_RDWR | O_CREAT)
-            // Whoever held it until just now may have given it its name.
+            // Whoever held the lock until now may have given the file its final name.
             guard file.lockIfFree(), try file.isAt(path.path) else { return nil }
-            // Before what is there is read: a file that has no room is tried again and again.
+            // This comes before the file is read, because the store tries a file without room again and again.
             try checkRoom(for: size - min(size, file.size))
             return try IncomingAsset(self, hash, size: size, file: file, path: path)
         }
     }
 
-    /// Whether there is room for anything at all that comes from peers.
+    /// Whether there is room for any file of a peer.
     package var hasRoom: Bool { freeSpace(url).map { $0 > Self.reserve } ?? false }
 
     func checkRoom(for bytes: Int64) throws {
@@ -253,25 +253,25 @@ public struct AssetDirectory: Sendable {
 
     // MARK: Reading
 
-    /// Opens a file to be given to a peer.
+    /// Opens a file to send it to a peer.
     ///
-    /// - Returns: nil when it is not there, or cannot be read.
+    /// - Returns: nil when the file is missing or cannot be read.
     package func open(_ hash: AssetHash) -> OutgoingAsset? {
         (try? PosixFile(file(hash).path, O_RDONLY)).flatMap { try? OutgoingAsset(hash, $0) }
     }
 
-    /// Reads a file whole, to see whether it has the bytes that its name says.
+    /// Reads a whole file, and compares its hash with its name.
     ///
-    /// - Returns: false also when it is not there or cannot be read.
+    /// - Returns: false also when the file is missing or cannot be read.
     public func isIntact(_ hash: AssetHash) -> Bool {
         guard let file = try? PosixFile(file(hash).path, O_RDONLY) else { return false }
         return (try? Self.hash(of: file)) == hash
     }
 
-    /// Whether a file has other bytes than its name says, or cannot be read to its end.
+    /// Whether a file has another hash than its name, or cannot be read to its end.
     ///
-    /// One that is not there is not damaged, and one that cannot be opened, for want of rights or of descriptors, may be
-    /// as good as ever.
+    /// A missing file is not damaged. A file that cannot be opened, for want of rights or of descriptors, may be
+    /// intact.
     ///
     /// - Throws: ``RecordStoreError`` `unreadableFile` when it cannot be opened.
     public func isDamaged(_ hash: AssetHash) throws -> Bool {
@@ -281,7 +281,7 @@ public struct AssetDirectory: Sendable {
         } catch let error as PosixError where error.code == ENOENT {
             return false
         } catch let error as PosixError where error.code == ELOOP {
-            // A link is not followed, and in the way of the file.
+            // The store does not follow a link, and the link is in the way of the file.
             return true
         } catch {
             throw RecordStoreError(.unreadableFile, "the file \(hash) cannot be read: \(error)")
@@ -300,7 +300,7 @@ public struct AssetDirectory: Sendable {
 
     // MARK: Removing
 
-    /// Puts a damaged file aside, so that it counts as missing. It is kept until a whole one has come.
+    /// Puts a damaged file aside, so that it counts as missing. The store keeps it until an intact one has come.
     package func setAside(_ hash: AssetHash) throws {
         try understandingWrites {
             try FileManager.default.createDirectory(
@@ -311,8 +311,8 @@ public struct AssetDirectory: Sendable {
         }
     }
 
-    /// - Parameter date: a file that was added since stays.
-    /// - Returns: whether it is gone.
+    /// - Parameter date: a file that somebody has added since then stays.
+    /// - Returns: whether the file is gone.
     package func remove(_ hash: AssetHash, untouchedSince date: Date) throws -> Bool {
         try understandingWrites {
             let path = file(hash).path
@@ -325,7 +325,7 @@ public struct AssetDirectory: Sendable {
         }
     }
 
-    /// Removes what was left behind half received or half added, if nobody holds it and it has not been touched since
+    /// Removes partly received and partly added files that nobody holds or wants, and that nobody has touched since
     /// `date`.
     package func removeLeftIncoming(untouchedSince date: Date, wanted: Set<AssetHash>) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: incoming.path)) ?? []

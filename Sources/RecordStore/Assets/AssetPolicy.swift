@@ -1,12 +1,12 @@
 import Foundation
 
-/// Which of the files that records refer to a store fetches from its peers by itself.
+/// The choice of files that a store fetches from its peers by itself.
 ///
-/// The others can still be fetched one by one. What is there already stays, whatever the policy.
+/// A user can still fetch the others one by one. Files that are already there stay under any policy.
 public enum AssetPolicy: Sendable, Hashable, CustomStringConvertible {
     case all
     case none
-    /// Files of less than that many bytes.
+    /// Files with less than that many bytes.
     case under(Int64)
 
     /// Reads `all`, `none`, or `under` and a size: a number of bytes, or one with kB, MB, GB (powers of 1000), KiB, MiB
@@ -38,7 +38,7 @@ public enum AssetPolicy: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
-    /// Whether files of that many bytes are fetched.
+    /// Whether the store fetches files of that many bytes.
     public func includes(_ size: Int64) -> Bool {
         switch self {
         case .all: true
@@ -47,7 +47,7 @@ public enum AssetPolicy: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// As ``init(_:)`` reads it.
+    /// The policy in the form that ``init(_:)`` reads.
     public var description: String {
         switch self {
         case .all: "all"

@@ -3,6 +3,6 @@ import SyncModel
 /// A file that records refer to.
 public struct AssetReference: Sendable, Hashable {
     public let hash: AssetHash
-    /// In bytes.
+    /// The size of the file in bytes.
     public let size: Int64
 }

@@ -1,6 +1,6 @@
-/// How many files a store has, and how many it has not.
+/// The number of files that a store has, and of those that it lacks.
 public struct AssetStatus: Sendable, Hashable {
-    /// A number of files, and the bytes they have together.
+    /// A number of files and the sum of their bytes.
     public struct Count: Sendable, Hashable {
         public var files = 0
         public var bytes: Int64 = 0
@@ -13,11 +13,11 @@ public struct AssetStatus: Sendable, Hashable {
         }
     }
 
-    /// What live records refer to.
+    /// The files that live records refer to.
     public internal(set) var referred = Count()
-    /// Of that, what is not here although the policy says that it should be.
+    /// Those of them that are missing although the policy includes them.
     public internal(set) var missing = Count()
-    /// Of that, what is not here because of the policy.
+    /// Those of them that are missing because the policy excludes them.
     public internal(set) var excluded = Count()
     public internal(set) var policy = AssetPolicy.all
 }

@@ -8,11 +8,11 @@ enum AssetTable {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM assetReference)")) ?? false
     }
 
-    /// Takes in which files a record has now.
+    /// Notes the files that a record has now.
     ///
     /// - Parameters:
-    ///   - sequence: the number under which the state is saved.
-    ///   - hadAny: whether any record had a file when the transaction began.
+    ///   - sequence: the number of the saved state.
+    ///   - hadAny: whether any record had a file at the beginning of the transaction.
     static func note(
         _ db: Database, _ state: RecordState, zone: Int64, sequence: Int64, hadAny: Bool
     ) throws {
@@ -52,7 +52,7 @@ enum AssetTable {
             .execute(arguments: [hash, zone])
     }
 
-    /// - Parameter row: that of `assetReference`.
+    /// - Parameter row: a row of `assetReference`.
     private static func drop(_ db: Database, _ name: String, _ row: Row, sequence: Int64) throws {
         try db.cachedStatement(sql: "DELETE FROM assetReference WHERE recordName = ? AND field = ?")
             .execute(arguments: [name, row["field"] as String])
@@ -65,7 +65,7 @@ enum AssetTable {
         ).execute(arguments: [Data(row.bytes("hash")), row["zone"] as Int64, sequence])
     }
 
-    /// Puts the references of a zone together anew, from what its records hold.
+    /// Builds the references of a zone anew from its records.
     static func rebuild(
         _ db: Database, zone: Int64, _ states: (_ body: (RecordState) throws -> Void) throws -> Void
     ) throws {
@@ -76,17 +76,16 @@ enum AssetTable {
 
     // MARK: Reading
 
-    /// The files that live records refer to, each once, in the order in which they came to be referred to, from the one
-    /// after `id` on.
+    /// The files that live records refer to, each once, by the order of their last references, after `id`.
     ///
-    /// Where records name several sizes for one file, it is the one that was named last: somebody may have mended it.
+    /// If records name several sizes for one file, the last reference decides: somebody may have corrected the size.
     ///
-    /// - Parameter zones: those of the records; nil for all zones.
+    /// - Parameter zones: the zones of the records; nil for all zones.
     static func references(_ db: Database, after id: Int64 = 0, in zones: [Zone]? = nil) throws -> (
         last: Int64, list: [AssetReference]
     ) {
         let condition = zones.map { "AND zone IN (\(ids(of: $0)))" } ?? ""
-        // Peers choose the zones of a session, so there may be many such statements: none is kept.
+        // Peers choose the zones of a session, so there may be many such statements. GRDB's cache must not keep them.
         let rows = try Row.fetchCursor(
             db,
             sql: """
@@ -103,7 +102,7 @@ enum AssetTable {
         return (last, list)
     }
 
-    /// Whether any record says that a file has this size.
+    /// Whether any record gives this size for a file.
     static func isReferred(_ db: Database, _ hash: AssetHash, size: Int64) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
@@ -111,13 +110,13 @@ enum AssetTable {
             arguments: [Data(hash.bytes), size]) ?? false
     }
 
-    /// Changes whenever records have let go of a file.
+    /// A number that changes when records drop files.
     static func lastLeftover(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(db, sql: "SELECT MAX(changeSequence) FROM assetLeftover") ?? 0
     }
 
-    /// Whether a peer that may see these zones may have a file: a record there refers to it, or did and the peer may not
-    /// know better yet.
+    /// Whether a peer that may read these zones may have a file: a record there refers to it, or did, and the peer may
+    /// not know of the change yet.
     static func isReferred(_ db: Database, _ hash: AssetHash, in zones: [Zone]) throws -> Bool {
         for table in ["assetReference", "assetLeftover"] {
             let isThere = try Bool.fetchOne(

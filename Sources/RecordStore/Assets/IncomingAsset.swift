@@ -1,12 +1,12 @@
 import Foundation
 import SyncModel
 
-/// A file that is being received, from the first byte to the last, in order.
+/// A file that the store is receiving, in order from the first byte to the last.
 ///
-/// What has come stays when the connection is cut, and the next peer that has the file goes on from there. Used by one
-/// task at a time.
+/// When the connection ends early, the received bytes stay, and the store continues with the next peer that has the
+/// file. Only one task at a time uses it.
 package final class IncomingAsset: @unchecked Sendable {
-    // Sendable: whoever receives the file calls one method after the other, never two at once.
+    // Sendable: the one task that receives the file never calls two methods at once.
     private let directory: AssetDirectory
     private let hash: AssetHash
     private let size: Int64
@@ -14,10 +14,10 @@ package final class IncomingAsset: @unchecked Sendable {
     private let path: URL
     private var hasher = AssetHasher()
     private var isFinished = false
-    /// Bytes that were written since it was looked whether there is room.
+    /// The bytes written since the last check for room.
     private var unchecked = 0
 
-    /// How many bytes have come.
+    /// The number of bytes that have come.
     package var count: Int64 { hasher.count }
 
     init(_ directory: AssetDirectory, _ hash: AssetHash, size: Int64, file: PosixFile, path: URL) throws {
@@ -26,7 +26,7 @@ package final class IncomingAsset: @unchecked Sendable {
         self.size = size
         self.file = file
         self.path = path
-        // More than there should be is nothing to go on from.
+        // A file that is too long must have wrong bytes.
         if try file.size > size { try file.truncate(to: 0) }
         while true {
             let part = try file.read(at: hasher.count, upTo: AssetDirectory.bufferSize)
@@ -36,14 +36,14 @@ package final class IncomingAsset: @unchecked Sendable {
     }
 
     deinit {
-        // Of what nobody had nothing is kept.
+        // Keeps no empty file.
         if hasher.count == 0, !isFinished, (try? file.isAt(path.path)) == true { unlink(path.path) }
     }
 
-    /// Appends what has come.
+    /// Appends the next bytes.
     ///
-    /// - Throws: ``RecordStoreError`` `noSpace`, also when less than ``AssetDirectory/reserve`` would be left; others write
-    ///   to the same disk. `assetUnwritable`.
+    /// - Throws: ``RecordStoreError``: `noSpace`, also when less than ``AssetDirectory/reserve`` would be left, because
+    ///   others write to the same disk; `assetUnwritable`.
     package func append(_ bytes: UnsafeRawBufferPointer) throws {
         unchecked += bytes.count
         if unchecked >= AssetDirectory.bufferSize {
@@ -54,9 +54,9 @@ package final class IncomingAsset: @unchecked Sendable {
         hasher.update(bytes)
     }
 
-    /// Gives the file its name, once it is durable.
+    /// Makes the file durable, and gives it its name.
     ///
-    /// - Returns: false when its bytes are not those of the hash; they are thrown away then.
+    /// - Returns: false when its bytes do not have the hash; it then discards them.
     package func finish() throws -> Bool {
         isFinished = true
         var used = AssetHasher()

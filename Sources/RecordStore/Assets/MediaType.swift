@@ -1,20 +1,20 @@
 import SyncModel
 
-/// Media types of images, as their first bytes tell them.
+/// Media types of images, which it tells by their first bytes.
 public enum MediaType {
-    /// How many of a file's first bytes it takes.
+    /// The number of first bytes that it needs.
     public static let signatureLength = 16
-    /// What a file is called that nobody recognizes.
+    /// The type of a file that it does not recognize.
     public static let unknown = "application/octet-stream"
 
-    /// The type of an image that begins with these bytes; nil when it is none that is known.
+    /// The type of an image that begins with these bytes; nil when it does not recognize them.
     public static func recognized(_ bytes: some Sequence<UInt8>) -> String? {
         let start = Array(bytes.prefix(signatureLength))
         for (type, offset, signature) in signatures
         where start.dropFirst(offset).starts(with: signature) {
             return type
         }
-        // ISO base media files: a box `ftyp`, with the brand of what is in it.
+        // ISO base media files begin with a box `ftyp`, which names the brand of the content.
         guard start.count >= 12, start[4..<8].elementsEqual("ftyp".utf8) else { return nil }
         return brands[String(decoding: start[8..<12], as: UTF8.self)]
     }
@@ -36,7 +36,7 @@ public enum MediaType {
 }
 
 extension Asset {
-    /// What is to be said of bytes that came without a file.
+    /// Describes bytes without a file of their own.
     init(describing bytes: [UInt8]) {
         var hasher = AssetHasher()
         bytes.withUnsafeBytes { hasher.update($0) }

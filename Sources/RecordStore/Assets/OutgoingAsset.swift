@@ -1,14 +1,14 @@
 import Foundation
 import SyncModel
 
-/// A file that is being given to a peer.
+/// A file that the store is sending to a peer.
 package final class OutgoingAsset: Sendable {
     package let hash: AssetHash
-    /// Tells the file from what may be in its place later.
+    /// The version of the file, to tell it from a later one in its place.
     package let version: Version
     private let file: PosixFile
 
-    /// What the system says of a file; equal as long as nobody writes to it.
+    /// The system's data of a file, which stay equal as long as nobody writes to the file.
     package struct Version: Hashable, Sendable {
         private let device: UInt64
         private let number: UInt64
@@ -34,6 +34,6 @@ package final class OutgoingAsset: Sendable {
         try file.read(at: offset, upTo: count)
     }
 
-    /// Reads the file whole, to see whether it has the bytes that its name says.
+    /// Reads the whole file, and compares its hash with its name.
     package func isIntact() throws -> Bool { try AssetDirectory.hash(of: file) == hash }
 }

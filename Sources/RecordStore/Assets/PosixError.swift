@@ -1,10 +1,10 @@
 import Foundation
 
-/// What the system said to a call.
+/// The error of a system call.
 struct PosixError: CustomNSError, CustomStringConvertible {
     let code: Int32
 
-    // For those who know errors of the system by their numbers.
+    // Lets callers find errors of the system by their numbers.
     static var errorDomain: String { NSPOSIXErrorDomain }
     var errorCode: Int { Int(code) }
 
@@ -12,6 +12,6 @@ struct PosixError: CustomNSError, CustomStringConvertible {
 
     var description: String { String(cString: strerror(code)).lowercased() }
 
-    /// Whether there is no room, for everybody or for this user.
+    /// Whether the disk has no room, for everybody or for this user.
     var isOutOfSpace: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
 }

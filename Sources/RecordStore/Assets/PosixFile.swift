@@ -1,8 +1,8 @@
 import Foundation
 
-/// An open file. Calls block, so they are made on threads that may.
+/// An open file. Its calls block, so use it on threads that may block.
 final class PosixFile: @unchecked Sendable {
-    // Sendable: the number never changes, and the calls that take it may be made from any thread.
+    // Sendable: the descriptor never changes, and any thread may make the calls that take it.
     private let descriptor: Int32
 
     /// - Throws: ``PosixError``.
@@ -50,7 +50,7 @@ final class PosixFile: @unchecked Sendable {
         return status
     }
 
-    /// Whether the file is, still, the one at a path.
+    /// Whether the file is still the one at a path.
     func isAt(_ path: String) throws -> Bool {
         var found = stat()
         guard lstat(path, &found) == 0 else { return false }
@@ -62,16 +62,16 @@ final class PosixFile: @unchecked Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw PosixError() }
     }
 
-    /// Makes what was written durable.
+    /// Makes all writes durable.
     func synchronize() throws {
         #if canImport(Darwin)
-            // fsync alone leaves it in the drive's cache there.
+            // On Darwin, fsync alone leaves the data in the drive's cache.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
         guard fsync(descriptor) == 0 else { throw PosixError() }
     }
 
-    /// Whether this is now the only one, of all processes, that holds the file.
+    /// Locks the file against all other processes; returns false when another one holds it.
     func lockIfFree() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 }
 

@@ -4,13 +4,14 @@ import SyncModel
 
 /// The files of a store's records: ``RecordStore/assets``.
 public struct StoreAssets: Sendable {
-    /// How long a file that no record refers to is kept, in milliseconds: 180 days, as long as the record can be restored that did.
+    /// The retention of a file without references, in milliseconds: 180 days, the same as for deleted records, which
+    /// may need it after a restore.
     public static let defaultRetention: Int64 = StoreUpkeep.defaultRetention
 
     let store: RecordStore
     private var directory: AssetDirectory? { store.assetDirectory }
 
-    /// How many files live records refer to, and how many of them are here. Looks at the directory.
+    /// Counts the files that live records refer to, and those of them that are here. Reads the directory.
     public func status() async throws -> AssetStatus {
         let (references, policy) = try await store.database.read { db in
             (try AssetTable.references(db).list, try Self.policy(db))
@@ -34,8 +35,8 @@ public struct StoreAssets: Sendable {
         return status
     }
 
-    /// The files that are not here in the size of the reference, but in one that another record names. The hash decides
-    /// which of them is right, and it is the same file.
+    /// Finds the files that are here in another size than that of the reference, but in a size that another record
+    /// names. The hash decides which size is right, and it is the same file.
     private func inOtherSize(_ files: [(AssetReference, size: Int64)]) async throws -> Set<AssetHash> {
         guard !files.isEmpty else { return [] }
         return try await store.database.read { db in
@@ -44,7 +45,7 @@ public struct StoreAssets: Sendable {
         }
     }
 
-    /// Which files are fetched from peers.
+    /// The files to fetch from peers.
     public func policy() async throws -> AssetPolicy {
         try await store.database.read(Self.policy)
     }
@@ -53,15 +54,16 @@ public struct StoreAssets: Sendable {
         try SyncState.text(db, .assetPolicy).flatMap(AssetPolicy.init) ?? .all
     }
 
-    /// Chooses which files are fetched from peers, from now on.
+    /// Sets the files to fetch from peers, from now on.
     public func setPolicy(_ policy: AssetPolicy) async throws {
         try await store.database.write { try SyncState.set($0, .assetPolicy, policy.description) }
     }
 
-    /// Reads every file, and puts aside those that are damaged, so that they are fetched again.
+    /// Reads every file, and puts damaged ones aside, so that the store fetches them again.
     ///
-    /// - Parameter onProgress: called after each file, with what has been looked at so far.
-    /// - Throws: ``RecordStoreError`` `unreadableFile` when files could not be opened, and none of the others is damaged.
+    /// - Parameter onProgress: called after each file, with the count of the files read so far.
+    /// - Throws: ``RecordStoreError`` `unreadableFile` when it could not open some file, and found no damage in the
+    ///   others.
     public func check(
         onProgress: @Sendable (AssetStatus.Count) -> Void = { _ in }
     ) async throws -> AssetCheck {
@@ -78,7 +80,7 @@ public struct StoreAssets: Sendable {
                 }
                 if isDamaged { check.damaged.append(hash) }
             } catch let error as RecordStoreError where error.code == .unreadableFile {
-                // The others are looked at all the same.
+                // Goes on with the other files.
                 unreadable = error
                 continue
             }
@@ -95,7 +97,7 @@ public struct StoreAssets: Sendable {
         return directory.file(asset.hash)
     }
 
-    /// Asks for files that the policy would not fetch, or ends asking; whoever syncs this store fetches them.
+    /// Asks for files that the policy excludes, or stops asking. The sessions of this store fetch them.
     public func setWished(_ hashes: [AssetHash], _ isWished: Bool) async throws {
         try await store.database.write { db in
             for hash in hashes { try AssetTable.setWish(db, hash, isWished) }
@@ -104,11 +106,11 @@ public struct StoreAssets: Sendable {
 
     // MARK: For the exchange with peers
 
-    /// The files that records refer to since `id`, and that are not here but should be. Those are not among them whose bytes the
-    /// store keeps until it can write a file.
+    /// Finds the files that should be here but are missing, among those that records refer to since `id`. It leaves out
+    /// files whose bytes wait in the database until the store can write them.
     ///
-    /// - Parameter zones: those of the records, which are all that a peer may be asked for: whoever hears of a file's hash
-    ///   can claim it. nil for all zones.
+    /// - Parameter zones: the zones of the records; nil for all zones. Ask a peer only for files of the zones that it
+    ///   may see: whoever learns a file's hash can claim the file.
     package func wanted(after id: Int64, in zones: [Zone]? = nil) async throws -> WantedAssets {
         guard let directory else { return WantedAssets() }
         let (references, unstored, policy, wishes, lastLeftover) = try await store.database.read { db in
@@ -134,18 +136,18 @@ public struct StoreAssets: Sendable {
         return wanted
     }
 
-    /// Whether a file may be given to a peer that may read these zones.
+    /// Whether the store may give a file to a peer that may read these zones.
     package func isReferred(_ hash: AssetHash, in zones: [Zone]) async throws -> Bool {
         try await store.database.read { try AssetTable.isReferred($0, hash, in: zones) }
     }
 
     // MARK: Files that nobody needs
 
-    /// Removes the files that no live record refers to, once every paired machine knows that, and the retention time has
-    /// passed.
+    /// Removes the files that no live record refers to, once every paired machine knows that, and the retention time
+    /// has passed.
     ///
-    /// - Parameter retention: in milliseconds.
-    /// - Returns: how many were removed.
+    /// - Parameter retention: the retention time in milliseconds.
+    /// - Returns: the number of removed files.
     @discardableResult
     public func removeUnreferred(retention: Int64 = Self.defaultRetention) async throws -> Int {
         guard let directory else { return 0 }
@@ -162,7 +164,8 @@ public struct StoreAssets: Sendable {
                     """, arguments: [limit, Self.acknowledgedByAll(db)])
             return (hashes.compactMap { AssetHash(Array($0)) }.filter { !referred.contains($0) }, referred)
         }
-        // A file whose record comes just now from a peer is fetched again; whoever adds one here touches it.
+        // A peer may send a record of such a file just now: the store then fetches the file again. A program that adds
+        // the file here touches it.
         let date = Date(timeIntervalSince1970: Double(limit) / 1000)
         let removed = try await blocking {
             directory.removeLeftIncoming(untouchedSince: date, wanted: referred)
@@ -178,10 +181,10 @@ public struct StoreAssets: Sendable {
         return removed.count
     }
 
-    /// Notes since when files are not referred to: those that records let go of, and those that never were, as after a
-    /// crash or in a store that was restored.
+    /// Notes the time since which files have no reference: those that records have dropped, and those that never had
+    /// one, such as after a crash or in a restored store.
     ///
-    /// - Parameter hashes: the files that are here and that no record refers to.
+    /// - Parameter hashes: the files that are here without a reference.
     private func noteLeftovers(_ db: Database, _ hashes: [AssetHash]) throws {
         try db.execute(
             sql: "UPDATE assetLeftover SET since = ? WHERE since IS NULL", arguments: [store.now()])
@@ -203,9 +206,9 @@ public struct StoreAssets: Sendable {
 
     // MARK: Bytes that programs wrote into columns
 
-    /// Puts the bytes that programs wrote into columns into files, outside of any transaction.
+    /// Writes the bytes that programs put into columns to files, outside of any transaction.
     ///
-    /// - Throws: ``RecordStoreError``: `noSpace`, `assetUnwritable`. They then wait in the database.
+    /// - Throws: ``RecordStoreError``: `noSpace`, `assetUnwritable`. The bytes then wait in the database.
     package func storeFiles() async throws {
         guard let directory else { return }
         while let (hash, bytes) = try await store.database.read(UnstoredAssets.first) {
@@ -214,8 +217,8 @@ public struct StoreAssets: Sendable {
         }
     }
 
-    /// The same where a write has succeeded already: an asset without a file is counted as missing in the status, and the
-    /// engine tells its user why it has none.
+    /// Does the same after a write that has already succeeded, so it ignores errors of files. The status counts an
+    /// asset without a file as missing, and the engine tells its user why the file is missing.
     func storeFilesIfPossible() async throws {
         do {
             try await storeFiles()

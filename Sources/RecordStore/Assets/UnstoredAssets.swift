@@ -4,10 +4,10 @@ import SyncModel
 
 /// The table `assetUnstored`: the bytes of assets that a program wrote into a column itself.
 ///
-/// A fold puts them here, because it works in a transaction, which is no place to wait for a disk. They become files right
-/// after; where no file can be written, they wait here until one can.
+/// A fold puts them here, because it runs in a transaction, which must not wait for files. The store writes them to
+/// files right after; if it cannot, they wait here until it can.
 ///
-/// A fold makes the table when it is first needed, which in most stores is never.
+/// A fold makes the table when it first needs it. Most stores never do.
 enum UnstoredAssets {
     /// Keeps the bytes of an asset, and describes it.
     static func keep(_ db: Database, _ bytes: [UInt8]) throws -> Asset {

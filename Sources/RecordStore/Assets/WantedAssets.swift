@@ -1,14 +1,14 @@
 import SyncModel
 
-/// What the store wants to have of files, and does not have.
+/// The files that the store wants and does not have.
 package struct WantedAssets: Sendable {
-    /// Those that came to be referred to after the id that was asked for, by the policy or by a wish.
+    /// The wanted files with references after the given id, by the policy or by a wish.
     package var list: [AssetReference] = []
-    /// Where to go on from.
+    /// The id to continue from.
     package var last: Int64 = 0
     package var policy = AssetPolicy.all
     package var wishes: Set<AssetHash> = []
-    /// Changes when records have let go of files: then there may be fewer than there were.
+    /// Changes when records drop files: the store may then want fewer files.
     package var lastLeftover: Int64 = 0
 
     package init() {}

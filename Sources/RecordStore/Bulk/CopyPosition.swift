@@ -1,11 +1,11 @@
 import SyncModel
 
-/// How far a ``WholeCopy`` has come, as its tokens say it. Only this store understands them.
+/// The progress of a ``WholeCopy``, as its tokens encode it. Only this store understands them.
 ///
-/// The sequence is that at which the copy began. What other tokens have as the generation is here, in order: the
-/// generation of that number; 4 bytes of a hash over the order of the types and the type of the last record; and the
-/// first bytes of its suffix, 20 at most. Names that have more in common are sent again when the copy goes on in another
-/// session.
+/// The sequence of such a token is the one at which the copy began. Its generation holds, in this order: the generation
+/// of that sequence; 4 bytes of a hash over the order of the types and the type of the last record; the first bytes of
+/// the last record's suffix, at most 20. When the copy goes on in another session, the store sends names again that
+/// share these bytes.
 struct CopyPosition {
     private static let hashLength = 4
     private static let suffixLength = 20
@@ -31,7 +31,7 @@ struct CopyPosition {
         suffix = Array(token.generation.dropFirst(length + Self.hashLength))
     }
 
-    /// The token of the batch that ends the copy: everything up to its beginning is covered.
+    /// The token of the batch that ends the copy. It covers everything up to the moment when the copy began.
     var end: ChangeToken { base }
 
     /// The token of a batch that ends with a record.
@@ -42,9 +42,9 @@ struct CopyPosition {
             sequence: base.sequence)
     }
 
-    /// The type of the last record, and a name at or below its.
+    /// The type of the last record, and a name that is at most that record's name.
     ///
-    /// - Returns: nil at the beginning, and for an order of types that is not the one of the copy.
+    /// - Returns: nil at the beginning, and when the order of types has changed since the copy began.
     func start(in types: [String], _ schema: RecordSchema) -> (type: String, lower: String)? {
         guard !hash.isEmpty, let type = types.first(where: { Self.hash($0, schema) == hash }) else {
             return nil

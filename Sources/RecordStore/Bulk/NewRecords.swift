@@ -1,21 +1,23 @@
 import GRDB
 import SyncModel
 
-/// Writes records that are simply new: the store knows nothing of them, and nothing that it knows bears on them.
+/// Writes records that are simply new: the store knows nothing of them, and nothing that it knows affects them.
 ///
-/// A record is simply new when sync does not know its name, its table has no row of it and takes all its fields, it was
-/// never deleted, what it refers to is in its table and was never deleted, and no held record waits for it. The merge rules
-/// then have nothing to decide: the state that came is the state that is kept. Such a record is written as it comes,
-/// without being loaded into a ``WorkingSet``, by statements that are used again. A first sync is made of these.
-/// The same holds for what was written here and is taken in: then the row is there already.
+/// A record is simply new when all of this holds: sync does not know its name; nobody ever deleted it; its table has no
+/// row of that name and takes all its fields; its targets are in their tables and nobody ever deleted them; no held
+/// record waits for it. The merge rules then have nothing to decide: the store keeps the state that came. It writes
+/// such a record directly, with statements that it uses again, and does not load it into a ``WorkingSet``. Most of a
+/// first sync consists of such records. The same holds for rows that a program wrote here and that the store takes in:
+/// only the row is there already.
 ///
-/// Whatever is not simply new is left to the working set. The result is the same in either way, and in any order: it is as
-/// if the new records had come in a batch before.
+/// The working set takes all other records. Both ways give the same result, in any order, as if the new records had
+/// come in an earlier batch.
 ///
-/// Used within one transaction; the capture triggers are paused when rows are written. What it remembers holds until
-/// something else is written: then ``forget()``.
+/// Use it within one transaction, and pause the capture triggers while it writes rows. Its cache is valid until
+/// somebody else writes in the transaction: call ``forget()`` then.
 final class NewRecords {
-    /// Records of more lists of fields, of one type, are left to the working set: each takes a statement.
+    /// The most lists of fields per type for which it keeps a statement. It leaves records with other lists to the
+    /// working set.
     private static let rememberedLayouts = 64
 
     private let db: Database
@@ -23,9 +25,9 @@ final class NewRecords {
     private let shapes: ShapeTable
     private let zone: Int64
     private let peer: Int64?
-    /// By type, the ways to write its rows: one for each list of fields that has come.
+    /// The ways to write the rows of a type, by type: one for each list of fields that has come.
     private var layouts: [String: [RowLayout]] = [:]
-    /// The one that was used last.
+    /// The layout that was used last.
     private var last: RowLayout?
     private let insertMetadata: Statement
     private let deleteMetadata: Statement
@@ -38,8 +40,8 @@ final class NewRecords {
     private var modificationDate = ModificationDate()
 
     /// - Parameters:
-    ///   - zone: where the records go.
-    ///   - peer: who sent them; nil for an import.
+    ///   - zone: the zone of the records.
+    ///   - peer: the peer that sent them; nil for an import.
     init(_ db: Database, _ tables: RecordTables, zone: Int64, peer: Int64?) throws {
         self.db = db
         self.tables = tables
@@ -57,7 +59,7 @@ final class NewRecords {
         findWaiting = try db.statementToBind("SELECT 1 FROM heldReference WHERE target = ?")
     }
 
-    /// Something else was written in this transaction.
+    /// Forgets what it has remembered, because somebody else has written in this transaction.
     func forget() {
         sound.forget()
         areAnyWaiting = nil
@@ -65,8 +67,8 @@ final class NewRecords {
 
     /// Writes a record if it is simply new, under the next number.
     ///
-    /// - Parameter hashes: those of the state, if somebody has computed them.
-    /// - Returns: false when it is not, and then nothing was written.
+    /// - Parameter hashes: the hashes of the state, if the caller has computed them.
+    /// - Returns: false when the record is not simply new; it has then written nothing.
     func insert(
         _ state: RecordState, hashes: RecordHashes?, _ numbering: inout ChangeNumbering
     ) throws -> Bool {
@@ -75,7 +77,7 @@ final class NewRecords {
         guard try insertMetadata(state, layout, hashes, numbering) else { return false }
         guard try layout.insert(state, modificationDate.text(of: state)) else {
             try deleteMetadata.execute(arguments: [state.name.description])
-            // A statement that has failed is not used again.
+            // Never uses a statement again after it has failed.
             layouts[layout.type.name] = nil
             last = nil
             return false
@@ -89,12 +91,12 @@ final class NewRecords {
         return true
     }
 
-    /// Takes a record in, under the next number, whose row somebody has written, if it is simply new otherwise.
+    /// Takes in a record whose row a program has written, under the next number, if it is otherwise simply new.
     ///
     /// - Parameters:
-    ///   - state: with the values of the row.
+    ///   - state: the state, with the values of the row.
     ///   - written: the row's `modificationDate`.
-    /// - Returns: false when it is not, and then nothing was written.
+    /// - Returns: false when the record is not simply new; it has then written nothing.
     func adopt(
         _ state: RecordState, modificationDate written: String?, _ numbering: inout ChangeNumbering
     ) throws -> Bool {
@@ -104,7 +106,7 @@ final class NewRecords {
         guard try insertMetadata(state, layout, hashes, numbering) else { return false }
         let date = modificationDate.text(of: state)
         if date != written {
-            // The column is not synced, so no trigger notices.
+            // Sync does not cover this column, so no trigger fires.
             let isSet = try DatabaseError.catchingConstraint {
                 try db.cachedStatement(
                     sql: "UPDATE \(layout.type.name) SET modificationDate = ? WHERE recordName = ?"
@@ -119,7 +121,7 @@ final class NewRecords {
         return true
     }
 
-    /// How a record is written; nil if what is known of others bears on it.
+    /// Chooses how to write a record; nil if other records affect it.
     private func layout(ofSound state: RecordState) throws -> RowLayout? {
         guard state.deletion == nil, state.revival == nil, !state.fields.isEmpty,
             let layout = try layout(of: state), try areTargetsSound(state, layout), try !isAwaited(state.name)
@@ -135,7 +137,7 @@ final class NewRecords {
         try AssetTable.note(db, state, zone: zone, sequence: numbering.last, hadAny: false)
     }
 
-    /// - Returns: false when sync knows the name.
+    /// - Returns: false when sync already knows the name.
     private func insertMetadata(
         _ state: RecordState, _ layout: RowLayout, _ hashes: RecordHashes, _ numbering: ChangeNumbering
     ) throws -> Bool {
@@ -169,7 +171,7 @@ final class NewRecords {
         return layout
     }
 
-    /// Whether a held record waits for one of that name.
+    /// Whether a held record waits for a record of that name.
     private func isAwaited(_ name: RecordName) throws -> Bool {
         if areAnyWaiting == nil {
             areAnyWaiting = try WorkingSet.hasHeldRecords(db)
@@ -180,7 +182,7 @@ final class NewRecords {
         return try bindings.findsRow(findWaiting)
     }
 
-    /// Whether everything that a record refers to is there, in the same zone, and was never deleted.
+    /// Whether every target of a record is in the same zone, in its table, and was never deleted.
     private func areTargetsSound(_ state: RecordState, _ layout: RowLayout) throws -> Bool {
         for reference in layout.references {
             guard let index = reference.index else {
@@ -200,18 +202,19 @@ final class NewRecords {
     }
 }
 
-/// How records of one type with one list of fields are written to their table.
+/// The way to write records of one type with one list of fields to their table.
 private final class RowLayout {
     let table: RecordTable
     var type: RecordType { table.type }
     let shapeID: Int64
     let mayHaveAssets: Bool
-    /// The references of the type; `index` is that of the field among those that came.
+    /// The references of the type; `index` is the position of the field in the list of fields that came.
     let references: [(relationship: Relationship, index: Int?)]
     private let fieldNames: [String]
     private let columns: [(kind: FieldDefinition.Kind, affinity: ColumnAffinity)]
     private let db: Database
-    /// Made when a row is written. Only where it has all columns is it left to the database's cache, which has no bound.
+    /// Made with the first row. Only a statement with all columns goes to the database's cache, because that cache has
+    /// no bound.
     private var statement: Statement?
     private var bindings = Bindings()
 
@@ -240,12 +243,12 @@ private final class RowLayout {
             && zip(state.fields, fieldNames).allSatisfy { $0.name == $1 }
     }
 
-    /// Whether every value comes back from its column as it was written.
+    /// Whether each column returns its value unchanged.
     func takes(_ state: RecordState) -> Bool {
         zip(state.fields, columns).allSatisfy { $1.affinity.surelyKeeps($0.value, $1.kind) }
     }
 
-    /// Whether a program has written the bytes of a file where the record says which one it is.
+    /// Whether a program has written the bytes of a file into a field that should hold a reference to the file.
     func hasUnstoredAssets(_ state: RecordState) -> Bool {
         mayHaveAssets
             && zip(state.fields, columns).contains { field, column in
@@ -253,7 +256,7 @@ private final class RowLayout {
             }
     }
 
-    /// - Returns: false when a constraint of the table refuses the row, or it has one of that name.
+    /// - Returns: false when a constraint of the table refuses the row, or the table has a row of that name.
     func insert(_ state: RecordState, _ modificationDate: String?) throws -> Bool {
         bindings.begin()
         bindings.append(state.name.description)
@@ -265,7 +268,7 @@ private final class RowLayout {
     }
 }
 
-/// The text of `modificationDate`; records that come together mostly have the same.
+/// The text of `modificationDate`. It keeps the last one, because records that come together mostly share it.
 private struct ModificationDate {
     private var milliseconds: Int64?
     private var last: String?

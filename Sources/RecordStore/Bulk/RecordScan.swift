@@ -1,13 +1,13 @@
 import GRDB
 import SyncModel
 
-/// Reads what sync knows of records together with their rows, each type in order of name: one pass over two trees side by
-/// side, in place of a look at each record.
+/// Reads the metadata of records together with their rows, each type in order of name. One pass over the two tables
+/// side by side replaces one search per record.
 struct RecordScan {
-    /// A record as it is read.
+    /// A record during the scan.
     struct Record {
         let name: String
-        /// Has the columns `status`, `remoteRecord` and `zone`.
+        /// A row with the columns `status`, `remoteRecord` and `zone`.
         let row: Row
         /// The record's own row, if there is one.
         fileprivate let present: StoredRecord.Present?
@@ -25,8 +25,8 @@ struct RecordScan {
         self.tables = tables
     }
 
-    /// The types of the schema, those that others refer to before these; then those that only other machines know, by
-    /// name.
+    /// The types to read: first those of the schema, targets of references before the types that refer to them; then,
+    /// by name, those that only other machines know.
     func types() throws -> [String] {
         tables.schema.namesInOrderOfReference + (try unknownTypes())
     }
@@ -46,7 +46,7 @@ struct RecordScan {
         return types
     }
 
-    /// The least text above all names of a type: the character after the separator's last one.
+    /// The least text above all names of a type: `~` follows the last character of the separator.
     private static func end(of type: String) -> String { type + "|~}" }
 
     /// Reads every record that sync knows.
@@ -59,10 +59,10 @@ struct RecordScan {
         }
     }
 
-    /// Reads the records of a type whose names are above `lower`, for as long as `body` wants more.
+    /// Reads the records of a type whose names are above `lower`, until `body` returns false.
     ///
-    /// - Parameter condition: SQL for which ones; `known` is the row of `remoteRecord`.
-    /// - Returns: whether it did not.
+    /// - Parameter condition: SQL that selects records; `known` is the row of `remoteRecord`.
+    /// - Returns: whether `body` stopped it.
     func read(
         _ type: String, after lower: String, where condition: String = "TRUE",
         _ arguments: [(any DatabaseValueConvertible)?] = [], _ body: (Record) throws -> Bool

@@ -1,18 +1,19 @@
 import GRDB
 import SyncModel
 
-/// Reads a whole zone in order of record type and name: those that others refer to first, each type by name.
+/// Reads a whole zone by record type and name: a type that others refer to comes before these, and each type goes by
+/// name.
 ///
-/// The order of changes would do as well, but names that are not in it, as those of an import, lie all over the tables and
-/// indexes of both sides: reading and writing them then takes a page for each record. In order of name a page takes
-/// many. Groups of records that were changed together do not stay together, so this is for copies that are larger than
-/// any group that does.
+/// The order of changes would be correct too. But the names of an import, for example, do not follow that order: they
+/// lie all over the tables and indexes of both sides, and reading or writing them takes a page per record. In order of
+/// name a page holds many records. This order separates records that were changed together. So it is only for copies
+/// that are larger than any group that must stay together.
 ///
-/// Between two batches others write. What they change gets a number above that at which the copy began, is left out from
-/// then on, and comes after the copy. So a copy goes on from the token of its last batch, which says
-/// at which number it began and how far it has come: ``CopyPosition``.
+/// Other transactions write between two batches. What they change gets a number above the one at which the copy began.
+/// The copy then leaves it out, and the peer receives it after the copy. So a copy can go on from the token of its last
+/// batch, which holds that number and the progress: ``CopyPosition``.
 struct WholeCopy {
-    /// The plus keeps SQLite from reading by the index of changes, and sorting all that it finds.
+    /// The plus keeps SQLite from using the index of changes, for then it would sort everything that it finds.
     private static let condition =
         """
         +known.zone = ? AND known.changeSequence <= ? AND (known.sourcePeer IS NULL OR known.sourcePeer IS NOT ?)
@@ -25,7 +26,7 @@ struct WholeCopy {
     private let limit: BatchLimit
     private let shapes: ShapeTable
 
-    /// - Parameter peer: whose own records are left out, if any.
+    /// - Parameter peer: the peer whose own records it leaves out, if any.
     init(_ db: Database, _ tables: RecordTables, zone: Int64, excluding peer: Int64?, limit: BatchLimit) {
         scan = RecordScan(db, tables)
         self.tables = tables
@@ -35,16 +36,17 @@ struct WholeCopy {
         shapes = ShapeTable(db)
     }
 
-    /// Whether a copy of the zone from its beginning is one in order of name.
+    /// Whether a zone is large enough to copy it in order of name.
     static func isDue(_ db: Database, zone: Int64, above threshold: Int) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: "SELECT COUNT(*) FROM (SELECT 1 FROM remoteRecord WHERE zone = ? LIMIT ?)")
         return try Int.fetchOne(statement, arguments: [zone, threshold + 1]) ?? 0 > threshold
     }
 
-    /// The next batch.
+    /// Reads the next batch.
     ///
-    /// - Parameter last: the last record that was read, exactly, if that is still known; a token may know it only about.
+    /// - Parameter last: the full name of the last record, if the caller still knows it; a token may hold only its
+    ///   beginning.
     func batch(from position: CopyPosition, after last: RecordName?) throws -> (ChangeBatch, ReadingPlace) {
         let types = try scan.types()
         let start = last.map { ($0.recordType, $0.description) } ?? position.start(in: types, tables.schema)
@@ -56,7 +58,7 @@ struct WholeCopy {
                 type, after: lower, where: Self.condition, [zone, position.end.sequence, peer]
             ) { record in
                 let state = try record.stored(shapes).state.transferred
-                // As in a batch of changes.
+                // The same rule as in a batch of changes.
                 guard !state.isEmpty, !state.isTooLarge else { return true }
                 records.append(state)
                 bytes += state.size
@@ -69,13 +71,13 @@ struct WholeCopy {
                 ReadingPlace(token, lastName: last)
             )
         }
-        // What was changed since the copy began comes next.
+        // Next come the changes since the copy began.
         return (
             ChangeBatch(records: records, token: position.end, isLast: false), ReadingPlace(position.end)
         )
     }
 
-    /// Whether a copy that has come so far can go on: the order of types must be the one that it was begun with.
+    /// Whether a copy can go on from a position: the order of types must be the same as at its beginning.
     func canGoOn(from position: CopyPosition) throws -> Bool {
         try position.start(in: scan.types(), tables.schema) != nil
     }

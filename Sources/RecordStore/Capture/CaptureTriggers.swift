@@ -2,13 +2,13 @@ import CSQLiteConfiguration
 import GRDB
 import SyncModel
 
-/// The triggers that record every local write, whoever makes it, in `pendingChange`.
+/// The triggers that record every local write, by any program, in `pendingChange`.
 ///
-/// They are plain SQL and permanent, so they work in the `sqlite3` shell and in programs without our code. They
-/// only append: a trial with an upsert keyed by record name ran at a third of the speed.
+/// They are plain SQL and permanent, so they work in the `sqlite3` shell and in programs without our code. They only
+/// append: in a trial, an upsert keyed by record name ran at a third of the speed.
 enum CaptureTriggers {
-    /// Milliseconds since 1970 in SQL; `unixepoch('subsec')` would need SQLite 3.42. Without an argument it is the moment of
-    /// the statement, as with 'now', which SQLite would have to read first.
+    /// Milliseconds since 1970 in SQL; `unixepoch('subsec')` would need SQLite 3.42. Without an argument `julianday`
+    /// takes the moment of the statement, as with 'now', but SQLite does not have to parse that text first.
     private static let now = "CAST((julianday() - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
     private static let isCapturing = "NOT EXISTS (SELECT 1 FROM capturePause)"
 
@@ -18,11 +18,12 @@ enum CaptureTriggers {
         let changed = type.fieldNames.enumerated()
             .map { "((OLD.\($1) IS NOT NEW.\($1)) << \($0))" }
             .joined(separator: " | ")
-        // Most updates change one column: this ends with the first that differs, where the mask looks at all.
+        // Most updates change one column. This condition ends with the first column that differs; the mask compares
+        // all.
         let isAnyChanged = type.fieldNames.map { "OLD.\($0) IS NOT NEW.\($0)" }.joined(separator: " OR ")
         let columns = type.fieldNames.joined(separator: ", ")
         let former = FormerValues.sql(type.fieldNames)
-        // What a reference had that a foreign key's action empties is in no other place.
+        // A foreign key's action empties these references, and only this trigger sees what they held.
         let emptied = type.references.filter { $0.rule == .nullify }
             .map { "(NEW.\($0.field) IS NULL AND OLD.\($0.field) IS NOT NULL)" }
             .joined(separator: " OR ")
@@ -76,12 +77,12 @@ enum CaptureTriggers {
         ]
     }
 
-    /// How the triggers that a type's table has compare with those that it should have.
+    /// The difference between the triggers on a type's table and those that it should have.
     enum Difference {
         case none
-        /// Some are missing, or are those of another version.
+        /// Some triggers are missing, or come from another version.
         case some
-        /// There are none at all.
+        /// All triggers are missing.
         case all
     }
 
@@ -92,7 +93,7 @@ enum CaptureTriggers {
         return wanted.allSatisfy { present[$0.name] == $0.sql } ? .none : .some
     }
 
-    /// Puts a type's triggers in place, where they are missing or differ.
+    /// Creates the triggers of a type that are missing, and replaces those that differ.
     static func install(_ db: Database, for type: RecordType) throws {
         let present = try present(db, on: type)
         for (name, sql) in statements(for: type) where present[name] != sql {
@@ -100,13 +101,13 @@ enum CaptureTriggers {
             try db.execute(sql: sql)
         }
         let fields = type.fieldNames.joined(separator: " ")
-        // A store that is as it should be is opened without writing, which also a full disk allows.
+        // Opening an up-to-date store writes nothing, so it also works on a full disk.
         if try SyncState.text(db, .captured(type.name)) != fields {
             try SyncState.set(db, .captured(type.name), fields)
         }
     }
 
-    /// The statements of the triggers that a type's table has, by name.
+    /// The statements of the triggers on a type's table, by name.
     private static func present(_ db: Database, on type: RecordType) throws -> [String: String] {
         try Dictionary(
             uniqueKeysWithValues: Row.fetchAll(
@@ -116,10 +117,10 @@ enum CaptureTriggers {
             ).map { ($0["name"] as String, $0["sql"] as String) })
     }
 
-    /// Journals rows that sync does not know, as insertions made now: the triggers may not have been there when they were
-    /// written.
+    /// Journals rows that sync does not know as insertions made now: the triggers may have been missing when a program
+    /// wrote them.
     ///
-    /// - Throws: `tableMismatch` when a row has no name, which SQLite lets be in tables that others have made.
+    /// - Throws: `tableMismatch` when a row has no name. SQLite allows that in tables that others have made.
     static func adoptRows(_ db: Database, of type: RecordType) throws {
         let sql = "SELECT EXISTS (SELECT 1 FROM \(type.name) WHERE recordName IS NULL)"
         guard try Bool.fetchOne(db, sql: sql) != true else {
@@ -134,7 +135,7 @@ enum CaptureTriggers {
                 """)
     }
 
-    /// SQL for whether sync does not know the row of a type's table. A row may have the name of a record of another type.
+    /// SQL for whether sync does not know a row of a type's table. A row may have the name of a record of another type.
     static func isUnknown(_ type: RecordType) -> String {
         """
         (recordName NOT IN (SELECT remoteRecordID FROM remoteRecord)
@@ -142,9 +143,9 @@ enum CaptureTriggers {
         """
     }
 
-    /// Ends a pause that somebody has left behind.
+    /// Ends a pause that an earlier run has left behind.
     ///
-    /// - Returns: whether there was one, so that writes were missed.
+    /// - Returns: whether there was a pause, so that the triggers have missed writes.
     static func endPause(_ db: Database) throws -> Bool {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM capturePause)") == true else {
             return false
@@ -153,18 +154,19 @@ enum CaptureTriggers {
         return true
     }
 
-    /// Runs `body` with the triggers silent. Nobody else sees the pause: it is over before the transaction ends.
+    /// Runs `body` with the triggers silent. Other connections never see the pause: it ends before the transaction
+    /// does.
     static func paused<T>(_ db: Database, _ body: () throws -> T) throws -> T {
         try db.cachedStatement(sql: "INSERT OR IGNORE INTO capturePause (id) VALUES (1)").execute()
         let result = Result { try body() }
-        // Also after an error: an app may catch it and commit what it wrote before.
+        // Ends the pause after an error too: an app may catch the error and commit what it wrote before.
         try db.cachedStatement(sql: "DELETE FROM capturePause").execute()
         return try result.get()
     }
 
     // MARK: Switching off
 
-    /// Whether no triggers fire on this connection but those that capture.
+    /// Whether only capture triggers can fire on this connection.
     static func areAlone(_ db: Database, _ schema: RecordSchema) throws -> Bool {
         let own = schema.types.flatMap { statements(for: $0).map(\.name) }
         let all = try String.fetchSet(
@@ -176,17 +178,18 @@ enum CaptureTriggers {
         return all.isSubset(of: own)
     }
 
-    /// Keeps a connection's triggers from firing at all, until ``switchOn(_:)``: what they would ask for each row whether
-    /// they are to be silent, and what SQLite keeps of each page in case that one of them fails, costs as much as a sixth
-    /// of a bulk insertion. All statements of the connection are compiled again, so it is worth it only for many rows.
+    /// Keeps all triggers of a connection from firing, until ``switchOn(_:)``. Triggers that only stay silent still
+    /// cost a sixth of the time of a bulk insertion: each row asks whether there is a pause, and SQLite keeps a copy of
+    /// each page in case a trigger fails. SQLite compiles all statements of the connection again, so this is only worth
+    /// it for many rows.
     ///
     /// Other connections do not notice, and a rollback does not end it. Triggers of others would not fire either: see
     /// ``areAlone(_:_:)``.
     ///
-    /// - Returns: whether they were on before.
+    /// - Returns: whether the triggers were on before.
     static func switchOff(_ db: Database) -> Bool { setEnabled(db, false) }
 
-    /// Ends what ``switchOff(_:)`` began.
+    /// Switches the triggers on again after ``switchOff(_:)``.
     static func switchOn(_ db: Database) { _ = setEnabled(db, true) }
 
     private static func setEnabled(_ db: Database, _ isEnabled: Bool) -> Bool {

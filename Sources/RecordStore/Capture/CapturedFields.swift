@@ -2,7 +2,7 @@ import GRDB
 import MergeRules
 import SyncModel
 
-/// The columns that the capture triggers of each type know, in order of the bits in the journal's masks.
+/// The columns that the capture triggers of each type cover, in the order of the bits in the journal's masks.
 struct CapturedFields {
     private var byType: [String: [String]] = [:]
 
@@ -14,7 +14,7 @@ struct CapturedFields {
         return fields
     }
 
-    /// The values in the column `formerValues`.
+    /// Reads the values in the column `formerValues`.
     mutating func values(_ text: String?, of table: RecordTable, _ db: Database) throws -> [String:
         FieldValue]?
     {

@@ -4,29 +4,29 @@ import SyncModel
 
 /// Turns the journal that the triggers wrote into stamped record states.
 ///
-/// All entries of one record come out as one new state of it: the row as it is now, each changed field under the
-/// stamp of its last change. So a deletion followed by an insertion of the same name is an update.
+/// All entries of one record become one new state of it: the row as it is now, with each changed field under the stamp
+/// of its last change. So a deletion followed by an insertion of the same name is an update.
 struct ChangeFolding {
-    /// How many journal entries are worked on at once.
+    /// The number of journal entries in one part.
     private static let chunk = 10_000
 
     let tables: RecordTables
     let replica: ReplicaID
     let generation: [UInt8]
-    /// Whether the store has files; one that has none passes on what is in the rows.
+    /// Whether the store keeps files; a store without files passes on what the rows hold.
     let hasAssets: Bool
-    /// Where new records go that refer to no other.
+    /// The zone of new records that refer to no other record.
     let zone: Int64
 
-    /// Folds everything that the journal holds, in the transaction that is open.
+    /// Folds the whole journal, in the open transaction.
     func fold(_ db: Database) throws -> StoreChanges {
         var total = StoreChanges()
         var captured = CapturedFields()
-        // Before the first part is taken in: what is in one may have gone with what is in another.
+        // This comes before the first part: a record in one part may have gone with a record in another.
         let gone = try GoneRecords(db, tables)
         var entries = Entries()
         while let lastID = try readChunk(db, into: &entries, gone, &captured) {
-            // A record of which more is said later is taken in then.
+            // A record whose deletion comes in a later part is folded with that part.
             let later = entries.split { gone.isLater($0, than: lastID) }
             total += try fold(db, entries, &captured) { gone.isLater($0, than: lastID) }
             try db.cachedStatement(sql: "DELETE FROM pendingChange WHERE id <= ?")
@@ -36,7 +36,7 @@ struct ChangeFolding {
         return total
     }
 
-    /// Takes rows in as they are now, each as if it was written whole under a stamp that is given.
+    /// Takes rows in as they are now, each as if a program had written the whole row under the given stamp.
     func take(_ db: Database, _ rows: [(name: RecordName, stamp: Stamp)]) throws -> StoreChanges {
         var clock = try StoredClock.load(db)
         var entries = Entries()
@@ -49,19 +49,19 @@ struct ChangeFolding {
         return try fold(db, entries, &captured)
     }
 
-    /// What the journal says of one record.
+    /// The changes of one record in the journal.
     private struct Entry {
         var stampsByBit: [Int: Stamp] = [:]
         var allFields: Stamp?
         var last: Stamp
-        /// What the row had when it was deleted last.
+        /// The values of the row at its last deletion.
         var formerValues: [String: FieldValue]?
-        /// Whether the row went only because of a record that it refers to.
+        /// Whether the row went only because SQLite deleted a record that it refers to.
         var isTakenAlong = false
-        /// The references that became empty because the record that they lead to went, by bit, and what they had.
+        /// The references that became empty because their target went, by bit, with their former values.
         var emptiedByBit: [Int: FieldValue] = [:]
 
-        /// The stamp of the last change of a field, if it was changed.
+        /// The stamp of the last change of a field, if the journal has one.
         func stamp(of field: String, _ capturedFields: [String]) -> Stamp? {
             guard !stampsByBit.isEmpty, let bit = capturedFields.firstIndex(of: field) else {
                 return allFields
@@ -69,7 +69,7 @@ struct ChangeFolding {
             return stampsByBit[bit] ?? allFields
         }
 
-        /// Takes in a change: the mask is that of `pendingChange.changedColumns`.
+        /// Notes a change; the mask is that of `pendingChange.changedColumns`.
         mutating func note(_ mask: Int64, _ stamp: Stamp) {
             last = stamp
             if mask < 0 {
@@ -90,23 +90,23 @@ struct ChangeFolding {
 
         var hasEmptied: Bool { !emptiedByBit.isEmpty }
 
-        /// The same by field.
+        /// The emptied references, by field.
         func emptied(_ capturedFields: [String]) -> [String: FieldValue] {
             Dictionary(uniqueKeysWithValues: emptiedByBit.map { (capturedFields[$0], $1) })
         }
 
-        /// What the row had when it was deleted last, or before its references became empty.
+        /// The values of the row at its last deletion, or before its references became empty.
         func former(_ capturedFields: [String]) -> [String: FieldValue]? {
             formerValues?.merging(emptied(capturedFields)) { $0 == .null ? $1 : $0 }
         }
     }
 
-    /// What the journal says, by record.
+    /// The changes in the journal, by record.
     private struct Entries {
         private var byName: [RecordName: Entry] = [:]
         private var names: [RecordName] = []
 
-        /// In the order of the first change of each.
+        /// The entries in the order of each record's first change.
         var inOrder: some Sequence<(RecordName, Entry)> { names.lazy.map { ($0, byName[$0]!) } }
 
         mutating func note(
@@ -117,7 +117,7 @@ struct ChangeFolding {
             change(&byName[name]!)
         }
 
-        /// Takes some records out.
+        /// Removes some records from these entries, and returns their entries.
         mutating func split(_ isTakenOut: (RecordName) -> Bool) -> Entries {
             var out = Entries()
             out.names = names.filter(isTakenOut)
@@ -128,9 +128,9 @@ struct ChangeFolding {
         }
     }
 
-    /// Reads the oldest entries of the journal, and gives them their stamps.
+    /// Reads the oldest part of the journal, and gives its entries their stamps.
     ///
-    /// - Returns: the number of the last one; nil when the journal is empty.
+    /// - Returns: the number of the last entry; nil when the journal is empty.
     private func readChunk(
         _ db: Database, into entries: inout Entries, _ gone: GoneRecords, _ captured: inout CapturedFields
     ) throws -> Int64? {
@@ -146,7 +146,7 @@ struct ChangeFolding {
         while let row = try rows.next() {
             lastID = row[0]
             let type: String? = row[1]
-            // The whole text: up to a NUL it may be the name of another record.
+            // Reads the whole text: its part before a NUL may be the name of another record.
             let text = RecordTable.text(statement.sqliteStatement, 4)
             guard let name = text.flatMap({ try? RecordName($0) }), type.map(name.isOfType) != false else {
                 if let type { unnamed.append((row[0], type)) }
@@ -168,7 +168,7 @@ struct ChangeFolding {
                 }
                 continue
             }
-            // What a foreign key's action has emptied nobody has written.
+            // A foreign key's action emptied these fields; no program wrote them.
             var (written, emptied) = (mask, [Int: FieldValue]())
             let fields = try captured.fields(of: table.type.name, db)
             for relationship in table.type.references where relationship.rule == .nullify {
@@ -189,9 +189,9 @@ struct ChangeFolding {
         return lastID
     }
 
-    /// Folds what is said of some records.
+    /// Folds the entries of some records.
     ///
-    /// - Parameter isLater: whether a record's row is gone, of which the journal says so later.
+    /// - Parameter isLater: whether a record's row is gone, while the journal has its deletion in a later part.
     private func fold(
         _ db: Database, _ entries: Entries, _ captured: inout CapturedFields,
         isLater: @escaping (RecordName) -> Bool = { _ in false }
@@ -221,7 +221,7 @@ struct ChangeFolding {
         return changes
     }
 
-    /// The state and the `modificationDate` of a row that was inserted, for a record that may be simply new.
+    /// Returns the state and the `modificationDate` of an inserted row, if its record may be simply new.
     private func newState(
         _ db: Database, _ entry: Entry, _ name: RecordName, capturedFields: [String]
     ) throws -> (RecordState, modificationDate: String?)? {
@@ -238,7 +238,7 @@ struct ChangeFolding {
         return (state, row.modificationDate)
     }
 
-    /// The zone of a record: that of the first record it refers to, and so on to the one at the root.
+    /// Finds the zone of a new record: the zone of the first record that it refers to, and so on up to the root.
     private func homeZone(of name: RecordName, _ values: [FieldValue], in set: WorkingSet) throws -> Int64 {
         var (name, values) = (name, values)
         var visited: Set<RecordName> = []
@@ -258,7 +258,7 @@ struct ChangeFolding {
         return zone
     }
 
-    /// What is synced of a value: bytes that a program wrote into the column itself become a file.
+    /// The synced form of a value: the bytes that a program wrote into a column of files become a file.
     private func kept(_ value: FieldValue, _ field: FieldDefinition, _ db: Database) throws -> FieldValue {
         guard field.kind == .asset, hasAssets, case .blob(let bytes) = value else { return value }
         return .asset(try UnstoredAssets.keep(db, bytes))
@@ -280,7 +280,7 @@ struct ChangeFolding {
         record.noteEmptied(emptied.keys)
         let isNew = record.original?.status != .inTable
         for (field, value) in zip(table.type.fields, values) {
-            // A reference that is empty because the record that it leads to has gone: only the row has lost it.
+            // The row has lost this reference because its target went; the record keeps it.
             let before = value == .null ? emptied[field.name] : nil
             let isNew = isNew || (value != .null && emptied[field.name] != nil)
             let stamp = entry.stamp(of: field.name, capturedFields) ?? (isNew ? entry.last : nil)
@@ -288,7 +288,7 @@ struct ChangeFolding {
             record.state.write(
                 RecordField(name: field.name, value: try before ?? kept(value, field, set.db), stamp: stamp))
         }
-        // A row that is there although its last entry is a deletion was put back without the triggers' knowing.
+        // The row exists although its last entry is a deletion: somebody wrote it without the triggers.
         if record.state.isDeleted {
             for (field, value) in zip(table.type.fields, values) {
                 record.state.write(
@@ -297,15 +297,15 @@ struct ChangeFolding {
         }
     }
 
-    /// Takes in that a row has gone.
+    /// Folds the deletion of a row.
     private func foldDeletion(
         _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet
     ) throws {
-        // What came and went between two looks was never anybody's, and needs no tombstone.
+        // A record that came and went between two folds was never sent, and needs no tombstone.
         guard let record = try set.known(name), let original = record.original,
             ![.deleted, .hidden].contains(original.status)
         else { return }
-        // What was written before the deletion can be restored as it was, too.
+        // Keeps what a program wrote before the deletion, so that a restore brings this back too.
         let former = entry.former(capturedFields)
         for field in tables[name.recordType]?.type.fields ?? [] {
             guard let value = former?[field.name],
@@ -319,7 +319,7 @@ struct ChangeFolding {
 }
 
 extension FieldDefinition {
-    /// Whether the field is empty in the row while what it refers to is out of sight.
+    /// Whether the field is empty in the row while its target is out of sight.
     var isNullified: Bool {
         guard case .reference(_, .nullify, _) = kind else { return false }
         return true

@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// The column `pendingChange.formerValues`: the values that a row had before a program deleted it, or before a reference of
-/// it became empty. The triggers write it, because nobody else sees them.
+/// The column `pendingChange.formerValues`: the values of a row before a program deleted it, or before one of its
+/// references became empty. Only the triggers see these values, so they write them down.
 ///
-/// It is a JSON array with an element for each captured column in order of name: null; `t` and the text; or another value as
-/// an SQL literal. JSON by itself would not keep every number, and has no BLOBs.
+/// It is a JSON array with one element for each captured column in order of name: null; `t` followed by the text; or
+/// any other value as an SQL literal. JSON itself would not keep every number, and has no BLOBs.
 enum FormerValues {
-    /// SQL for the column, of the row `OLD`.
+    /// SQL for the column, from the row `OLD`.
     static func sql(_ fieldNames: [String]) -> String {
         let values = fieldNames.map {
             "CASE typeof(OLD.\($0)) WHEN 'text' THEN 't' || OLD.\($0) WHEN 'null' THEN NULL ELSE quote(OLD.\($0)) END"
@@ -18,7 +18,7 @@ enum FormerValues {
 
     private static let decoder = JSONDecoder()
 
-    /// The values by field; nil when the text is none that a trigger has written.
+    /// Reads the values by field; nil when no trigger can have written the text.
     static func values(_ text: String, capturedFields: [String], in table: RecordTable) -> [String:
         FieldValue]?
     {
@@ -36,7 +36,7 @@ enum FormerValues {
 
     private static func value(_ text: String?, _ kind: FieldDefinition.Kind) -> FieldValue? {
         guard let text else { return .null }
-        // By scalar: the text may begin with one that joins the t to one character.
+        // Goes by scalars: the first scalar of the text may combine with the t into one character.
         if text.utf8.first == UInt8(ascii: "t") {
             return RecordTable.understood(String(text.unicodeScalars.dropFirst()), kind)
         }

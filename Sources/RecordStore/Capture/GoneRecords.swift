@@ -2,14 +2,15 @@ import GRDB
 import MergeRules
 import SyncModel
 
-/// The records that programs have deleted since the last look, as far as sync knew them.
+/// The records that programs have deleted since the last fold, if sync knew them.
 ///
-/// Of these nobody has deleted those that a foreign key's action took along. SQLite deletes them in the statement that
-/// deletes the record that they go with, and before that one: so the journal has the same time for both, and what was taken
-/// along first. The two may be in different parts of a long journal, so all of it is looked at before any is taken in.
+/// Some of these nobody deleted: a foreign key's action took them along. SQLite deletes such a record in the same
+/// statement as the record that it goes with, and before that record. So in the journal both have the same time, and
+/// the record that was taken along comes first. A long journal may have the two in different parts, so this type reads
+/// the whole journal before the first part is folded.
 struct GoneRecords {
     private struct Gone {
-        /// The number of the entry in the journal.
+        /// The id of the entry in the journal.
         let id: Int64
         let time: Int64
         let zone: Int64
@@ -38,17 +39,18 @@ struct GoneRecords {
         }
     }
 
-    /// Whether the journal says only behind an entry that a record is gone.
+    /// Whether the journal has a record's deletion only after an entry.
     func isLater(_ name: RecordName, than id: Int64) -> Bool { all[name].map { $0.id > id } ?? false }
 
-    /// Whether a record was deleted by the statement that made an entry: SQLite does what follows from a deletion first.
+    /// Whether the statement that made an entry also deleted a record: SQLite does the consequences of a deletion
+    /// first.
     func contains(_ name: RecordName, sinceEntry id: Int64, at time: Int64) -> Bool {
         all[name].map { $0.time == time && $0.id > id } ?? false
     }
 
-    /// Whether a record went only because of another one that it refers to.
+    /// Whether a record went only because SQLite deleted a record that it refers to.
     ///
-    /// - Parameter former: the values that it had.
+    /// - Parameter former: the record's values before.
     func isTakenAlong(_ name: RecordName, _ former: [String: FieldValue], _ type: RecordType) -> Bool {
         guard let gone = all[name] else { return false }
         return type.references.contains { relationship in

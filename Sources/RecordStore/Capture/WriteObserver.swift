@@ -1,10 +1,11 @@
 import GRDB
 import Synchronization
 
-/// Tells of transactions of this process that changed a record or a setting, wrote to a synced table, or noted that an asset
-/// is in its file now.
+/// Reports transactions of this process that changed a record or a setting, wrote to a synced table, or noted that an asset
+/// is now in its file.
 ///
-/// GRDB asks it about every statement before that is executed, so it says as soon as it can that it has seen enough.
+/// GRDB asks it about each statement before it executes the statement. So it stops observing after the first change of
+/// a transaction.
 final class WriteObserver: TransactionObserver, Sendable {
     private let onChange: @Sendable () -> Void
     private let hasSeenChange = Atomic(false)
@@ -13,8 +14,8 @@ final class WriteObserver: TransactionObserver, Sendable {
         self.onChange = onChange
     }
 
-    /// Whatever numbers a record writes the zone's digest anew. A row leaves `assetUnstored` when its bytes have become a
-    /// file: peers may have asked for that in vain. The switch, pairings and rights have their version in `syncState`.
+    /// Every numbering of a record rewrites the zone's digest. A row leaves `assetUnstored` once its bytes are in a
+    /// file: peers may have asked for that file in vain. `syncState` has the version of the switch, pairings and rights.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
         ["recordZone", "pendingChange", "assetUnstored", "syncState"].contains(kind.tableName)
     }

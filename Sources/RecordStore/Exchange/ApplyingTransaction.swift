@@ -1,9 +1,9 @@
 import GRDB
 import SyncModel
 
-/// What the batches that one peer sends of one zone, and that are applied in one transaction, have in common.
+/// The shared work of one transaction that applies several batches of one peer in one zone.
 package final class ApplyingTransaction {
-    /// Batches of so many records are worth switching the triggers off.
+    /// The number of records in a batch from which it is worth switching the triggers off.
     package static let manyRecords = 1_000
 
     let db: Database
@@ -13,9 +13,9 @@ package final class ApplyingTransaction {
     private struct Work {
         let peerZone: PeerZone
         let writer: NewRecords
-        /// Whether many records have come.
+        /// Whether a batch of many records has come.
         var isLarge = false
-        /// Whether the triggers are to be switched on again.
+        /// Whether it has switched the triggers off and must switch them on again.
         var isSilent = false
     }
 
@@ -24,10 +24,10 @@ package final class ApplyingTransaction {
         self.manyRecords = manyRecords
     }
 
-    /// Applies batches by ``PeerZone/apply(_:hashes:in:)``, within the transaction that is open, from its beginning to its
-    /// end: nobody else may write meanwhile, nor a part of the transaction be rolled back without the rest.
+    /// Applies batches with ``PeerZone/apply(_:hashes:in:)``. `body` takes up the whole open transaction: nobody else
+    /// may write in it, and nobody may roll back a part of it.
     ///
-    /// - Parameter manyRecords: a batch of so many records makes it worth switching the triggers off.
+    /// - Parameter manyRecords: the number of records in a batch from which it switches the triggers off.
     package static func run<Value>(
         _ db: Database, manyRecords: Int = ApplyingTransaction.manyRecords,
         _ body: (ApplyingTransaction) throws -> Value
@@ -39,11 +39,11 @@ package final class ApplyingTransaction {
         return value
     }
 
-    /// What writes the simply new records of a batch of so many records.
+    /// Returns the writer for the simply new records of a batch of `count` records.
     func writer(_ peerZone: PeerZone, for count: Int) throws -> NewRecords {
         var work = try work ?? begin(peerZone)
         precondition(work.peerZone.zoneID == peerZone.zoneID && work.peerZone.peer.id == peerZone.peer.id)
-        // Who is live gets a record or two at a time, and is spared these looks.
+        // A live session brings one or two records at a time, and needs no such preparation.
         if count >= manyRecords, !work.isLarge {
             work.isLarge = true
             try prepareForMany(&work)
@@ -54,21 +54,22 @@ package final class ApplyingTransaction {
 
     private func begin(_ peerZone: PeerZone) throws -> Work {
         let store = peerZone.store
-        // What was written before is taken in while triggers fire.
+        // Folds earlier writes while the triggers still fire.
         _ = try store.fold(db)
-        // The observers of this process then know, and need not be asked about each of many statements.
+        // The observers of this process then know of a change, and SQLite need not ask them about each of many
+        // statements.
         try Zones.touch(db, peerZone.zoneID)
         let writer = try NewRecords(db, store.tables, zone: peerZone.zoneID, peer: peerZone.peer.id)
         return Work(peerZone: peerZone, writer: writer)
     }
 
-    /// Does without triggers and look-ups, where nobody else's triggers have to fire: they also must not see a row that turns
-    /// out to refer to nothing, and is taken back.
+    /// Works without triggers and look-ups from now on, unless other triggers have to fire: those must not be left out.
+    /// They must also not see a row that this transaction takes back because its target is missing.
     private func prepareForMany(_ work: inout Work) throws {
         let store = work.peerZone.store
         guard try CaptureTriggers.areAlone(db, store.schema) else { return }
         try work.writer.sound.rely(on: store.soundness)
-        // Last: an error between this and the end of the work would leave them off.
+        // This comes last: an error between this line and the end of the work would leave the triggers off.
         work.isSilent = CaptureTriggers.switchOff(db)
     }
 

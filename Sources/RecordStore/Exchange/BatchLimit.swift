@@ -1,18 +1,18 @@
-/// How much one batch may hold. A batch is applied in one transaction at the other side.
+/// The size of one batch. The other side applies a batch in one transaction.
 ///
-/// A batch goes on until it is large enough and the group that it is in is complete: records that were changed
-/// together arrive together. Only a group that is itself larger than the greatest batch is taken apart.
+/// A batch grows until it is large enough and its last group is complete: records that were changed together arrive
+/// together. The store only splits a group that is larger than the largest batch.
 package struct BatchLimit: Sendable {
-    /// A batch of this many records is large enough.
+    /// The number of records that is enough for a batch.
     package var records: Int
-    /// A batch of about this many bytes is large enough.
+    /// The number of bytes, roughly, that is enough for a batch.
     package var bytes: Int
-    /// No batch holds more records.
+    /// The most records in a batch.
     package var groupRecords: Int
-    /// No batch holds more bytes, but for the record that passes the limit.
+    /// The most bytes in a batch; only its last record may pass this limit.
     package var groupBytes: Int
 
-    /// A zone of more records is copied as a whole in order of name (``WholeCopy``), and groups are taken apart.
+    /// The store copies a zone with more records than this in order of name (``WholeCopy``), which splits groups.
     package var recordsCopiedInGroups: Int
 
     package init(

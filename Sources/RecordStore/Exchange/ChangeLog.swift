@@ -10,23 +10,23 @@ struct ChangeLog {
         return ChangeToken(generation: try Generations.covering(db, sequence), sequence: sequence)
     }
 
-    /// Whether a token that a peer holds is one that this store gave out.
+    /// Whether this store gave out a token that a peer holds.
     func isGivenOut(_ db: Database, _ token: ChangeToken) throws -> Bool {
-        // Nothing is a prefix of every store.
+        // Every store begins with nothing.
         guard token.sequence > 0 else { return true }
         guard token.sequence <= (try SyncState.integer(db, .lastSequence) ?? 0) else { return false }
         let generation = (CopyPosition(token)?.end ?? token).generation
         return try Generations.covering(db, token.sequence) == generation
     }
 
-    /// Whether what follows a token that this store gave out can still be told from the rest. Another order of record types
-    /// ends a whole copy that goes by them.
+    /// Whether the store can still tell what follows a token that it gave out. A new order of record types ends a whole
+    /// copy that goes by the old one.
     func canGoOn(_ db: Database, zone: Int64, from token: ChangeToken) throws -> Bool {
         guard let copy = CopyPosition(token) else { return true }
         return try WholeCopy(db, tables, zone: zone, excluding: nil, limit: .standard).canGoOn(from: copy)
     }
 
-    /// The next batch of what came after a place, without what `peer` itself sent if one is given.
+    /// Reads the next batch after a place, without what `peer` itself sent if the caller names one.
     func batch(
         _ db: Database, zone: Int64, after place: ReadingPlace, excluding peer: Int64?, limit: BatchLimit
     ) throws -> (ChangeBatch, ReadingPlace) {
@@ -45,7 +45,8 @@ struct ChangeLog {
     private func changes(
         _ db: Database, zone: Int64, after token: ChangeToken, excluding peer: Int64?, limit: BatchLimit
     ) throws -> ChangeBatch {
-        // The index has all that says which ones, so the many that a peer has sent itself are not looked at.
+        // The index holds all columns of the condition, so SQLite does not read the many records that the peer sent
+        // itself.
         let statement = try db.cachedStatement(
             sql: """
                 SELECT known.remoteRecordID, known.status, known.remoteRecord, known.changeSequence, known.changeGroup
@@ -73,22 +74,22 @@ struct ChangeLog {
     }
 }
 
-/// A batch while it is being read.
+/// A batch that is being filled.
 private struct FillingBatch {
     let limit: BatchLimit
     private(set) var records: [RecordState] = []
     private(set) var lastSequence: Int64 = 0
     private var bytes = 0
     private var group: Int64?
-    /// What the batch was before the group that is being read, if anything.
+    /// The size of the batch before the current group, if it holds earlier groups.
     private var complete: (records: Int, lastSequence: Int64)?
 
     init(limit: BatchLimit) {
         self.limit = limit
     }
 
-    /// Whether another record of a group fits. If not, and the group fits into a batch of its own, then what was
-    /// read of it is given back.
+    /// Whether another record of a group fits. If not, and the batch holds earlier groups, it removes the records of
+    /// the incomplete group: they go into the next batch.
     mutating func hasRoom(forGroup next: Int64) -> Bool {
         guard let group else {
             group = next
@@ -109,8 +110,8 @@ private struct FillingBatch {
 
     mutating func append(_ state: RecordState, sequence: Int64) {
         lastSequence = sequence
-        // A row that vanished behind the triggers' back has nothing to say. A record that is too large stays here, and the
-        // others go: `unsyncedRecord` names it.
+        // A row that vanished without a trigger has nothing to send. A record that is too large stays here; the others
+        // go, and `unsyncedRecord` names it.
         guard !state.isEmpty, !state.isTooLarge else { return }
         records.append(state)
         bytes += state.size

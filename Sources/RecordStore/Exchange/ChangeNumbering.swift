@@ -1,11 +1,11 @@
 import GRDB
 import SyncModel
 
-/// The numbers that one step gives to the records that it changes, and what becomes of the zones' digests by that.
+/// The numbers that one step gives to the records that it changes, and the resulting digests of the zones.
 ///
-/// Everything that one step changes is one group, however it is written.
+/// All changes of one step form one group.
 struct ChangeNumbering {
-    /// The number that was given last, in this step or before.
+    /// The last number that was given, in this step or an earlier one.
     private(set) var last: Int64
     /// The first number of this step.
     let group: Int64
@@ -16,17 +16,17 @@ struct ChangeNumbering {
         group = last + 1
     }
 
-    /// How many numbers were given.
+    /// The count of numbers that this step has given.
     var count: Int { Int(last - group + 1) }
 
-    /// Gives a number out.
+    /// Gives the next number.
     @discardableResult
     mutating func next() -> Int64 {
         last += 1
         return last
     }
 
-    /// Gives the next number to a new record, and takes it into the digest of its zone.
+    /// Gives the next number to a new record, and adds the record to the digest of its zone.
     mutating func take(_ id: RecordID, in zone: Int64, _ db: Database) throws {
         next()
         try change(zone, db) { $0.insert(id) }
@@ -38,7 +38,7 @@ struct ChangeNumbering {
         body(&digests[zone]!)
     }
 
-    /// Writes down what was given out, and the digests.
+    /// Saves the last number and the digests.
     func save(_ db: Database, generation: [UInt8]) throws {
         for (zone, digest) in digests { try Zones.setDigest(db, zone, digest) }
         guard count > 0 else { return }

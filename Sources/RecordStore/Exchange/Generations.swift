@@ -2,9 +2,10 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// The table `storeGeneration`: which run of a program began to number changes where.
+/// The table `storeGeneration`: the first sequence number of each run of a program that changed records.
 enum Generations {
-    /// How many are remembered; a peer's token of a forgotten one is void, and the exchange starts over.
+    /// The number of generations that the store remembers. A peer's token of a forgotten one is void, and the exchange
+    /// starts over.
     private static let remembered = 1000
 
     /// Notes that a run numbered a change, if it is its first.
@@ -20,20 +21,20 @@ enum Generations {
                 """, arguments: [remembered])
     }
 
-    /// Makes all tokens void that were given out: they cover records that are gone. A peer that holds one then also
-    /// sends what it once had from here.
+    /// Makes all given tokens void, because they cover records that are gone. A peer that holds one then also sends
+    /// back what it once received from here.
     static func startOver(_ db: Database) throws {
         try db.execute(sql: "DELETE FROM storeGeneration")
-        // Not this run's own, which may have given out tokens already.
+        // Takes a new generation: this run may already have given out tokens of its own.
         try record(db, random(), firstSequence: SyncState.integer(db, .lastSequence) ?? 0)
     }
 
-    /// A new id.
+    /// Returns a new id.
     static func random() -> [UInt8] {
         withUnsafeBytes(of: UInt64.random(in: 1...UInt64.max)) { Array($0) }
     }
 
-    /// The generation that a sequence number belongs to: the last that began at or before it.
+    /// The generation of a sequence number: the last one that began at or before it.
     static func covering(_ db: Database, _ sequence: Int64) throws -> [UInt8] {
         let statement = try db.cachedStatement(
             sql: """

@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// The same as a transaction of its own each, with what other programs wrote taken in first where that matters.
+/// The operations of a zone, each in its own transaction. Operations that need the latest writes fold first.
 extension PeerZone {
     private func read<Value: Sendable>(_ body: @escaping @Sendable (PeerZone, Database) throws -> Value)
         async throws -> Value
@@ -52,7 +52,7 @@ extension PeerZone {
         try await write { try $0.noteRefused($1, refusal) }
     }
 
-    /// Does nothing where the peer has refused nothing.
+    /// Does nothing if the peer has refused no record.
     package func retryRefused() async throws {
         guard try await summary().refused > 0 else { return }
         try await write { try $0.retryRefused($1) }

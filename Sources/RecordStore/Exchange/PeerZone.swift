@@ -1,13 +1,13 @@
 import GRDB
 import SyncModel
 
-/// What the exchange of one zone with one peer asks of the store, each within a transaction of the caller's.
+/// The operations of the store for the exchange of one zone with one peer, each within a transaction of the caller's.
 package struct PeerZone: Sendable {
     package let store: RecordStore
     /// The row of the zone.
     let zoneID: Int64
     package let peer: Peer
-    /// How far the peer's stamps may lie in the future, in milliseconds.
+    /// The limit in milliseconds of how far the peer's stamps may lie in the future.
     private let allowedSkew: Int64
 
     package init(
@@ -22,7 +22,7 @@ package struct PeerZone: Sendable {
 
     // MARK: Reading
 
-    /// Where the exchange stands. Fold first.
+    /// The state of the exchange. Fold first.
     package func summary(_ db: Database) throws -> ZoneSummary {
         ZoneSummary(
             current: try ChangeLog.current(db),
@@ -32,18 +32,17 @@ package struct PeerZone: Sendable {
                 + UnsyncedRecords.count(db, zone: zoneID))
     }
 
-    /// How this side begins a session.
+    /// The beginning of a session, for this side.
     package struct Beginning: Sendable {
-        /// Where it begins to send: at the token that the peer holds, if this store gave it out; otherwise with a whole
-        /// copy.
+        /// The place to send from: the token that the peer holds, if this store gave it out; otherwise a whole copy.
         package let start: ChangeToken
-        /// The peer's token is one that this store never gave out.
+        /// Whether this store never gave out the token that the peer holds, or cannot go on from it.
         package let isHeldTokenVoid: Bool
-        /// How many live records this store holds.
+        /// The number of live records in this store.
         package let recordCount: UInt64
     }
 
-    /// How to begin with a peer that holds this token of ours. Fold first.
+    /// Decides how to begin with a peer that holds this token of ours. Fold first.
     ///
     /// - Throws: `changeTokenExpired` for a peer that may hold records whose deletion this store has forgotten.
     package func begin(_ db: Database, heldByPeer held: ChangeToken?) throws -> Beginning {
@@ -60,11 +59,12 @@ package struct PeerZone: Sendable {
             recordCount: try Zones.digest(db, zoneID).count)
     }
 
-    /// Refuses a peer that may hold records whose deletion this store has forgotten, as its token tells.
+    /// Refuses a peer that may hold records whose deletion this store has forgotten. The token tells how far the peer
+    /// is.
     private func checkToken(
         _ db: Database, _ held: ChangeToken?, isGivenOut: Bool, purged: Int64, zoneID: Int64
     ) throws {
-        // A peer that says that it begins anew holds nothing old.
+        // A peer that begins anew holds no old records.
         guard held != .start else { return }
         let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zoneID).acknowledgedSequence
         guard held != nil || acknowledged > 0 else { return }
@@ -75,9 +75,9 @@ package struct PeerZone: Sendable {
             "“\(peer.name)” was away for so long that deletions it has not seen are forgotten")
     }
 
-    /// The next batch after a place, and the place to go on from. Fold first.
+    /// Reads the next batch after a place, and the place to go on from. Fold first.
     ///
-    /// - Parameter isEcho: also what the peer itself sent; for a peer that may have lost it.
+    /// - Parameter isEcho: whether to include what the peer itself sent; for a peer that may have lost it.
     package func nextBatch(
         _ db: Database, after place: ReadingPlace, includingEcho isEcho: Bool, limit: BatchLimit = .standard
     ) throws -> (batch: ChangeBatch, place: ReadingPlace) {
@@ -88,8 +88,7 @@ package struct PeerZone: Sendable {
 
     // MARK: Reconciling
 
-    /// All records that are not deleted, as a reconciliation knows them, and the token of this moment. Fold first.
-    /// Reads every record.
+    /// Lists all live records for a reconciliation, with the token of this moment. Fold first. Reads every record.
     package func inventory(_ db: Database) throws -> (items: NegentropyVector, token: ChangeToken) {
         try check(db, .read)
         var items: [NegentropyItem] = []
@@ -97,7 +96,7 @@ package struct PeerZone: Sendable {
         return (try NegentropyVector(items), try ChangeLog.current(db))
     }
 
-    /// The names of the records that have these ids now. Reads every record.
+    /// Finds the names of the records that have these ids now. Reads every record.
     package func names(_ db: Database, of ids: [NegentropyID]) throws -> [RecordName] {
         try check(db, .read)
         guard !ids.isEmpty else { return [] }
@@ -145,12 +144,12 @@ package struct PeerZone: Sendable {
 
     // MARK: Writing
 
-    /// Merges a batch of the peer's and keeps its token. Once the transaction is committed, the batch is durable.
+    /// Merges a batch of the peer's and keeps its token. The batch is durable once the transaction is committed.
     ///
     /// - Parameters:
-    ///   - hashes: those of the records, in the same order, if somebody has computed them.
-    ///   - transaction: the one that is open, with what its batches have in common.
-    /// - Returns: the records that were left out, by reason.
+    ///   - hashes: the hashes of the records, in the same order, if the caller has computed them.
+    ///   - transaction: the open transaction, with the shared work of its batches.
+    /// - Returns: the records that it left out, by reason.
     package func apply(
         _ batch: ChangeBatch, hashes: [RecordHashes]? = nil, in transaction: ApplyingTransaction
     ) throws -> [Refusal] {
@@ -170,34 +169,34 @@ package struct PeerZone: Sendable {
             .map { Refusal(names: $0.value, reason: $0.key) }
     }
 
-    /// Merges a batch that is alone in its transaction.
+    /// Merges a batch in a transaction of its own.
     package func apply(
         _ db: Database, _ batch: ChangeBatch, manyRecords: Int = ApplyingTransaction.manyRecords
     ) throws -> [Refusal] {
         try ApplyingTransaction.run(db, manyRecords: manyRecords) { try apply(batch, in: $0) }
     }
 
-    /// Keeps that the peer has not taken some of this store's records.
+    /// Notes that the peer has refused some of this store's records.
     package func noteRefused(_ db: Database, _ refusal: Refusal) throws {
         try RefusedRecords.insert(db, refusal, peer: peer.id, zone: zoneID)
     }
 
-    /// The peer lets this machine write: what it refused before is sent again.
+    /// Sends again what the peer refused, because the peer now lets this machine write.
     package func retryRefused(_ db: Database) throws {
         try store.refusals.sendAgain(
             db, try RefusedRecords.take(db, peer: peer.id, zone: zoneID, reason: .readOnly))
     }
 
-    /// Keeps that the peer has made everything up to `token` durable.
+    /// Notes that the peer has made everything up to `token` durable.
     ///
-    /// Of a whole copy in order of name that is not done, there is no number up to which the peer has all.
+    /// An unfinished whole copy in order of name has no number up to which the peer holds everything.
     package func acknowledge(_ db: Database, _ token: ChangeToken) throws {
         guard CopyPosition(token) == nil else { return }
         try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID, token.sequence)
     }
 
-    /// Keeps that both sides have begun: another machine has the zone now, and holds what `token` covers, because it has
-    /// asked for what comes after it. The acknowledgement that said so may have been lost.
+    /// Notes that both sides have begun. Another machine has the zone now. It holds what `token` covers, because it has
+    /// asked for the changes after it. The acknowledgement itself may have been lost.
     package func noteBegun(_ db: Database, at token: ChangeToken?) throws {
         try Zones.noteShared(db, zoneID)
         guard let token, token.sequence > 0,
@@ -206,12 +205,12 @@ package struct PeerZone: Sendable {
         try acknowledge(db, token)
     }
 
-    /// Forgets what is held of the peer's changes, so that it sends a whole copy.
+    /// Forgets how far this store has the peer's changes, so that the peer sends a whole copy.
     package func voidReceived(_ db: Database) throws {
         try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, nil)
     }
 
-    /// The pairing may have been ended, or rights taken back, while the session runs.
+    /// Checks the rights again: a person may end the pairing, or take rights back, while the session runs.
     @discardableResult
     private func check(_ db: Database, _ needed: ZoneRights) throws -> ZoneRights {
         guard try PeerTable.isPresent(db, peer.id) else {
@@ -225,8 +224,8 @@ package struct PeerZone: Sendable {
         return rights
     }
 
-    /// Refuses a batch with stamps further in the future than allowed: they would beat every write made here
-    /// until that time has come.
+    /// Refuses a batch with stamps that lie further in the future than allowed: they would beat every write made here
+    /// until that time.
     package func checkClock(_ batch: ChangeBatch) throws {
         let now = store.now()
         let limit = now + allowedSkew

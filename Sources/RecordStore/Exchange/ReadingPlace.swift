@@ -1,9 +1,9 @@
 import SyncModel
 
-/// Where reading goes on: a token, and what it knows only about.
+/// The place where reading goes on: a token, and a record name where the token holds only its beginning.
 package struct ReadingPlace: Sendable, Equatable {
     package let token: ChangeToken
-    /// In a whole copy the last record that was read, if this process has read it.
+    /// The last record that was read of a whole copy, if this process has read it.
     let lastName: RecordName?
 
     package init(_ token: ChangeToken) { self.init(token, lastName: nil) }
@@ -13,6 +13,6 @@ package struct ReadingPlace: Sendable, Equatable {
         self.lastName = lastName
     }
 
-    /// The place of a token: this one, if it is its.
+    /// Returns the place of a token: this place if it has that token, otherwise a new one.
     package func at(_ token: ChangeToken) -> ReadingPlace { token == self.token ? self : ReadingPlace(token) }
 }

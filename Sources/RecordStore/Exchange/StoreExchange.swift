@@ -1,11 +1,13 @@
 import GRDB
 import SyncModel
 
-/// What sessions ask of a store, and do with its zones, beside the exchange of one zone: ``RecordStore/exchange``.
+/// The operations that sessions need from a store and its zones, except the exchange of one zone:
+/// ``RecordStore/exchange``.
 package struct StoreExchange: Sendable {
     let store: RecordStore
 
-    /// The zones that a peer may have, with what it may do in each, as they are at this moment, and all that the store has.
+    /// Reads all zones of the store, and those that a peer may have with its rights in each, as they are at this
+    /// moment.
     package func zones(
         for peer: Peer
     ) async throws -> (granted: [(zone: Zone, rights: ZoneRights)], all: [Zone]) {
@@ -14,14 +16,14 @@ package struct StoreExchange: Sendable {
         }
     }
 
-    /// The tokens that this store holds of a peer's changes in some zones.
+    /// The tokens of a peer's changes that this store holds in some zones.
     package func receivedTokens(of peer: Peer, in ids: [ZoneID]) async throws -> [ZoneID: ChangeToken] {
         try await store.database.read { db in
             try Self.receivedTokens(db, of: peer, in: ids)
         }
     }
 
-    /// The tokens that this store holds of a peer's changes in some zones.
+    /// The tokens of a peer's changes that this store holds in some zones.
     package static func receivedTokens(_ db: Database, of peer: Peer, in ids: [ZoneID]) throws
         -> [ZoneID: ChangeToken]
     {
@@ -33,12 +35,12 @@ package struct StoreExchange: Sendable {
         return tokens
     }
 
-    /// Does what this machine and a peer have agreed on, all or nothing.
+    /// Carries out the plan that this machine and a peer have agreed on, all or nothing.
     ///
-    /// - Parameter backup: the moment of which there is a backup, where the plan gives up records.
-    /// - Throws: `zonesChanged` when another session was faster, or something was written since the backup; `notPermitted` when
-    ///   there are too many zones.
-    /// - Returns: the zones that were taken up.
+    /// - Parameter backup: the moment of the backup, where the plan gives up records.
+    /// - Throws: `zonesChanged` when another session was faster, or somebody has written since the backup;
+    ///   `notPermitted` when there are too many zones.
+    /// - Returns: the zones that the store has taken up.
     package func share(
         _ plan: ZonePlan, with peer: Peer, since backup: BackupMoment?
     ) async throws -> [Zone] {
@@ -48,15 +50,15 @@ package struct StoreExchange: Sendable {
         }
     }
 
-    /// Does what this machine and a peer have agreed on. Part of the transaction that is open.
+    /// Carries out the plan that this machine and a peer have agreed on. Part of the open transaction.
     package func share(_ db: Database, _ plan: ZonePlan, with peer: Peer) throws -> [Zone] {
         let takenUp = try plan.takenUp.map { zone in
-            // Another session may have brought it meanwhile, with other rights.
+            // Another session may meanwhile have taken this zone up, with other rights.
             guard try Zones.find(db, zone.id) == nil else { throw Self.zonesChanged }
             return try store.zones.takeUp(db, zone.id, called: zone.name, from: peer)
         }
         guard let change = plan.defaultZone else { return takenUp }
-        // Another session may have brought it together with a third machine's meanwhile.
+        // Another session may meanwhile have joined the default zone with that of a third machine.
         guard let zone = try Zones.find(db, change.id), zone.isDefault, zone.isShared == change.isShared
         else { throw Self.zonesChanged }
         switch change.change {
@@ -76,12 +78,13 @@ package struct StoreExchange: Sendable {
         try store.zones.adopt(db, id)
     }
 
-    /// Forgets what a peer has, in those of some zones in which the peer may write: in others it could not bring anything back.
+    /// Forgets the records that a peer has, in those of some zones in which the peer may write: in other zones the peer
+    /// could not bring anything back.
     ///
     /// - Parameters:
-    ///   - zones: with each the token of this store's that the peer holds.
-    ///   - backup: the moment of which there is a backup.
-    /// - Throws: `zonesChanged` when something was written since.
+    ///   - zones: the zones, each with the token of this store's that the peer holds.
+    ///   - backup: the moment of the backup.
+    /// - Throws: `zonesChanged` when somebody has written since.
     package func startOver(
         with peer: Peer, in zones: [(zone: Zone, heldByPeer: ChangeToken?)], since backup: BackupMoment
     ) async throws {
@@ -94,7 +97,7 @@ package struct StoreExchange: Sendable {
     }
 
     private func check(_ db: Database, _ backup: BackupMoment) throws {
-        // What was written since would be in no backup.
+        // The backup would lack what was written since.
         guard try BackupMoment(db) == backup else { throw Self.zonesChanged }
     }
 
@@ -103,14 +106,14 @@ package struct StoreExchange: Sendable {
 
     // MARK: A machine that was away for too long
 
-    /// Forgets what a peer has, so that the next session takes the peer's records over; what the peer has not seen stays,
-    /// with the records it refers to. Part of the transaction that is open.
+    /// Forgets the records that a peer has, so that the next session takes over the peer's state. What the peer has not
+    /// seen stays, with the records that it refers to. Part of the open transaction.
     ///
-    /// Nothing is deleted by this for other machines: the records just are not known here any more.
+    /// This deletes nothing for other machines: this store just does not know the records any more.
     ///
-    /// - Parameter zones: those that the two share, and in which the peer may write: in others it could not bring
-    ///   anything back. With each the token of this store's that the peer holds, as its open says.
-    /// - Returns: how many records were forgotten.
+    /// - Parameter zones: zones that the two share, and in which the peer may write: in other zones the peer could not
+    ///   bring anything back. Each comes with the token of this store's that the peer holds, as its open says.
+    /// - Returns: the number of forgotten records.
     @discardableResult
     package func startOver(
         _ db: Database, with peer: Peer, in zones: [(zone: Zone, heldByPeer: ChangeToken?)]
@@ -132,8 +135,8 @@ package struct StoreExchange: Sendable {
         return count
     }
 
-    /// SQL for whether the peer has seen the state of a row of `remoteRecord`: it has acknowledged it, or holds it, or has
-    /// sent it. An acknowledgement can be lost on its way, so it is not enough.
+    /// Builds SQL for whether the peer has seen the state in a row of `remoteRecord`: it has acknowledged the state,
+    /// holds it, or has sent it. The acknowledgement alone is not enough, because it can get lost on its way.
     private func conditionForSeen(
         _ db: Database, by peer: Peer, zone: Int64, held: ChangeToken?
     ) throws -> String {
@@ -141,19 +144,19 @@ package struct StoreExchange: Sendable {
         guard let held, CopyPosition(held) == nil,
             try ChangeLog(tables: store.tables).isGivenOut(db, held)
         else { return "changeSequence <= \(acknowledged) OR sourcePeer = \(peer.id)" }
-        // A peer that has lost what it had acknowledged may have lost also what it had sent.
+        // A peer that has lost what it had acknowledged may also have lost what it had sent.
         guard held.sequence >= acknowledged else { return "changeSequence <= \(held.sequence)" }
         return "changeSequence <= \(held.sequence) OR sourcePeer = \(peer.id)"
     }
 
-    /// The records that the peer has not seen, and what they need.
+    /// The records that the peer has not seen, and the records that they refer to.
     private func namesKept(_ db: Database, zone: Int64, unless seen: String) throws -> Set<RecordName> {
         let working = try WorkingSet(db, store.tables)
         var queue = try String.fetchAll(
             db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND (\(seen)) IS NOT TRUE",
             arguments: [zone]
         ).map { try RecordName($0) }
-        // What a peer has refused is acknowledged, and nowhere else.
+        // A peer acknowledges records that it has refused, but no other machine holds them.
         queue += try String.fetchAll(
             db, sql: "SELECT DISTINCT recordName FROM refusedRecord WHERE zone = ?", arguments: [zone]
         ).map { try RecordName($0) }

@@ -1,11 +1,10 @@
 import GRDB
 import SyncModel
 
-/// Finds out what goes with a record that is deleted here.
+/// Finds the records that go with a record that is deleted here.
 ///
-/// Relationships are followed in the schema's priority order, depth first; a record is removed after everything
-/// that referred to it was disconnected or removed; a record that has been visited is not visited again, so
-/// cycles end.
+/// It follows the relationships in the schema's priority order, depth first. It removes a record after it has
+/// disconnected or removed everything that referred to the record. It visits each record once, so cycles end.
 struct DeletionPlan {
     let tables: RecordTables
 
@@ -19,7 +18,7 @@ struct DeletionPlan {
             throw RecordStoreError(.noSuchRecord, "there is no record \(name)")
         }
         let walk = try walk(db, from: name)
-        // A record that denies is no obstacle when it goes with the deletion by another reference.
+        // A record that denies the deletion is no obstacle if it goes with the deletion by another reference.
         let denying = walk.denying.filter { !walk.visited.contains($0) }
         guard denying.isEmpty else {
             let names = denying.prefix(5).map(\.description).joined(separator: ", ")
@@ -36,14 +35,14 @@ struct DeletionPlan {
         var denying: [RecordName] = []
     }
 
-    /// A record on the way down, with those that refer to it and were not looked at yet.
+    /// A record on the way down, with the records that refer to it and still have to be visited.
     private struct Visit {
         let name: RecordName
         let field: String?
         var referrers: ArraySlice<(relationship: Relationship, name: RecordName)>
     }
 
-    /// A chain of records may be as long as whoever wrote it likes, so the way down is kept in a list, not on the stack.
+    /// A chain of records has no bound, so a list holds the way down, not the stack.
     private func walk(_ db: Database, from name: RecordName) throws -> Walk {
         var walk = Walk()
         walk.visited.insert(name)
@@ -72,7 +71,7 @@ struct DeletionPlan {
         return walk
     }
 
-    /// The records that refer to one, along the relationships in their priority order.
+    /// The records that refer to a record, by relationship in priority order.
     private func referrers(_ db: Database, of name: RecordName) throws
         -> ArraySlice<(relationship: Relationship, name: RecordName)>
     {

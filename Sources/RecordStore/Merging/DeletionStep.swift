@@ -3,15 +3,15 @@ import SyncModel
 /// One step of a deletion.
 public struct DeletionStep: Sendable, Hashable, CustomStringConvertible {
     public enum Action: String, Sendable, Hashable {
-        /// A reference becomes null.
+        /// Makes a reference null.
         case nullify
-        /// The record is removed.
+        /// Removes the record.
         case delete
     }
 
     public let name: RecordName
     public let action: Action
-    /// The reference that led here; nil for the record that was to be deleted.
+    /// The reference that led here; nil for the record that the caller deletes.
     public let field: String?
 
     public var description: String { "\(action.rawValue) \(name)" + (field.map { " (\($0))" } ?? "") }

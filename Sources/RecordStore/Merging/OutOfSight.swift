@@ -1,13 +1,13 @@
 import GRDB
 import SyncModel
 
-/// The records that are deleted, or hidden by deletions.
+/// The records that are deleted, and those that deletions hide.
 struct OutOfSight {
     let deleted: [WorkingRecord]
     let set: WorkingSet
     private let rules: RuleApplication
 
-    /// The records that cannot be there without one.
+    /// The records that cannot be shown without a record.
     func below(_ record: WorkingRecord) throws -> [RecordName] {
         var rules = rules
         return try Array(rules.below(record.name).dropFirst())

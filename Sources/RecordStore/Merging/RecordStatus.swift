@@ -1,13 +1,13 @@
 import SyncModel
 
-/// Where a record is, as the column `remoteRecord.status` says.
+/// The place of a record, as the column `remoteRecord.status` has it.
 enum RecordStatus: Int64 {
     /// In the table of its type.
     case inTable = 0
     /// Deleted: a tombstone.
     case deleted = 1
-    /// Kept aside: its type is unknown, or a record that it needs is not there.
+    /// Kept aside: the schema lacks its type, or the store lacks a record that it needs.
     case held = 2
-    /// Out of sight: a record that it goes with is deleted. Nobody has deleted this one, and it comes back with the other.
+    /// Hidden: somebody has deleted the record that this one goes with, not this one. It comes back with that record.
     case hidden = 3
 }

@@ -2,14 +2,14 @@ import GRDB
 import MergeRules
 import SyncModel
 
-/// What people and programs write as records: they merge states, delete records, and bring them back.
+/// The writes of people and programs in terms of records: merging states, deleting records, and restoring them.
 extension RecordStore {
     // MARK: Merging
 
-    /// Merges states that carry their own stamps, as an import has them. Part of the transaction that is open; all
-    /// or nothing.
+    /// Merges states that carry their own stamps, such as those of an import. Part of the open transaction; all or
+    /// nothing.
     ///
-    /// - Parameter zone: where records go that are new.
+    /// - Parameter zone: the zone of new records.
     /// - Throws: `otherZone` when one of the records is in another zone; `invalidRecord` when one is larger than
     ///   ``maximumRecordSize``.
     public func merge(
@@ -35,16 +35,16 @@ extension RecordStore {
         return changes
     }
 
-    /// Writes the fields of some records as if somebody had written them here just now, all under one new stamp. This brings
-    /// back records that are deleted or hidden. Part of the transaction that is open.
+    /// Writes the fields of some records as if a program had written them here just now, all under one new stamp. This
+    /// brings back deleted and hidden records. Part of the open transaction.
     ///
-    /// - Parameter zone: where records go that are new.
+    /// - Parameter zone: the zone of new records.
     /// - Throws: what ``merge(_:_:zone:)`` throws.
     @discardableResult
     public func writeAnew(
         _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
     ) throws -> StoreChanges {
-        // What other programs wrote before gets an older stamp.
+        // Gives the earlier writes of other programs an older stamp.
         _ = try fold(db)
         let stamp = try clock.newStamp(db)
         let written = states.map { state in
@@ -57,11 +57,11 @@ extension RecordStore {
 
     // MARK: Deleting
 
-    /// Deletes a record, and with it what goes by the delete rules. Part of the transaction that is open.
+    /// Deletes a record, with everything that goes with it by the delete rules. Part of the open transaction.
     ///
     /// ``restore(_:_:)`` brings all of it back, until the retention time is over.
     ///
-    /// - Returns: what was done, in order; the record itself comes last.
+    /// - Returns: the steps in order; the record itself comes last.
     /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
     @discardableResult
     public func delete(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
@@ -75,16 +75,16 @@ extension RecordStore {
         return steps
     }
 
-    /// What ``delete(_:_:)`` would do, in order, without doing it.
+    /// Returns the steps of ``delete(_:_:)``, in order, without taking them.
     public func deletionSteps(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
         try DeletionPlan(tables: tables).steps(db, deleting: name)
     }
 
-    /// Deletes a record, and what goes with it, for ever: every machine that hears of it forgets at once what was written. A
-    /// record that is deleted, hidden or held can be named, too; and what was deleted below the record before goes with it.
-    /// Part of the transaction that is open.
+    /// Deletes a record for ever, with everything that goes with it: every machine that receives this forgets the
+    /// values at once. The record may also be deleted, hidden or held. Records below it that were deleted before go
+    /// with it. Part of the open transaction.
     ///
-    /// - Returns: the names of the records; none when all were deleted for ever already.
+    /// - Returns: the names of the records; empty when all were already deleted for ever.
     /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
     @discardableResult
     public func deleteForever(_ db: Database, _ name: RecordName) throws -> [RecordName] {
@@ -92,10 +92,10 @@ extension RecordStore {
         try db.inSavepoint {
             _ = try fold(db)
             let set = try WorkingSet(db, tables)
-            // Who is shown may be in the way of those that deny it.
+            // Only for a shown record can the delete rules deny the deletion.
             if try set.hasRow(name) || set.known(name) == nil { _ = try deletionSteps(db, name) }
             var rules = try RuleApplication(set)
-            // What was deleted for ever already stays as it is, under its stamp.
+            // A record that was already deleted for ever keeps its stamp.
             names = try rules.below(name).filter { try set.known($0)?.state.isErased != true }
             try change(db, names) { state, stamp in state.erase(at: stamp) }
             return .commit
@@ -103,11 +103,11 @@ extension RecordStore {
         return names
     }
 
-    /// Brings a deleted record back, with everything that had gone only because of its deletion, and with the deleted
-    /// records that it needs. Part of the transaction that is open.
+    /// Brings a deleted record back, with everything that went only because of its deletion, and with the deleted
+    /// records that it needs. Part of the open transaction.
     ///
     /// - Returns: the records that are shown again, by name.
-    /// - Throws: `noSuchRecord` when nothing is known of the record; `notDeleted`.
+    /// - Throws: `noSuchRecord` when the store knows nothing of the record; `notDeleted`.
     @discardableResult
     public func restore(_ db: Database, _ name: RecordName) throws -> [RecordName] {
         var shown: [RecordName] = []
@@ -128,7 +128,7 @@ extension RecordStore {
         return shown
     }
 
-    /// Changes the states of some records, under one new stamp.
+    /// Changes the states of some records under one new stamp.
     ///
     /// - Returns: these records, and those that came or went with them.
     @discardableResult
@@ -142,8 +142,8 @@ extension RecordStore {
         return set.order
     }
 
-    /// Forgets records, and nobody else hears of it. The rules then see them as unknown: what needs one of them is held, and a
-    /// reference with the rule nullify is empty in its row. Part of the transaction that is open.
+    /// Forgets records, without telling peers. The rules then treat them as unknown: they hold each record that needs
+    /// one of them, and empty references with the rule nullify in their rows. Part of the open transaction.
     func forget(_ db: Database, _ names: [RecordName]) throws {
         let set = try WorkingSet(db, tables)
         for name in names { try set.known(name)?.forget() }

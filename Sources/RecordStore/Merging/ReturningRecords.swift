@@ -2,11 +2,11 @@ import SyncModel
 
 /// The records that come back with each deleted one.
 struct ReturningRecords {
-    /// The records that cannot be there without a deleted one, and this one first.
+    /// Each deleted record, followed by the records that cannot be shown without it.
     private var below: [RecordName: [RecordName]] = [:]
-    /// The deleted records that keep a record out of sight, itself included.
+    /// The deleted records that keep a record out of sight, including the record itself.
     private var deletions: [RecordName: Set<RecordName>] = [:]
-    /// The deleted records whose fields this store does not have.
+    /// The deleted records without fields in this store.
     private var hollow: Set<RecordName> = []
 
     init(_ outOfSight: OutOfSight) throws {
@@ -20,8 +20,8 @@ struct ReturningRecords {
 
     /// Returns the number of records that come back with a deleted one, besides itself; nil if nobody can restore it here.
     ///
-    /// A restore takes back the deletions of all records that this one needs. Each record that no other deletion keeps out of
-    /// sight is shown again.
+    /// A restore takes back the deletions of all records that this one needs. It shows every record again that no other
+    /// deletion keeps out of sight.
     func count(with name: RecordName) -> Int? {
         guard let taken = deletions[name], taken.isDisjoint(with: hollow) else { return nil }
         let candidates = Set(taken.flatMap { below[$0] ?? [] })

@@ -1,17 +1,17 @@
 import MergeRules
 import SyncModel
 
-/// Applies the rules between records to those of a working set: brings back what is newer than its deletion, and finds out
-/// which records have a row.
+/// Applies the rules between records to a working set: it brings back records that are newer than their deletion, and
+/// decides which records have a row.
 ///
-/// `MergeRules` has the rules; this loads what they ask for, and no more than what may come or go by what has changed.
-/// Protocol/ "Merge rules" is the normative text.
+/// `MergeRules` has the rules. This type loads the records that they ask for, and no more than may come or go after the
+/// changes. Protocol/ "Merge rules" is the normative text.
 struct RuleApplication {
     private var neighbourhood: WorkingNeighbourhood
     private let working: WorkingSet
-    /// The records that are looked at together.
+    /// The records that it decides on together.
     private var region: [RecordName: RuleRecord] = [:]
-    /// Of these, the ones that may come or go, so that those that refer to them are looked at as well.
+    /// Those of them that may come or go, so that it takes the records that refer to them into the region too.
     private var moving: Set<RecordName> = []
 
     init(_ working: WorkingSet) throws {
@@ -37,19 +37,19 @@ struct RuleApplication {
         try place()
     }
 
-    /// Holds records whose row their table has refused, and what needs them.
+    /// Holds records whose rows their tables have refused, and the records that need them.
     mutating func hold(_ refused: [WorkingRecord]) throws {
         for record in refused { record.isRefused = true }
         try look(at: refused.map(\.name))
         try place()
     }
 
-    /// The records that one cannot be shown without.
+    /// The records without which a record cannot be shown.
     mutating func needed(by name: RecordName) throws -> [RecordName] {
         try neighbourhood.record(name)?.needed ?? []
     }
 
-    /// The records that cannot be there without one, and this one first.
+    /// A record, followed by the records that cannot be shown without it.
     mutating func below(_ name: RecordName) throws -> [RecordName] {
         var found = [name]
         var visited: Set = [name]
@@ -67,8 +67,8 @@ struct RuleApplication {
         return found
     }
 
-    /// Whether the rules may come to another result for a record than before. Most changes are of values, in a record that is
-    /// shown and stays so.
+    /// Whether the rules may come to a new result for a record. Most changes only change values of a record that stays
+    /// shown.
     private func isConcerned(_ record: WorkingRecord) -> Bool {
         guard let original = record.original, !record.isForgotten else { return true }
         guard record.isRowPresent == (original.status == .inTable), !record.isRefused, !record.isRelearnt,
@@ -84,7 +84,7 @@ struct RuleApplication {
 
     // MARK: The region
 
-    /// Takes records into the region, with those that refer to them as far as these may come or go with them.
+    /// Takes records into the region, with those that refer to them and may come or go with them.
     private mutating func look(at names: [RecordName]) throws {
         var waiting = names
         while let name = waiting.popLast() {
@@ -99,7 +99,7 @@ struct RuleApplication {
         }
     }
 
-    /// Looks at the held records that one refers to: their table may take now what it refused before.
+    /// Takes the held records that a record needs into the region: their tables may now take what they refused before.
     private mutating func tryAgain(_ rules: RuleRecord) throws {
         var waiting = rules.needed
         while let name = waiting.popLast() {
@@ -113,7 +113,7 @@ struct RuleApplication {
         }
     }
 
-    /// Whether a record may come or go. Where this is too small a guess, ``place()`` finds out.
+    /// Whether a record may come or go. If this guess is too small, ``place()`` finds the rest.
     private func mayMove(_ record: WorkingRecord, _ rules: RuleRecord) -> Bool {
         guard record.original?.status == .inTable, record.isRowPresent, !record.isRefused,
             !record.isForgotten
@@ -125,8 +125,8 @@ struct RuleApplication {
 
     // MARK: What is shown
 
-    /// Finds out where the records of the region are to be. When one comes or goes of which that was not expected, those that
-    /// refer to it are looked at, too.
+    /// Decides the places of the records of the region. When a record unexpectedly comes or goes, it also takes the
+    /// records that refer to it into the region.
     private mutating func place() throws {
         while true {
             let refused = Set(region.keys.filter { working.loaded($0)?.isRefused == true })
@@ -169,11 +169,11 @@ struct RuleApplication {
         }
     }
 
-    /// A record that stays as it is.
+    /// A record outside the region, which stays as it is.
     private func outside(_ name: RecordName) throws -> (RuleRecord, Visibility)? {
         guard try !working.isSound(name) else { return (.unchanged(name), .shown) }
         guard let record = try working.known(name) else {
-            // Not known to sync; a row that was written and not yet folded still counts.
+            // Sync does not know the name; but a row that a program wrote and nobody has folded yet counts.
             return try working.hasRow(name) ? (.unchanged(name), .shown) : nil
         }
         let rules = neighbourhood.rules(record, record.state)
@@ -187,13 +187,13 @@ struct RuleApplication {
     }
 }
 
-/// The records of a working set, and those around them, as the merge rules ask for them.
+/// The records of a working set and those around them, in the form that the merge rules ask for.
 private struct WorkingNeighbourhood: Neighbourhood {
     private let working: WorkingSet
     private let hasHeldRecords: Bool
-    /// The records of the set that have been looked at.
+    /// The records of the set in the form of the rules, as last read.
     private var taken: [RecordName: RuleRecord] = [:]
-    /// Of these, those that refer to a name: what the store says of them may be out of date.
+    /// Those of them that refer to a name, because the store's answer may be out of date for them.
     private var referrers: [RecordName: Set<RecordName>] = [:]
 
     init(_ working: WorkingSet) throws {
@@ -201,7 +201,7 @@ private struct WorkingNeighbourhood: Neighbourhood {
         hasHeldRecords = try WorkingSet.hasHeldRecords(working.db)
     }
 
-    /// Looks at a record, or looks again when its state has changed.
+    /// Reads a record for the rules, again if its state has changed.
     @discardableResult
     mutating func take(_ record: WorkingRecord) -> RuleRecord {
         let rules = rules(record, record.state)
@@ -225,7 +225,7 @@ private struct WorkingNeighbourhood: Neighbourhood {
         return stored + own.subtracting(stored).sorted()
     }
 
-    /// A state of a record, as the rules see it.
+    /// Converts a state of a record to the form of the rules.
     func rules(_ record: WorkingRecord, _ state: RecordState) -> RuleRecord {
         RuleRecord(
             name: record.name, zone: record.zone, life: state.life, deletion: state.deletion,
@@ -246,13 +246,13 @@ private struct WorkingNeighbourhood: Neighbourhood {
 }
 
 extension RuleRecord {
-    /// A record that has nothing to do with what goes on.
+    /// A record that the current changes do not concern.
     fileprivate static func unchanged(_ name: RecordName) -> RuleRecord {
         RuleRecord(name: name, zone: 0, life: nil, deletion: nil, hasFields: true, references: [])
     }
 }
 
 extension Stamp {
-    /// Below every stamp that is one: it is known that something hides a record, and does not matter since when.
+    /// Less than every real stamp: something hides the record, and the time does not matter.
     fileprivate static let none = Stamp(time: HybridTime(rawValue: 0), replica: ReplicaID(rawValue: 0))
 }

@@ -1,14 +1,14 @@
 import GRDB
 import SyncModel
 
-/// Merges states into a store, in one transaction, after what is pending was folded.
+/// Merges states into a store, in one transaction, after a fold.
 struct StateMerge {
-    /// Where states come from and go to.
+    /// The origin and the destination of states.
     struct Arrival {
         let zone: Int64
-        /// Who sent them; nil for an import.
+        /// The peer that sent the states; nil for an import.
         var peer: Int64?
-        /// A reconciliation has found that we lack these states, so the peer lacks ours.
+        /// Whether a reconciliation brought the states: we lacked them, so the peer lacks ours.
         var isLoose = false
     }
 
@@ -18,11 +18,11 @@ struct StateMerge {
     private let new: NewRecords
     private var clock: HybridLogicalClock
     private var numbering: ChangeNumbering
-    /// The records that were left out: those that are too large, and those that are in another zone here, because whoever may
-    /// write in one zone has no say in another.
+    /// The records that it left out: too large ones, and those that are in another zone here. The right to write in one
+    /// zone gives no right in another.
     private(set) var refused = RefusedNames()
 
-    /// - Parameter writer: of simply new records, if there is one in this transaction.
+    /// - Parameter writer: the transaction's writer of simply new records, if it has one.
     init(_ db: Database, _ store: RecordStore, _ arrival: Arrival, with writer: NewRecords? = nil) throws {
         self.db = db
         self.store = store
@@ -32,9 +32,9 @@ struct StateMerge {
         numbering = try ChangeNumbering(db)
     }
 
-    /// Merges all states; once for each merge.
+    /// Merges all states. Call it once.
     ///
-    /// - Parameter hashes: those of the states, in the same order, if somebody has computed them.
+    /// - Parameter hashes: the hashes of the states, in the same order, if the caller has computed them.
     mutating func run(_ states: [RecordState], hashes: [RecordHashes]? = nil) throws -> StoreChanges {
         var others: [RecordState] = []
         try CaptureTriggers.paused(db) {
@@ -77,7 +77,7 @@ struct StateMerge {
                 continue
             }
             record.state = merged
-            // Some peers may send a deletion with the fields that it has ended; that is no difference.
+            // Some peers may send a deletion together with the fields that it has ended; that is no difference.
             let received = state.transferred
             if let peer, let original = record.original, !isNews, received != record.state.transferred {
                 record.isAnswer =
@@ -93,7 +93,7 @@ struct StateMerge {
 }
 
 extension RecordState {
-    /// Whether a store keeps what a record has come to by merging.
+    /// Whether the store keeps the merged state.
     fileprivate var isKept: Bool {
         fields.count <= Self.maximumFieldCount && size <= Self.maximumMergedSize
     }

@@ -1,30 +1,30 @@
 import GRDB
 import SyncModel
 
-/// A record as the store has it: its metadata, with the values of its row.
+/// A record in the store: its metadata, with the values of its row.
 struct StoredRecord {
     let status: RecordStatus
     let metadata: RecordMetadata
     let state: RecordState
     let isRowPresent: Bool
-    /// The fields of which the row has another value than the record.
+    /// The fields whose value in the row differs from the record's.
     let alteredFields: Set<String>
-    /// The fields of which only the journal has the value.
+    /// The fields whose value only the journal has.
     let addedFields: Set<String>
     private let present: Present?
 
     /// The row of a record in the table of its type.
     struct Present {
         let table: RecordTable
-        /// In order of ``RecordType/fields``.
+        /// The values in the order of ``RecordType/fields``.
         let values: [FieldValue]
     }
 
-    /// Puts a record together.
+    /// Composes a record from its metadata and its row.
     ///
     /// - Parameters:
-    ///   - row: has the columns `status` and `remoteRecord`.
-    ///   - formerValues: those of the row that somebody has deleted, if they are known.
+    ///   - row: a row with the columns `status` and `remoteRecord`.
+    ///   - formerValues: the values of a row that a program has deleted, if the journal has them.
     init(
         _ name: RecordName, _ row: Row, tables: RecordTables, shapes: ShapeTable,
         formerValues: [String: FieldValue]? = nil
@@ -36,11 +36,11 @@ struct StoredRecord {
         try self.init(name, row, present, shapes: shapes, formerValues: formerValues)
     }
 
-    /// Puts a record together whose row was read already.
+    /// Composes a record whose row the caller has already read.
     ///
     /// - Parameters:
-    ///   - row: has the columns `status` and `remoteRecord`.
-    ///   - present: the record's own row, if there is one.
+    ///   - row: a row with the columns `status` and `remoteRecord`.
+    ///   - present: the record's own row, if it has one.
     init(
         _ name: RecordName, _ row: Row, _ present: Present?, shapes: ShapeTable,
         formerValues: [String: FieldValue]? = nil
@@ -68,7 +68,7 @@ struct StoredRecord {
             deletion: metadata.deletion, revival: metadata.revival, erasure: metadata.erasure)
     }
 
-    /// The fields as the row has them, if there is one.
+    /// The fields with the values of the row, if there is one.
     var fieldsOfRow: [RecordField] {
         guard !alteredFields.isEmpty, let present else { return state.fields }
         var valuesByField = Dictionary(uniqueKeysWithValues: zip(present.table.fieldNames, present.values))
@@ -79,7 +79,7 @@ struct StoredRecord {
         }
     }
 
-    /// The references that the row has not, because the record that they lead to is out of sight.
+    /// The references that are empty in the row because their target is out of sight.
     var emptiedFields: Set<String> {
         guard !alteredFields.isEmpty, let present else { return [] }
         return Set(
@@ -95,7 +95,7 @@ struct StoredRecord {
         var fields: [RecordField] = []
         fields.reserveCapacity(metadata.fieldNames.count)
         let names = metadata.fieldNames
-        // Mostly the record has the fields of its table, and the table has all values.
+        // The usual case: the record has the fields of its table, and the table holds all values.
         if metadata.storedValues.isEmpty, let present, present.table.fieldNames == names {
             for index in names.indices {
                 fields.append(
@@ -111,7 +111,7 @@ struct StoredRecord {
                 valuesByField[field] = value
             }
         }
-        // A row that vanished behind the triggers' back leaves stamps without values: those fields are not known.
+        // A row that vanished without a trigger leaves stamps without values: the store does not know those fields.
         for (field, stamp) in zip(names, metadata.stamps) {
             guard let value = valuesByField[field] else { continue }
             fields.append(RecordField(name: field, value: value, stamp: stamp))

@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// What a transaction changed, for those who tell others about it.
+/// The number of records that a transaction changed, for reports.
 public struct StoreChanges: Sendable, Equatable {
-    /// Records whose state is new.
+    /// The records with a new state.
     public internal(set) var changed = 0
-    /// Of those, records that are deleted now and were not before.
+    /// Those of them that are now deleted and were not before.
     public internal(set) var deleted = 0
-    /// Of those, records that are kept aside now.
+    /// Those of them that are now held and were not before.
     public internal(set) var held = 0
 
     public init() {}
@@ -23,8 +23,8 @@ public struct StoreChanges: Sendable, Equatable {
 extension WorkingSet {
     /// Applies the rules and writes everything: rows, metadata, digests, sequence numbers.
     ///
-    /// Rows are written before rows are removed, so that a foreign key action of SQLite, which would act on a
-    /// record still referring to a removed one, finds nothing to act on.
+    /// It writes rows before it removes rows. Otherwise a foreign key action of SQLite would act on a record that still
+    /// refers to a removed one.
     func save(generation: [UInt8]) throws -> StoreChanges {
         var numbering = try ChangeNumbering(db)
         let changes = try save(&numbering)
@@ -32,7 +32,7 @@ extension WorkingSet {
         return changes
     }
 
-    /// Does the same as a part of a step, whose numbers are then written down by the caller.
+    /// Does the same as part of a step; the caller saves the numbers.
     func save(_ numbering: inout ChangeNumbering) throws -> StoreChanges {
         var rules = try RuleApplication(self)
         try rules.run()
@@ -41,10 +41,11 @@ extension WorkingSet {
             var next = order[...]
             while !next.isEmpty {
                 let written = order.count
-                // What the tables refuse is looked at together: each look is at everything that has changed.
+                // Holds all refused records of a pass together: each hold covers everything that has changed.
                 let refused = try next.filter { try !writeRow($0) }
                 if !refused.isEmpty { try rules.hold(refused) }
-                // A reference to a record that its table has just refused is to be empty, also where it was written already.
+                // References to a newly refused record must become empty, also in rows that this loop has already
+                // written.
                 next = order[..<written].filter(\.isRowOutdated) + order[written...]
             }
             try removeRows()
@@ -52,7 +53,7 @@ extension WorkingSet {
         return try saveMetadata(&numbering)
     }
 
-    /// Writes the row of a record that belongs into its table.
+    /// Writes the row of a record whose place is in its table.
     ///
     /// - Returns: false when a constraint of the table refused it.
     private func writeRow(_ record: WorkingRecord) throws -> Bool {
@@ -74,15 +75,15 @@ extension WorkingSet {
         return true
     }
 
-    /// Removes the rows of records that are deleted or held now, those that refer to others before those: a foreign key's
-    /// action would go down a chain of them, and SQLite gives up at a depth of 1,000.
+    /// Removes the rows of records that are now deleted, hidden or held, and each row before its targets. Otherwise a
+    /// foreign key's action would go down a chain of rows, and SQLite gives up at a depth of 1,000.
     private func removeRows() throws {
         let leaving = order.filter(isLeaving)
         var waitedFor: [RecordName: Int] = [:]
         for record in leaving {
             for target in references(ofRow: record) { waitedFor[target, default: 0] += 1 }
         }
-        // Reversed: what a deletion takes along mostly came into the set after what it hangs on.
+        // Reversed: a record that goes with another mostly came into the set after it.
         var free = leaving.filter { waitedFor[$0.name] == nil }
         while let record = free.popLast() {
             try removeRow(record)
@@ -92,7 +93,7 @@ extension WorkingSet {
                 free.append(next)
             }
         }
-        // Records that refer to each other in a circle.
+        // The rest are records that refer to each other in a circle.
         for record in leaving.reversed() where record.isRowPresent { try removeRow(record) }
     }
 
@@ -105,7 +106,7 @@ extension WorkingSet {
         record.isRowPresent = false
     }
 
-    /// What the row of a record refers to: that of a record that leaves is as the store had it.
+    /// The targets of a record's row. A record that leaves still has its row as the store had it.
     private func references(ofRow record: WorkingRecord) -> Set<RecordName> {
         let fields = tables.schema.type(record.name.recordType)?.references.map(\.field) ?? []
         return Set(
@@ -181,7 +182,7 @@ extension WorkingSet {
             db, record.state, zone: record.zone, sequence: sequence, hadAny: hasAssetReferences())
     }
 
-    /// Notes whether a record is too large to travel. What was noted of its state before does not hold any more.
+    /// Notes whether a record is too large to travel. Notes about its former state are no longer valid.
     private func noteSize(of record: WorkingRecord) throws {
         guard record.isStateChanged else { return }
         if try areAnyTooLarge.get() {
@@ -191,16 +192,16 @@ extension WorkingSet {
         if record.state.isTooLarge { try UnsyncedRecords.noteSize(db, record.name, zone: record.zone) }
     }
 
-    /// The peer that need not be sent this state, because it is the one it sent.
+    /// The peer that already has this state because it sent exactly this one; the store need not send it back.
     private func source(of record: WorkingRecord) -> Int64? {
         guard record.isNumbered else { return record.original?.sourcePeer }
         guard let received = record.receivedState, received == record.state.transferred else { return nil }
         return record.sourcePeer
     }
 
-    /// Keeps the references that no row shows, so that they are found from the other end.
+    /// Keeps the references that no row shows, so that the store finds them from their targets.
     private func saveHeldReferences(_ record: WorkingRecord, _ placement: RecordStatus) throws {
-        // A reference that was empty in the row may have another value there by now.
+        // A reference that was empty in the row may have another value by now.
         if record.original.map({ $0.status != .inTable || !$0.alteredFields.isEmpty }) == true {
             try db.cachedStatement(sql: "DELETE FROM heldReference WHERE recordName = ?")
                 .execute(arguments: [record.name.description])

@@ -1,23 +1,23 @@
 import GRDB
 import SyncModel
 
-/// The records that one transaction works on, loaded when they are first asked for.
+/// The records that one transaction works on, each loaded when it is first needed.
 ///
-/// Not kept beyond the transaction, and bounded by what a batch and the deletions it causes touch.
+/// It lives only for the transaction. Its size is bounded by the records that a batch and its deletions touch.
 final class WorkingSet {
     let db: Database
     let tables: RecordTables
     let shapes: ShapeTable
     let statements: RowStatements
     private(set) var records: [RecordName: WorkingRecord] = [:]
-    /// The order in which the records came into the set: the order in which they are numbered.
+    /// The records in the order in which they came into the set, which is the order of their numbers.
     private(set) var order: [WorkingRecord] = []
     private var hadAssetReferences: Bool?
-    /// Nothing is written before the rules have been applied.
+    /// The records that are sound in the store; the set writes nothing before it has applied the rules.
     private let sound: SoundRecords
-    /// The values that rows had which somebody has deleted, by field.
+    /// The values of rows that programs have deleted, by field.
     var formerValues: [RecordName: [String: FieldValue]] = [:]
-    /// Whether a record's row is gone, of which sync takes in later that it is.
+    /// Whether a record's row is gone although sync takes in its deletion only later.
     var isLater: (RecordName) -> Bool = { _ in false }
 
     init(_ db: Database, _ tables: RecordTables) throws {
@@ -28,7 +28,7 @@ final class WorkingSet {
         self.statements = RowStatements(db)
     }
 
-    /// The record, if it is in the set already.
+    /// The record, if it is already in the set.
     func loaded(_ name: RecordName) -> WorkingRecord? { records[name] }
 
     /// The record, if sync knows it.
@@ -54,7 +54,7 @@ final class WorkingSet {
         return record
     }
 
-    /// Whether a record is sound, and not in the set.
+    /// Whether a record is sound in the store, and not in the set.
     func isSound(_ name: RecordName) throws -> Bool {
         try records[name] == nil && sound.contains(name)
     }
@@ -64,7 +64,7 @@ final class WorkingSet {
         try tables[name.recordType]?.exists(db, name.description) ?? false
     }
 
-    /// Whether any record of the store refers to a file; looked up once.
+    /// Whether any record of the store refers to a file; the set looks it up once.
     func hasAssetReferences() throws -> Bool {
         if let known = hadAssetReferences { return known }
         let any = try AssetTable.isAnyReferred(db)
@@ -72,7 +72,7 @@ final class WorkingSet {
         return any
     }
 
-    /// Whether records are noted as too large, here or at a peer; looked up once.
+    /// Whether this store or a peer has found any record too large; the set looks it up once.
     private(set) lazy var areAnyTooLarge: Result<Bool, any Error> = Result {
         try UnsyncedRecords.isAnyTooLarge(db) || RefusedRecords.isAnyTooLarge(db)
     }
@@ -82,12 +82,12 @@ final class WorkingSet {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM heldReference)")) ?? false
     }
 
-    /// The records that refer to one in the store.
+    /// The records in the store that refer to a record.
     func referrers(of name: RecordName, includingHeld: Bool) throws -> [RecordName] {
         let record = records[name]
         var names: [String] = []
-        // No row can refer to a record whose table had none of it, unless somebody wrote past the foreign keys; such
-        // a row is in the journal, and comes into the set by itself.
+        // No row can refer to a record without a row, unless a program wrote with foreign keys off. The journal has
+        // such a row, which then comes into the set by itself.
         if record == nil || record?.original != nil || record?.isRowPresent == true {
             for relationship in tables.schema.relationships(to: name.recordType) {
                 let sql = "SELECT recordName FROM \(relationship.recordType) WHERE \(relationship.field) = ?"
@@ -99,7 +99,7 @@ final class WorkingSet {
                 sql: "SELECT recordName FROM heldReference WHERE target = ?")
             names += try String.fetchAll(statement, arguments: [name.description])
         }
-        // A row may have any name; one that is none is not synced.
+        // A row may have any text as its name. Sync skips rows whose name is not a record name.
         return names.compactMap { try? RecordName($0) }
     }
 
@@ -114,7 +114,7 @@ final class WorkingSet {
         guard let row = try Row.fetchOne(statement, arguments: [name.description]) else { return nil }
         let stored = try StoredRecord(
             name, row, tables: tables, shapes: shapes, formerValues: formerValues[name])
-        // Nothing is decided about it before its values are there, which the journal has.
+        // The journal has the values of this record: the rules decide nothing about it before they are folded.
         defer { if isLater(name) { records[name]?.placement = nil } }
         let countsInDigest = stored.status != .deleted && !stored.metadata.fieldNames.isEmpty
         return add(

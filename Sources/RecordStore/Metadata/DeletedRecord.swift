@@ -1,13 +1,13 @@
 import SyncModel
 
-/// A record that somebody has deleted, and that can be restored.
+/// A deleted record that a person can restore.
 public struct DeletedRecord: Sendable, Hashable {
     public let name: RecordName
-    /// What its zone is called here.
+    /// The name of its zone on this machine.
     public let zone: String
-    /// When it was deleted, in milliseconds since 1970, by the clock of the machine where that was.
+    /// The time of the deletion in milliseconds since 1970, by the clock of the machine that deleted it.
     public let time: Int64
-    /// The machine where it was deleted.
+    /// The machine that deleted it.
     public let replica: ReplicaID
     /// The number of records that come back with it: those that went with it, and those that it needs.
     public let count: Int

@@ -4,10 +4,11 @@ import SyncModel
 
 /// The engine's own tables. Protocol/ "Store format" describes them for programs that read a store.
 enum MetadataTables {
-    /// Grows by one with each change to the tables below; a store of a greater version is refused.
+    /// The format of the tables below; it grows by one with each change. A store refuses a greater version.
     static let formatVersion = 1
 
-    /// Also made in stores of before the first release, which lack it, or its column start.
+    /// Older stores, from before the first release, lack this table or its column `start`; ``migrate(_:)`` makes it
+    /// there.
     private static let createPeerSession = """
         -- The processes that have live sessions with a peer. One that was killed leaves its number here, and another may get
         -- it: start tells the two apart.
@@ -19,7 +20,7 @@ enum MetadataTables {
         ) WITHOUT ROWID;
         """
 
-    /// Also made in stores of before the first release, which lack it.
+    /// Older stores, from before the first release, lack these tables; ``migrate(_:)`` makes them there.
     private static let createAssets = """
         -- The files that live records refer to. id grows, so that what is new is found.
         CREATE TABLE assetReference (
@@ -49,7 +50,7 @@ enum MetadataTables {
         ) WITHOUT ROWID;
         """
 
-    /// Also made in stores of before the first release, which lack it.
+    /// Older stores, from before the first release, lack this table; ``migrate(_:)`` makes it there.
     private static let createRefusedRecord = """
         -- The records of which a peer has not taken this store's state. reason: 1 the peer lets this machine read only,
         -- 2 the peer has a record of that name in another zone, 3 the record is too large for the peer.
@@ -62,7 +63,7 @@ enum MetadataTables {
         ) WITHOUT ROWID;
         """
 
-    /// Also made in stores of before the first release, which lack it.
+    /// Older stores, from before the first release, lack this table; ``migrate(_:)`` makes it there.
     private static let createPairingAttempt = """
         -- Attempts to pair with this machine that did not succeed, or not yet. address: an IPv4 address, or the /64 of an
         -- IPv6 one. time: milliseconds since 1970.
@@ -73,7 +74,7 @@ enum MetadataTables {
         );
         """
 
-    /// Also made in stores of before the first release, which lack it.
+    /// Older stores, from before the first release, lack this table; ``migrate(_:)`` makes it there.
     private static let createUnsyncedRecord = """
         -- The rows and records of this store that stay here. recordType: the table. reason: 1 recordName is not the name
         -- of a record of the table, and the row has no zone; 2 the record is too large to travel.
@@ -87,7 +88,8 @@ enum MetadataTables {
         CREATE INDEX unsyncedRecordZone ON unsyncedRecord (zone) WHERE zone IS NOT NULL;
         """
 
-    /// Also made in stores of before the first release, where it ends with the pairing.
+    /// In older stores, from before the first release, the rows end with the pairing; ``migrate(_:)`` makes these
+    /// tables anew there.
     private static let createPeerZone = """
         -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have. This
         -- outlives the pairing: the machine may come back with what it holds.
@@ -110,13 +112,14 @@ enum MetadataTables {
         );
         """
 
-    /// Also made in stores of before the first release, where it lacks sourcePeer.
+    /// In older stores, from before the first release, the index lacks `sourcePeer`; ``migrate(_:)`` makes it anew
+    /// there.
     private static let createChangeIndex = """
         -- With sourcePeer, so that what a peer has sent itself is passed over without a look at the records.
         CREATE INDEX remoteRecordChange ON remoteRecord (zone, changeSequence, sourcePeer);
         """
 
-    /// Names nobody else uses, so that the tables can live beside an app's own.
+    /// The names are unusual, so that the tables can live beside an app's own.
     static let createVersion1 = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
         -- isSyncOff, settingsVersion, erasures, and captured:<type>.
@@ -220,11 +223,10 @@ enum MetadataTables {
         \(createPeerZone)
         """
 
-    /// Creates the tables, or brings those of an older format up to date.
+    /// Creates the tables, or updates those of an older format.
     ///
-    /// - Throws: `newerFormat` when the store's format is newer than ours; nothing was changed then.
-    ///
-    /// - Returns: whether the rules between records were others when the store was written last.
+    /// - Throws: `newerFormat` when the store's format is newer than ours, before it changes anything.
+    /// - Returns: whether the store was last written under other rules between records.
     static func migrate(_ db: Database) throws -> Bool {
         guard try db.tableExists("syncState") else {
             try db.execute(sql: createVersion1)
@@ -232,7 +234,8 @@ enum MetadataTables {
             return false
         }
         try checkFormat(db)
-        // Format 1 is the first; a later one migrates step by step here. Before the first release it still grows.
+        // Format 1 is the first; later formats will migrate here step by step. Before the first release format 1 still
+        // grows.
         if try !db.columns(in: "peer").contains(where: { $0.name == "lastSeen" }) {
             try db.execute(sql: "ALTER TABLE peer ADD COLUMN lastSeen TEXT")
         }
@@ -250,7 +253,7 @@ enum MetadataTables {
             try db.execute(sql: "DROP INDEX IF EXISTS remoteRecordChange; \(createChangeIndex)")
         }
         if try !db.tableExists("unsyncedRecord") {
-            // What the old triggers have journaled is of the type that its name says.
+            // Entries of the old triggers have no type; the prefix of the record name gives it.
             try db.execute(
                 sql: "ALTER TABLE pendingChange ADD COLUMN recordType TEXT; \(createUnsyncedRecord)")
         }
@@ -282,7 +285,7 @@ enum MetadataTables {
         return true
     }
 
-    /// Refuses a store that a newer version wrote. Reads only.
+    /// Refuses a store that a newer version wrote. Only reads.
     static func checkFormat(_ db: Database) throws {
         guard try db.tableExists("syncState") else { return }
         let version = try SyncState.integer(db, .formatVersion)
@@ -301,8 +304,8 @@ enum MetadataTables {
 extension Row {
     /// A BLOB column as bytes; empty when the column holds something else.
     ///
-    /// That is an error of whoever wrote there, and of no use to who reads: no key, hash, digest or metadata is empty, so it
-    /// is found where the bytes are understood, and called by its name there.
+    /// Only a wrong write leaves something else there. No key, hash, digest or metadata is empty, so the code that
+    /// decodes the bytes finds the error and names it.
     func bytes(_ column: String) -> [UInt8] {
         (try? withUnsafeData(named: column) { $0.map { Array($0) } }) ?? []
     }

@@ -1,8 +1,8 @@
 /// A record in a list.
 public struct RecordListEntry: Sendable, Hashable {
     public let name: String
-    /// What a held record waits for: the name of a record that is not here, or a sentence.
+    /// The record or condition that a held record waits for: the name of a missing record, or a sentence.
     public let waitsFor: String?
-    /// What its zone is called here.
+    /// The name of its zone on this machine.
     public let zone: String
 }

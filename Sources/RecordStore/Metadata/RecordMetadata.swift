@@ -1,12 +1,12 @@
 import GRDB
 import SyncModel
 
-/// The encoded system fields of a record: the BLOB of a `remoteRecord` row.
+/// The encoded metadata of a record: the BLOB of a `remoteRecord` row.
 ///
-/// Values that stand in the record's own table are not repeated here; only those that the table has no place for
-/// are. Protocol/ "Store format" is the normative text of the encoding.
+/// It does not repeat the values that are in the record's own table, and holds only those that the table has no place
+/// for. Protocol/ "Store format" is the normative text of the encoding.
 package struct RecordMetadata {
-    /// The names of the fields that were ever written, sorted.
+    /// The sorted names of all fields that were ever written.
     package var fieldNames: [String]
     /// One stamp for each of ``fieldNames``.
     package var stamps: [Stamp]
@@ -36,7 +36,7 @@ package struct RecordMetadata {
         }
     }
 
-    /// The id under which the record counts in the zone's digest.
+    /// The id of the record in the zone's digest.
     func recordID(_ name: RecordName) -> RecordID {
         RecordID(name: name, stamps: Array(zip(fieldNames, stamps)), valueHash: valueHash)
     }
@@ -60,9 +60,9 @@ package struct RecordMetadata {
         return output
     }
 
-    /// Appends the encoding of a record that is in its table, with all its values.
+    /// Appends the encoding of a record whose values are all in its table.
     ///
-    /// - Precondition: the record was never deleted or revived.
+    /// - Precondition: nobody ever deleted or revived the record.
     static func append(
         new state: RecordState, shapeID: Int64, valueHash: ValueHash, to output: inout [UInt8]
     ) {
@@ -71,13 +71,13 @@ package struct RecordMetadata {
         VariableLengthInteger.append(UInt64(shapeID), to: &output)
         if let stamp = state.soleStamp {
             output.append(stamp)
-            // No field has another stamp.
+            // The number of fields with another stamp.
             output.append(0)
             valueHash.append(to: &output)
         } else {
             append(state.fields.map(\.stamp), valueHash: valueHash.bytes, to: &output)
         }
-        // No value is stored here.
+        // The number of values that are stored here.
         output.append(0)
     }
 
@@ -90,15 +90,15 @@ package struct RecordMetadata {
         output.append(contentsOf: valueHash)
     }
 
-    /// SQL for whether the record of a row of `remoteRecord` was never deleted, as its BLOB says.
+    /// SQL for whether nobody ever deleted the record of a `remoteRecord` row, as its BLOB says.
     static func wasNeverDeleted(in table: String) -> String {
         "substr(\(table).remoteRecord, 2, 1) IN (x'00', x'02')"
     }
 
     /// Reads a BLOB.
     ///
-    /// - Throws: `damagedRecord` when it is not one of ours; errors of SQLite, and of a task that was cancelled, which say nothing of
-    ///   the BLOB.
+    /// - Throws: `damagedRecord` when the BLOB is not one of ours; also errors of SQLite and of a cancelled task, which
+    ///   say nothing about the BLOB.
     init(_ blob: [UInt8], shapes: ShapeTable, name: String) throws {
         do {
             try self.init(blob, fieldNames: shapes.fieldNames)
@@ -111,8 +111,8 @@ package struct RecordMetadata {
 
     /// Reads a BLOB.
     ///
-    /// - Parameter fieldNames: the names that belong to a shape's number.
-    /// - Throws: an error of any kind when it is not one of ours.
+    /// - Parameter fieldNames: finds the names of a shape by its number.
+    /// - Throws: an error of any kind when the BLOB is not one of ours.
     package init(_ blob: [UInt8], fieldNames: (Int64) throws -> [String]) throws {
         var reader = ByteReader(blob)
         try self.init(&reader, fieldNames: fieldNames)

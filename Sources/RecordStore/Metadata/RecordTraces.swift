@@ -1,14 +1,14 @@
 import GRDB
 import SyncModel
 
-/// What the engine's tables hold of records, and how it is removed: a table with a column for a record's name belongs here.
+/// Removes records from the engine's tables. Each table with a column for a record's name belongs here.
 ///
-/// The rows in the tables of the types are not touched. What ``NewRecords`` and a ``WorkingSet`` take back of what they have
-/// written themselves is not a trace.
+/// It leaves the rows in the tables of the types alone. ``NewRecords`` and ``WorkingSet`` themselves take back what
+/// they have just written.
 enum RecordTraces {
     /// Forgets a record.
     ///
-    /// That a peer has refused the record stays noted: the peer still holds something else.
+    /// It keeps the note that a peer has refused the record: the peer still holds another state.
     static func remove(_ db: Database, of name: RecordName) throws {
         for sql in [
             "DELETE FROM remoteRecord WHERE remoteRecordID = ?",
@@ -20,7 +20,7 @@ enum RecordTraces {
         try UnsyncedRecords.removeSize(db, name)
     }
 
-    /// Forgets all records of a zone, and which files they have had.
+    /// Forgets all records of a zone, and the files that they have had.
     static func removeAll(_ db: Database, in zone: Int64) throws {
         for sql in [
             """

@@ -1,12 +1,12 @@
 import GRDB
 import SyncModel
 
-/// The lists of field names that records have, by number: the table `recordShape`.
+/// The lists of field names of records, by number: the table `recordShape`.
 ///
-/// Read when they are asked for, and kept for one transaction: a number that a rolled-back transaction gave out means
-/// nothing. How many there are is for those to say who write records, so only some of them are in memory.
+/// It reads lists when they are needed and keeps them for one transaction, because a rollback takes their numbers back.
+/// Writers of records decide how many lists there are, so it keeps only some in memory.
 final class ShapeTable {
-    /// So many lists are kept, and all are let go when there are more.
+    /// The most lists in memory; it drops all of them to make room for more.
     static let limit = 1024
 
     let db: Database
@@ -15,7 +15,7 @@ final class ShapeTable {
 
     init(_ db: Database) { self.db = db }
 
-    /// How many lists are in memory.
+    /// The number of lists in memory.
     var count: Int { namesByID.count }
 
     func fieldNames(_ id: Int64) throws -> [String] {
@@ -30,7 +30,7 @@ final class ShapeTable {
         return names
     }
 
-    /// The number of a list of names, given out now if it is new.
+    /// Returns the number of a list of names, and gives one to a new list.
     func id(_ names: [String]) throws -> Int64 {
         if names.isEmpty { return 0 }
         if let id = idsByNames[names] { return id }

@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// The records of a store, in lists: ``RecordStore/listing``.
+/// Lists of a store's records: ``RecordStore/listing``.
 public struct StoreListing: Sendable {
     let store: RecordStore
 
@@ -21,7 +21,7 @@ public struct StoreListing: Sendable {
         }
     }
 
-    /// The records that are kept aside, and what each waits for.
+    /// The held records, and what each waits for.
     public func held(
         _ db: Database, type: String?, in scope: ZoneScope = .all
     ) throws -> [RecordListEntry] {
@@ -44,7 +44,8 @@ public struct StoreListing: Sendable {
         }
     }
 
-    /// The deleted records that can be restored, the last one first. Fold first. Reads all that is deleted or hidden.
+    /// The deleted records that a person can restore, the last one first. Fold first. Reads all deleted and hidden
+    /// records.
     ///
     /// - Parameter type: nil for all types.
     public func deleted(
@@ -63,7 +64,7 @@ public struct StoreListing: Sendable {
         }.sorted { ($1.time, $0.name) < ($0.time, $1.name) }
     }
 
-    /// Whether a record is out of sight only because another one is deleted. Fold first.
+    /// Whether a record is out of sight only because of the deletion of another one. Fold first.
     public func isHidden(_ db: Database, _ name: RecordName) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
@@ -73,7 +74,8 @@ public struct StoreListing: Sendable {
                     """), arguments: [name.description]) ?? false
     }
 
-    /// Hands over every live record of a zone, held ones included, in order of name; not those that go with a deleted one.
+    /// Passes every live record of a zone to `body`, held ones included, in order of name. It leaves out hidden
+    /// records.
     public func forEachLiveState(
         _ db: Database, zone: ZoneTarget = .default, _ body: (RecordState) throws -> Void
     ) throws {
@@ -82,7 +84,7 @@ public struct StoreListing: Sendable {
         }
     }
 
-    /// Hands over every record of a zone, deleted ones included, in order of name.
+    /// Passes every record of a zone to `body`, deleted ones included, in order of name.
     package func forEachState(
         _ db: Database, zone: ZoneTarget = .default, where condition: String = "TRUE",
         _ body: (RecordState) throws -> Void

@@ -1,6 +1,6 @@
 import GRDB
 
-/// What the user of a store decides about sync: ``RecordStore/settings``.
+/// The user's settings for sync: ``RecordStore/settings``.
 public struct StoreSettings: Sendable {
     let store: RecordStore
 
@@ -8,10 +8,10 @@ public struct StoreSettings: Sendable {
         try await store.database.read { try SyncSettings($0) }
     }
 
-    /// Whether this store has connections with others at all.
+    /// Whether this store connects with others at all.
     public func isSyncOn() async throws -> Bool { try await current().isSyncOn }
 
-    /// Switches sync on or off, until it is switched the other way. Changes are tracked all the time.
+    /// Switches sync on or off, until the next call. The store tracks changes in either case.
     public func setSyncOn(_ isOn: Bool) async throws {
         try await store.database.write { db in
             try SyncState.set(db, .isSyncOff, isOn ? nil : 1)

@@ -1,32 +1,32 @@
 import GRDB
 import SyncModel
 
-/// What a store holds, in numbers.
+/// The content of a store, in numbers.
 public struct StoreStatus: Sendable {
-    /// How many records each type's table has.
+    /// The number of records in each type's table.
     public let records: [String: Int]
-    /// How many deletions are remembered.
+    /// The number of deletions that the store remembers.
     public let tombstones: Int
-    /// How many records nobody has deleted, but go with one that somebody has, and come back with it.
+    /// The number of records that nobody has deleted, but that are hidden with a deleted one, and come back with it.
     public let hidden: Int
-    /// How many records are kept aside because something they need is not here.
+    /// The number of held records: something that they need is not here.
     public let held: Int
-    /// How many changes wait for at least one paired machine, or have not been looked at by sync yet.
+    /// The number of changes that at least one paired machine has not acknowledged, or that sync has not folded yet.
     public let pending: Int
     /// The digest of the default zone's live records.
     public let digest: ZoneDigest
-    /// The default zone first.
+    /// All zones, the default zone first.
     public let zones: [Zone]
     /// The records that peers have refused.
     public let refused: [RefusedRecord]
-    /// The rows and records of this store that stay here; of very many the first ``maximumUnsyncedListed``.
+    /// The rows and records that stay in this store, at most ``maximumUnsyncedListed`` of them.
     public let unsynced: [UnsyncedRecord]
-    /// How many these are in all.
+    /// The number of all rows and records that stay in this store.
     public let unsyncedCount: Int
     /// Whether sync is switched on.
     public let isSyncOn: Bool
     public let peers: [Peer]
-    /// How far the newest stamp lies in the future, in milliseconds; 0 when it does not.
+    /// The distance of the newest stamp into the future, in milliseconds; 0 when it lies in the past.
     public let clockAhead: Int64
 
     /// The most entries of ``unsynced``.

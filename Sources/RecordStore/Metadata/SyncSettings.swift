@@ -1,11 +1,11 @@
 import GRDB
 
-/// What a store's user has decided about sync.
+/// The user's settings for sync in a store.
 package struct SyncSettings: Sendable, Equatable {
-    /// Grows with each decision.
+    /// Grows with each change of the settings.
     package let version: Int64
     package let isSyncOn: Bool
-    /// How often this store has given up what it had in a zone.
+    /// The number of times that this store gave up the content of a zone.
     package let erasures: Int64
 
     init(_ db: Database) throws {
@@ -14,7 +14,7 @@ package struct SyncSettings: Sendable, Equatable {
         erasures = try SyncState.integer(db, .erasures) ?? 0
     }
 
-    /// Lets sessions that are running, of any process, look at what they go by.
+    /// Makes the running sessions of all processes read the settings again.
     static func noteChanged(_ db: Database) throws {
         let version = try SyncState.integer(db, .settingsVersion) ?? 0
         try SyncState.set(db, .settingsVersion, version + 1)

@@ -1,28 +1,29 @@
 import GRDB
 import SyncModel
 
-/// The names in the table `syncState`.
+/// A name in the table `syncState`.
 struct SyncState {
     let name: String
 
     static let formatVersion = SyncState(name: "formatVersion")
-    /// The id under which writes were stamped here last, as 16 hexadecimal digits.
+    /// The id that stamped the last writes here, as 16 hexadecimal digits.
     static let replica = SyncState(name: "replica")
     /// The last time that the hybrid logical clock issued or saw.
     static let clock = SyncState(name: "clock")
     /// The number of the last change to a record's state.
     static let lastSequence = SyncState(name: "lastSequence")
-    /// When deletions were purged last, in milliseconds since 1970.
+    /// The time of the last purge of deletions, in milliseconds since 1970.
     static let lastPurge = SyncState(name: "lastPurge")
-    /// Which files are fetched from peers; see ``AssetPolicy``.
+    /// The files to fetch from peers; see ``AssetPolicy``.
     static let assetPolicy = SyncState(name: "assetPolicy")
     /// 1 when sync is switched off.
     static let isSyncOff = SyncState(name: "isSyncOff")
-    /// How often the store has given up what it had in a zone: sessions that went by that have to begin anew.
+    /// The number of times that the store gave up the content of a zone: sessions that relied on the content have to
+    /// begin anew.
     static let erasures = SyncState(name: "erasures")
-    /// Grows when the user decides something that running sessions have to know of.
+    /// Grows when the user changes something that running sessions have to know.
     static let settingsVersion = SyncState(name: "settingsVersion")
-    /// The fields, in order, that the capture triggers of a type know.
+    /// The fields that the capture triggers of a type cover, in order.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
 
     static func integer(_ db: Database, _ state: SyncState) throws -> Int64? {

@@ -2,19 +2,19 @@ import SyncModel
 
 /// A row or a record of this store that sync does not carry to other machines.
 public struct UnsyncedRecord: Sendable, Hashable {
-    /// A stable name of the reason; more may be added.
+    /// A stable name of the reason; later versions may add more.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
-        /// The row's `recordName` is not the name of a record of its table. Another name mends it.
+        /// The row's `recordName` is not the name of a record of its table. A new name mends it.
         public static let name = Reason(description: "name")
-        /// The record takes more than ``RecordStore/maximumRecordSize``. It travels again when it is smaller.
+        /// The record takes more than ``RecordStore/maximumRecordSize``. It travels again once it is smaller.
         public static let size = Reason(description: "size")
     }
 
-    /// The table of the row, which is the record type that its record should have.
+    /// The table of the row, and so the record type that its record should have.
     public let table: String
-    /// The row's `recordName`, for people: control characters are written as `\u{…}`, a BLOB as `x'…'`.
+    /// The row's `recordName`, for people: it shows control characters as `\u{…}`, a BLOB as `x'…'`.
     public let name: String
     public let reason: Reason
 }

@@ -17,7 +17,7 @@ enum UnsyncedRecords {
         }
     }
 
-    /// By table and name, at most `limit` of them.
+    /// All entries by table and name, at most `limit` of them.
     static func all(_ db: Database, limit: Int) throws -> [UnsyncedRecord] {
         try Row.fetchAll(
             db,
@@ -36,17 +36,17 @@ enum UnsyncedRecords {
         try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM unsyncedRecord")) ?? 0
     }
 
-    /// How many records of a zone stay here, although peers may know an older state of them.
+    /// The number of records of a zone that stay here, although peers may know an older state of them.
     static func count(_ db: Database, zone: Int64) throws -> Int {
         let statement = try db.cachedStatement(sql: "SELECT COUNT(*) FROM unsyncedRecord WHERE zone = ?")
         return try Int.fetchOne(statement, arguments: [zone]) ?? 0
     }
 
-    /// Notes a row whose name cannot be synced, or that it is gone, as an entry of the journal tells.
+    /// Notes a row whose name sync cannot use, or removes the note if the row is gone.
     ///
     /// - Parameters:
-    ///   - entry: the entry's id. The name is compared in SQL, which knows its bytes.
-    ///   - table: the table that the entry speaks of.
+    ///   - entry: the id of the journal entry of the row. SQL compares the name, because only SQL knows its bytes.
+    ///   - table: the table of the row.
     static func noteName(_ db: Database, journalEntry entry: Int64, in table: RecordTable) throws {
         try db.cachedStatement(
             sql: """
@@ -87,8 +87,8 @@ enum UnsyncedRecords {
     /// The name of a row, for people.
     ///
     /// - Parameters:
-    ///   - bytes: what `CAST(recordName AS BLOB)` gives.
-    ///   - type: what `typeof(recordName)` gives.
+    ///   - bytes: the result of `CAST(recordName AS BLOB)`.
+    ///   - type: the result of `typeof(recordName)`.
     static func shownName(_ bytes: Data, type: String) -> String {
         guard type != "blob" else { return "x'\(Array(bytes).hexadecimal)'" }
         return String(decoding: bytes, as: UTF8.self).unicodeScalars.reduce(into: "") { shown, scalar in

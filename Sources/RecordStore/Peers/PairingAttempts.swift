@@ -1,26 +1,26 @@
 import GRDB
 import SyncModel
 
-/// The table `pairingAttempt`: who has tried to pair with this machine lately, and did not succeed.
+/// The table `pairingAttempt`: the recent failed attempts to pair with this machine, by address.
 ///
-/// It is kept in the store, because a program that shows one code and ends would otherwise begin with nothing each time.
-/// Nothing is ever dropped to make room, so nobody can have his own attempts forgotten by making others: while there are
-/// too many in all, nobody may try.
+/// The store keeps them, because a program that shows one code and ends would otherwise begin with no attempts each
+/// time. It never drops an attempt to make room. So nobody can make it forget attempts by making others: while there
+/// are too many in all, nobody may try.
 enum PairingAttempts {
-    /// For how long an attempt counts, in milliseconds.
+    /// The time for which an attempt counts, in milliseconds.
     static let window: Int64 = 600_000
-    /// How many attempts one address has in that time.
+    /// The most attempts of one address in that time.
     static let limit = 5
-    /// How many all addresses have together.
+    /// The most attempts of all addresses together in that time.
     static let limitOfAll = 64
 
-    /// Looks whether there may be another attempt.
+    /// Checks whether an address may make another attempt.
     ///
     /// - Parameter now: milliseconds since 1970.
     /// - Throws: `tooManyAttempts`.
     static func check(_ db: Database, from address: String, now: Int64) throws {
         for (mine, limit) in [(true, limit), (false, limitOfAll)] {
-            // What lies in the future was counted by a clock that was wrong.
+            // A wrong clock stamped attempts that lie in the future.
             let times = try Int64.fetchAll(
                 db,
                 sql: """
@@ -35,7 +35,7 @@ enum PairingAttempts {
     /// Counts an attempt.
     ///
     /// - Parameter now: milliseconds since 1970.
-    /// - Throws: `tooManyAttempts` without counting it.
+    /// - Throws: `tooManyAttempts`; it does not count the attempt then.
     static func begin(_ db: Database, from address: String, now: Int64) throws {
         try check(db, from: address, now: now)
         try db.execute(
@@ -44,7 +44,7 @@ enum PairingAttempts {
             sql: "INSERT INTO pairingAttempt (address, time) VALUES (?, ?)", arguments: [address, now])
     }
 
-    /// Forgets the attempts of an address from which a machine was paired.
+    /// Forgets the attempts of an address after a machine there has paired.
     static func succeeded(_ db: Database, from address: String) throws {
         try db.execute(sql: "DELETE FROM pairingAttempt WHERE address = ?", arguments: [address])
     }

@@ -1,9 +1,9 @@
 import SyncModel
 
-/// How far the exchange of one zone with one peer has come.
+/// The progress of the exchange of one zone with one peer.
 package struct PeerProgress: Sendable {
-    /// The peer has acknowledged our changes up to this number.
+    /// The number up to which the peer has acknowledged our changes.
     package var acknowledgedSequence: Int64
-    /// What we hold of the peer's changes; nil before the first.
+    /// The token of the peer's changes that we hold; nil before the first.
     package var received: ChangeToken?
 }

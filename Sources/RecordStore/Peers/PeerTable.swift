@@ -8,8 +8,8 @@ enum PeerTable {
         try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM peer ORDER BY name")).map { try peer(db, $0) }
     }
 
-    // CROSS JOIN keeps the order of the tables: each zone's index of changes is read from where the peer is. Left to
-    // itself, SQLite reads all records.
+    // CROSS JOIN keeps the order of the tables, so SQLite reads each zone's index of changes from the peer's number on.
+    // Without it, SQLite reads all records.
     static let countBehind = """
         SELECT COUNT(*) FROM recordZone CROSS JOIN remoteRecord ON remoteRecord.zone = recordZone.id
         WHERE changeSequence > COALESCE(
@@ -20,7 +20,7 @@ enum PeerTable {
                 in: "recordZone.id")) > 0
         """
 
-    /// How many records have changed that a peer has not acknowledged. Counts each of them.
+    /// Counts the changed records that a peer has not acknowledged. Reads an index entry for each.
     static func behind(_ db: Database, _ peer: Peer) throws -> Int {
         try Int.fetchOne(db.cachedStatement(sql: countBehind), arguments: [peer.id]) ?? 0
     }
@@ -36,7 +36,7 @@ enum PeerTable {
         ).map { try peer(db, $0) }
     }
 
-    /// The peer of that name, or whose key begins with that many (at least 8) hexadecimal digits.
+    /// The peer of that name, or with a key that begins with these hexadecimal digits (at least 8).
     static func find(_ db: Database, nameOrKey text: String) throws -> Peer {
         let peers = try all(db)
         if let peer = peers.first(where: { $0.name == text }) { return peer }
@@ -51,7 +51,7 @@ enum PeerTable {
         return peer
     }
 
-    /// Pairs with a key; one that is paired already stays as it is. A name that is taken gets a number.
+    /// Pairs with a key; a paired key stays as it is. If the name is taken, it appends a number.
     static func insert(_ db: Database, key: [UInt8], name: String, now: Int64) throws -> Peer {
         let pairedAt = ISO8601.text(milliseconds: now, fraction: .ifNeeded)
         if let known = try find(db, key: key) { return known }
@@ -70,8 +70,8 @@ enum PeerTable {
         return try find(db, key: key)!
     }
 
-    /// Ends a pairing. What the store knows of the machine's records and tokens stays: the machine may come back with
-    /// what it holds, and whoever had forgotten that would take old records for new ones.
+    /// Ends a pairing. The store keeps what it knows of the machine's records and tokens: the machine may come back
+    /// with its records, and the store must not take old records for new ones.
     static func remove(_ db: Database, _ peer: Peer) throws {
         for sql in [
             "INSERT INTO formerPeer (id, publicKey) SELECT id, publicKey FROM peer WHERE id = ?",
@@ -133,7 +133,8 @@ enum PeerTable {
         return Set(rows.map { RunningProcess(number: $0[0], start: $0[1]) })
     }
 
-    /// Keeps whether this process has sessions with a peer. Processes that were killed could not say that theirs had ended.
+    /// Notes whether this process has sessions with a peer. It also removes the notes of ended processes: a killed
+    /// process could not do that itself.
     static func setConnected(_ db: Database, peer: Int64, _ isConnected: Bool) throws {
         let current = RunningProcess.current
         let ended = try processes(db, peer: peer).filter { !$0.isRunning }.map(\.number)

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A process of this machine, told from others that get its number when it has ended.
+/// A process of this machine, distinct from a later one with the same number.
 struct RunningProcess: Hashable, Sendable {
     let number: Int32
-    /// When it began, in the system's own words; nil where the system does not say.
+    /// The start of the process, as the system gives it; nil where the system does not.
     let start: String?
 
     static let current = RunningProcess(
         number: ProcessInfo.processInfo.processIdentifier,
         start: start(of: ProcessInfo.processInfo.processIdentifier))
 
-    /// Whether the process has not ended. One of which the system says no more than its number passes for running.
+    /// Whether the process still runs. If the system knows no more than its number, it counts as running.
     var isRunning: Bool {
         guard kill(number, 0) == 0 || errno == EPERM else { return false }
         guard let start, let found = Self.start(of: number) else { return true }
@@ -29,11 +29,11 @@ struct RunningProcess: Hashable, Sendable {
             return "\(start.tv_sec).\(start.tv_usec)"
         }
     #else
-        /// The number of clock ticks from the system's start to the process's, with the name of that run of the system.
+        /// The clock ticks from the system's start to the start of the process, with the id of that run of the system.
         private static func start(of number: Int32) -> String? {
             guard let status = text("/proc/\(number)/stat"),
                 let system = text("/proc/sys/kernel/random/boot_id"),
-                // The program's name comes before it in brackets, and may have blanks and brackets itself.
+                // The program's name in brackets comes first, and may contain blanks and brackets itself.
                 let end = status.lastIndex(of: ")")
             else { return nil }
             let fields = status[end...].split(separator: " ")
@@ -41,7 +41,7 @@ struct RunningProcess: Hashable, Sendable {
             return "\(system.prefix { !$0.isNewline }) \(fields[20])"
         }
 
-        /// What stands in a file of the system's; nil when it is not there, or not for everybody.
+        /// The content of a file of the system; nil when it is missing or this process may not read it.
         private static func text(_ path: String) -> String? {
             (try? PosixFile(path, O_RDONLY).read(at: 0, upTo: 4096)).map {
                 String(decoding: $0, as: UTF8.self)

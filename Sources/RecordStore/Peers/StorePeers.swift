@@ -14,7 +14,7 @@ public struct StorePeers: Sendable {
     /// The machines this one is paired with, by name.
     public func all(_ db: Database) throws -> [Peer] { try PeerTable.all(db) }
 
-    /// How many records have changed that a peer has not acknowledged. Fold first. Counts each of them.
+    /// Counts the changed records that a peer has not acknowledged. Fold first. Reads an index entry for each.
     public func behind(_ db: Database, _ peer: Peer) throws -> Int { try PeerTable.behind(db, peer) }
 
     /// The peer with that static key, if it is paired.
@@ -22,17 +22,17 @@ public struct StorePeers: Sendable {
         try await store.database.read { try PeerTable.find($0, key: key) }
     }
 
-    /// Pairs with a key. A key that is paired already stays as it is.
+    /// Pairs with a key. A paired key stays as it is.
     package func add(key: [UInt8], name: String) async throws -> Peer {
         try await store.database.write { [self] db in try add(db, key: key, name: name) }
     }
 
-    /// Pairs with a key in the transaction that is open.
+    /// Pairs with a key in the open transaction.
     package func add(_ db: Database, key: [UInt8], name: String) throws -> Peer {
         try PeerTable.insert(db, key: key, name: name, now: store.now())
     }
 
-    /// Ends the pairing with the peer of that name, or whose key begins so. Records stay.
+    /// Ends the pairing with the peer of that name, or with a key that begins with that text. Records stay.
     ///
     /// - Throws: `noSuchPeer`, `ambiguous`.
     @discardableResult
@@ -45,7 +45,7 @@ public struct StorePeers: Sendable {
         }
     }
 
-    /// Ends the pairing with a peer in the transaction that is open.
+    /// Ends the pairing with a peer in the open transaction.
     package func remove(_ db: Database, _ peer: Peer) throws {
         try PeerTable.remove(db, peer)
     }
@@ -66,9 +66,9 @@ public struct StorePeers: Sendable {
 
     // MARK: Leaving
 
-    /// The zones that would be erased if a peer were forgotten with all that the two share.
+    /// The zones to erase if the user forgets a peer with all that the two share.
     ///
-    /// - Throws: `noSuchPeer`, `ambiguous`; `sharedZone` when one of the zones is shared with another peer as well, which
+    /// - Throws: `noSuchPeer`, `ambiguous`; `sharedZone` when another peer shares one of the zones, because that peer
     ///   would bring everything back.
     public func zonesToErase(whenForgetting nameOrKey: String) async throws -> [Zone] {
         try await store.database.read { [self] db in
@@ -105,7 +105,8 @@ public struct StorePeers: Sendable {
             try SyncSettings.noteChanged(db)
             return (peer, hashes)
         }
-        // Not before it is certain that no record has them; and no others, which somebody may be adding just now.
+        // Only now is it certain that no record has the files. It removes no other files, because somebody may be
+        // adding them.
         try await removeFiles(hashes)
         return peer
     }
@@ -122,7 +123,8 @@ public struct StorePeers: Sendable {
 
     // MARK: Pairing
 
-    /// Looks whether an address may try to pair with this machine. Writes nothing, so that whoever may not costs nothing.
+    /// Checks whether an address may try to pair with this machine. It writes nothing, so that refused attempts cost
+    /// little.
     ///
     /// - Throws: `tooManyAttempts`.
     package func checkPairingAttempt(from address: String) async throws {
@@ -133,17 +135,17 @@ public struct StorePeers: Sendable {
 
     /// Counts an attempt to pair with this machine, until it succeeds or is ten minutes old.
     ///
-    /// - Parameter address: where it comes from; what counts as one address is for the caller to say.
-    /// - Throws: `tooManyAttempts`, with a sentence for both sides, when there were as many as may be.
+    /// - Parameter address: the origin of the attempt; the caller decides what counts as one address.
+    /// - Throws: `tooManyAttempts`, with a sentence for both sides, when the limit is reached.
     package func beginPairingAttempt(from address: String) async throws {
         try await store.database.write { [self] db in
             try PairingAttempts.begin(db, from: address, now: store.now())
         }
     }
 
-    /// Pairs with a key that has proved to know the code. A key that is paired already stays as it is.
+    /// Pairs with a key that has proved to know the code. A paired key stays as it is.
     ///
-    /// - Parameter address: where the attempts came from, which are forgotten.
+    /// - Parameter address: the origin of the attempts, which the store then forgets.
     package func add(key: [UInt8], name: String, from address: String) async throws -> Peer {
         try await store.database.write { [self] db in
             try PairingAttempts.succeeded(db, from: address)
@@ -153,7 +155,7 @@ public struct StorePeers: Sendable {
 
     // MARK: Notes of sessions
 
-    /// Keeps that both sides found their digests equal just now.
+    /// Notes that both sides have just found their digests equal.
     package func noteInSync(with peer: Peer) async throws {
         let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded)
         try await store.database.write { db in
@@ -164,12 +166,11 @@ public struct StorePeers: Sendable {
         try await store.upkeep.purgeIfDue()
     }
 
-    /// Keeps whether this process has live sessions with a peer.
+    /// Notes whether this process has live sessions with a peer.
     ///
     /// - Parameters:
-    ///   - error: what went wrong with the peer, for `status`; nil leaves what is there.
-    ///   - isConnected: asked when the store is written to, so that of several sessions that begin and end the last word
-    ///     is true.
+    ///   - error: the last error with the peer, for `status`; nil keeps the noted one.
+    ///   - isConnected: called in the transaction, so that the last write is true when several sessions begin and end.
     package func noteConnected(
         with peer: Peer, error: String? = nil, _ isConnected: @escaping @Sendable () -> Bool
     ) async throws {
@@ -182,7 +183,7 @@ public struct StorePeers: Sendable {
         }
     }
 
-    /// Keeps where a peer was reached.
+    /// Notes the address at which this machine reached a peer.
     package func noteAddress(_ address: String, of peer: Peer) async throws {
         try await store.database.write { db in
             try db.execute(sql: "UPDATE peer SET address = ? WHERE id = ?", arguments: [address, peer.id])

@@ -2,12 +2,12 @@ import GRDB
 import GRDBSQLite
 import SyncModel
 
-/// The arguments of a statement that is executed many times, in a buffer that is used again.
+/// The arguments of a statement that runs many times, in a reusable buffer.
 ///
-/// GRDB's arguments are boxed one by one, and SQLite by itself makes a copy of each text and blob. Here they are put one
-/// behind the other into one buffer, and SQLite reads them there.
+/// GRDB boxes each of its arguments, and SQLite by default copies each text and blob. This type puts the arguments one
+/// after the other into one buffer, and SQLite reads them there.
 ///
-/// A statement may be kept for longer than the buffer is there, so nothing stays bound when it has been executed.
+/// A statement may live longer than the buffer, so nothing stays bound after the execution.
 struct Bindings: ~Copyable {
     private enum Argument {
         case null
@@ -27,7 +27,7 @@ struct Bindings: ~Copyable {
 
     deinit { buffer.deallocate() }
 
-    /// Begins with the first argument.
+    /// Discards the arguments, to begin with the first one.
     mutating func begin() {
         arguments.removeAll(keepingCapacity: true)
         used = 0
@@ -35,7 +35,7 @@ struct Bindings: ~Copyable {
 
     mutating func append(_ value: Int64?) { arguments.append(value.map(Argument.integer) ?? .null) }
 
-    /// By its length, so that a text may contain NUL.
+    /// Appends a text with its length, because it may contain NUL.
     mutating func append(_ text: String?) {
         guard let text else { return arguments.append(.null) }
         let count = text.utf8.count
@@ -53,7 +53,7 @@ struct Bindings: ~Copyable {
         used += bytes.count
     }
 
-    /// As it is written to the column of a field.
+    /// Appends a value in the form in which a field's column holds it.
     mutating func append(_ value: FieldValue) {
         switch value {
         case .null: arguments.append(.null)
@@ -84,14 +84,14 @@ struct Bindings: ~Copyable {
 
     /// Executes a statement with these arguments.
     ///
-    /// - Parameter statement: one of ``GRDB/Database/statementToBind(_:)``.
+    /// - Parameter statement: a statement of ``GRDB/Database/statementToBind(_:)``.
     borrowing func execute(_ statement: Statement) throws {
         defer { sqlite3_clear_bindings(statement.sqliteStatement) }
         try bind(to: statement)
         try statement.execute()
     }
 
-    /// Resets a statement, and binds everything to it.
+    /// Resets a statement, and binds all arguments to it.
     private borrowing func bind(to statement: Statement) throws {
         let row = statement.sqliteStatement
         sqlite3_reset(row)
@@ -103,7 +103,7 @@ struct Bindings: ~Copyable {
         }
     }
 
-    /// Without a destructor SQLite neither copies nor frees what it is given.
+    /// Binds without a destructor, so that SQLite neither copies nor frees the memory.
     private borrowing func bind(_ argument: Argument, to row: OpaquePointer, at index: Int32) -> Int32 {
         switch argument {
         case .null: return sqlite3_bind_null(row, index)
@@ -117,7 +117,7 @@ struct Bindings: ~Copyable {
         }
     }
 
-    /// Whether a query finds anything with these arguments.
+    /// Whether a query finds any row with these arguments.
     borrowing func findsRow(_ statement: Statement) throws -> Bool {
         defer {
             sqlite3_reset(statement.sqliteStatement)
@@ -137,14 +137,14 @@ struct Bindings: ~Copyable {
 }
 
 extension Database {
-    /// A statement whose arguments ``Bindings`` binds: GRDB is told that all are bound.
+    /// Returns a cached statement for ``Bindings``. GRDB takes all its arguments as bound.
     func statementToBind(_ sql: String) throws -> Statement {
         let statement = try cachedStatement(sql: sql)
         statement.setUncheckedArguments(StatementArguments())
         return statement
     }
 
-    /// The same for a statement that is kept by whoever asks for it.
+    /// Does the same with a new statement, which the caller keeps.
     func makeStatementToBind(_ sql: String) throws -> Statement {
         let statement = try makeStatement(sql: sql)
         statement.setUncheckedArguments(StatementArguments())
@@ -153,7 +153,7 @@ extension Database {
 }
 
 extension DatabaseError {
-    /// - Returns: false when a constraint refuses what `body` does.
+    /// - Returns: false when a constraint refuses what `body` writes.
     static func catchingConstraint(_ body: () throws -> Void) throws -> Bool {
         do {
             try body()

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What SQLite makes of values that are written to a column.
+/// The conversion that SQLite applies to values written to a column.
 ///
 /// Source: sqlite.org, "Datatypes In SQLite", section 3.1, "Determination Of Column Affinity".
 enum ColumnAffinity {
@@ -21,7 +21,7 @@ enum ColumnAffinity {
         }
     }
 
-    /// Whether a value surely comes back as it was written. A no means that one has to look.
+    /// Whether a value surely comes back unchanged. If false, the caller has to read the column.
     func surelyKeeps(_ value: FieldValue, _ kind: FieldDefinition.Kind) -> Bool {
         switch (value, kind) {
         case (.null, _), (.blob, _): true

@@ -7,13 +7,13 @@ extension DeleteRule {
         switch self {
         case .cascade: "CASCADE"
         case .nullify: "SET NULL"
-        // Not RESTRICT, which would refuse even what the same transaction puts right.
+        // Not RESTRICT: it would refuse even what the same transaction corrects later.
         case .deny: "NO ACTION"
         }
     }
 }
 
-/// The record types that an app syncs, handed to the engine by the app.
+/// The record types that an app syncs. The app passes them to the engine.
 ///
 /// ```swift
 /// let schema = try RecordSchema([
@@ -27,11 +27,11 @@ extension DeleteRule {
 /// ```
 public struct RecordSchema: Sendable {
     public let types: [RecordType]
-    /// Every reference, in priority order: the order in which the types and their fields were listed. A deletion
-    /// is propagated along those listed first before it is propagated along the others.
+    /// Every reference, in priority order: the order in which the app listed the types and their fields. A deletion
+    /// follows those listed first before the others.
     public let relationships: [Relationship]
-    /// The names of the types, those that others refer to before these. Of types that refer to each other in a circle, the
-    /// one that was listed first.
+    /// The names of the types. A type that others refer to comes before these; in a circle of references, the type that
+    /// was listed first comes first.
     let namesInOrderOfReference: [String]
     private let typesByName: [String: RecordType]
     private let relationshipsByTarget: [String: [Relationship]]
@@ -63,7 +63,7 @@ public struct RecordSchema: Sendable {
         return ordered
     }
 
-    /// The type of that name, unless this schema does not know it.
+    /// The type of that name; nil if this schema does not know it.
     public func type(_ name: String) -> RecordType? { typesByName[name] }
 
     /// The references that lead to records of a type, in priority order.

@@ -6,7 +6,7 @@ import SyncModel
 /// Reads and writes the rows of one record type.
 struct RecordTable {
     let type: RecordType
-    /// Those of ``type``, sorted.
+    /// The field names of ``type``, sorted.
     let fieldNames: [String]
     private let kinds: [String: FieldDefinition.Kind]
     private let selectSQL: String
@@ -14,7 +14,7 @@ struct RecordTable {
     private let deleteSQL: String
     private let affinities: [String: ColumnAffinity]
 
-    /// Reads how the table declares its columns.
+    /// Reads the table's declarations of columns.
     init(_ type: RecordType, _ db: Database) throws {
         affinities = try Dictionary(
             uniqueKeysWithValues: db.columns(in: type.name).map {
@@ -31,7 +31,7 @@ struct RecordTable {
 
     func hasColumn(_ field: String) -> Bool { kinds[field] != nil }
 
-    /// How the column of a field is understood, and what it makes of values; nil for a field without a column.
+    /// The kind and affinity of a field's column; nil for a field without a column.
     func column(_ field: String) -> (kind: FieldDefinition.Kind, affinity: ColumnAffinity)? {
         guard let kind = kinds[field], let affinity = affinities[field] else { return nil }
         return (kind, affinity)
@@ -47,14 +47,15 @@ struct RecordTable {
         let rows = try Row.fetchCursor(statement)
         guard let row = try rows.next() else { return nil }
         let values = self.values(statement.sqliteStatement, from: 0)
-        // Other programs may have written anything there.
+        // Other programs may have written any value there.
         let modificationDate = String.fromDatabaseValue(row[type.fields.count])
-        // Step to the end, so that the statement does not hold the transaction open.
+        // Steps to the end, so that the statement does not hold the transaction open.
         while try rows.next() != nil {}
         return (values, modificationDate)
     }
 
-    /// The values of a row in order of ``RecordType/fields``, which stand in the columns of a statement from `first` on.
+    /// Reads the values of a row in order of ``RecordType/fields`` from the columns of a statement, beginning at
+    /// `first`.
     func values(_ row: SQLiteStatement, from first: Int32) -> [FieldValue] {
         var values: [FieldValue] = []
         values.reserveCapacity(type.fields.count)
@@ -71,7 +72,7 @@ struct RecordTable {
     }
 
     /// Inserts or updates a record's row: the columns of its fields that the table has, and `modificationDate`.
-    /// Columns that no replica has written keep what they have, or take their default.
+    /// Columns that no replica has written keep their values, or take their defaults.
     func upsert(_ state: RecordState, by statements: RowStatements) throws {
         let fields = state.fields.filter { hasColumn($0.name) }
         let columns = ["recordName"] + fields.map(\.name) + ["modificationDate"]
@@ -83,10 +84,10 @@ struct RecordTable {
         try bindings.execute(statements.statement(upsertSQL(columns), isOneOfFew: isWhole))
     }
 
-    /// Updates a record's row where the state has other values than the row, and `modificationDate`: indexes of other
-    /// columns are left as they are.
+    /// Updates a record's row where the state has other values than the row, and `modificationDate`. SQLite then leaves
+    /// the indexes of other columns alone.
     ///
-    /// - Parameter present: the fields as the row has them.
+    /// - Parameter present: the fields with the values of the row.
     /// - Returns: false when there is no row.
     func update(
         _ db: Database, _ state: RecordState, from present: [RecordField], by statements: RowStatements
@@ -105,9 +106,9 @@ struct RecordTable {
         return db.changesCount > 0
     }
 
-    /// The fields of a row just written whose columns give back another value: a text of digits in a column of
-    /// integers, say, from a peer whose table is declared otherwise. Such values are kept beside the row, so that
-    /// what is passed on is what was received.
+    /// The fields of a row just written whose columns return another value. For example, a peer whose table has other
+    /// column types sends a text of digits for a column of integers. The store keeps such values beside the row, so
+    /// that it passes on exactly what it has received.
     func alteredFields(_ db: Database, _ state: RecordState) throws -> Set<String> {
         let isSuspicious = state.fields.contains { field in
             guard let column = column(field.name) else { return false }
@@ -155,8 +156,8 @@ struct RecordTable {
         }
     }
 
-    /// The text of a column, by its length: SQLite text may contain NUL, and GRDB reads it up to there only. nil when the
-    /// column holds no text.
+    /// Reads the text of a column by its length: SQLite text may contain NUL, and GRDB reads only up to it. nil when
+    /// the column holds no text.
     static func text(_ statement: SQLiteStatement, _ index: Int32) -> String? {
         guard sqlite3_column_type(statement, index) == SQLITE_TEXT else { return nil }
         let text = sqlite3_column_text(statement, index)
@@ -164,7 +165,7 @@ struct RecordTable {
         return String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
     }
 
-    /// Text as the column's kind understands it, where that loses nothing.
+    /// Converts text to the column's kind, if that loses nothing.
     static func understood(_ text: String, _ kind: FieldDefinition.Kind) -> FieldValue {
         switch kind {
         case .value: .text(text)
@@ -176,7 +177,7 @@ struct RecordTable {
 }
 
 extension RecordState {
-    /// What the column `modificationDate` has.
+    /// The value of the column `modificationDate`.
     var modificationDate: String? {
         newestWrite.flatMap { ISO8601.text(milliseconds: $0.time.milliseconds, fraction: .always) }
     }

@@ -4,10 +4,10 @@ import GRDB
 struct RecordTables: Sendable {
     let schema: RecordSchema
     private let byType: [String: RecordTable]
-    /// Whether the foreign keys of all tables are declared to be checked at the end of a transaction.
+    /// Whether all tables declare their foreign keys so that SQLite checks them at the end of a transaction.
     private let areForeignKeysDeferred: Bool
 
-    /// Reads how the tables declare their columns.
+    /// Reads the tables' declarations of columns.
     init(_ schema: RecordSchema, _ db: Database) throws {
         self.schema = schema
         byType = try Dictionary(
@@ -17,17 +17,17 @@ struct RecordTables: Sendable {
 
     subscript(type: String) -> RecordTable? { byType[type] }
 
-    /// Lets rows of this transaction be written before those that they refer to.
+    /// Lets this transaction write rows before the rows that they refer to.
     ///
-    /// Only where it is needed: SQLite compiles every statement anew after this pragma, which costs a small transaction
+    /// It uses the pragma only when it must: SQLite then compiles every statement anew, which costs a small transaction
     /// more than all the rest.
     func deferForeignKeys(_ db: Database) throws {
         guard !areForeignKeysDeferred else { return }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
     }
 
-    /// Whether every foreign key of a table is `DEFERRABLE INITIALLY DEFERRED`, which SQLite tells nowhere but in the
-    /// text of the declaration.
+    /// Whether every foreign key of a table is `DEFERRABLE INITIALLY DEFERRED`. SQLite shows this only in the text of
+    /// the declaration.
     private static func defersForeignKeys(_ table: String, _ db: Database) throws -> Bool {
         let keys = try db.foreignKeys(on: table).count
         guard keys > 0 else { return true }
@@ -35,7 +35,8 @@ struct RecordTables: Sendable {
             db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
             arguments: [table])
         let lines = (sql ?? "").uppercased().split(separator: "\n")
-        // What follows `--` is a comment, or at worst a piece of the declaration that then is not counted.
+        // Skips comments after `--`. A `--` in other places can only hide a part of the declaration, so that the count
+        // is too low.
         let words = lines.flatMap { line in
             line.prefix(upTo: line.firstRange(of: "--")?.lowerBound ?? line.endIndex).split { !$0.isLetter }
         }

@@ -4,9 +4,9 @@ import SyncModel
 public struct Relationship: Sendable, Hashable {
     /// The type that holds the reference.
     public let recordType: String
-    /// The column that holds it.
+    /// The column of the reference.
     public let field: String
-    /// The type it refers to.
+    /// The type that it refers to.
     public let target: String
     public let rule: DeleteRule
     public let isRequired: Bool

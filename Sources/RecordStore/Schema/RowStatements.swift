@@ -1,10 +1,10 @@
 import GRDB
 
-/// The statements by which a transaction writes some columns of rows.
+/// The statements with which a transaction writes some columns of rows.
 ///
-/// Peers choose which fields a record has and which of them change, so there may be as many statements as a type has sets of
-/// columns, and the database's own cache keeps all it ever gets. It gets those that the schema bounds, which are nearly all
-/// that are used; a few of the others are kept for as long as the transaction works.
+/// Peers choose the fields of a record and which of them change. So each set of columns of a type may need a statement,
+/// and the database's own cache never drops one. That cache only gets statements whose number the schema bounds, which
+/// are nearly all in use. This type keeps a few of the others for one transaction.
 final class RowStatements {
     private static let remembered = 32
 
@@ -15,9 +15,9 @@ final class RowStatements {
         self.db = db
     }
 
-    /// A statement whose arguments ``Bindings`` binds.
+    /// Returns a statement for ``Bindings``.
     ///
-    /// - Parameter isOneOfFew: whether the schema bounds how many of its kind there are.
+    /// - Parameter isOneOfFew: whether the schema bounds the number of statements of its kind.
     func statement(_ sql: String, isOneOfFew: Bool) throws -> Statement {
         if isOneOfFew { return try db.statementToBind(sql) }
         if let known = others[sql] { return known }

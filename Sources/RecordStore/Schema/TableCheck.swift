@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// Holds a table against the schema, before any trigger is put on it.
+/// Compares a table with the schema, before the store puts any trigger on it.
 enum TableCheck {
     static func check(_ db: Database, _ type: RecordType, in schema: RecordSchema) throws {
         guard try db.tableExists(type.name) else {
@@ -48,7 +48,7 @@ enum TableCheck {
         }
     }
 
-    /// A column of numbers takes no record name.
+    /// Refuses a column of numbers as the key: it cannot hold a record name.
     private static func checkKey(_ type: RecordType, _ key: ColumnInfo?) throws {
         switch ColumnAffinity(declaredType: key?.type ?? "") {
         case .text, .blob, .numeric: return
@@ -60,8 +60,8 @@ enum TableCheck {
         }
     }
 
-    /// Another machine sends no value for a column that stays here. Where such a column needs one, the table would refuse every
-    /// row that comes.
+    /// Refuses a local column that needs a value: other machines send none for it, so the table would refuse every row
+    /// of theirs.
     private static func checkLocalColumns(
         _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo]
     ) throws {
@@ -79,7 +79,7 @@ enum TableCheck {
                 + "could be written: sync it, give it a DEFAULT, or allow NULL")
     }
 
-    /// No replica can keep a UNIQUE column alone: two machines, both offline, may choose the same value.
+    /// Refuses a UNIQUE column: two machines that are offline may choose the same value.
     private static func checkUniqueIndexes(_ db: Database, _ type: RecordType) throws {
         let fields = Set(type.fieldNames)
         let indexes = try Row.fetchAll(

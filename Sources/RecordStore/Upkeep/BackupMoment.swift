@@ -1,6 +1,6 @@
 import GRDB
 
-/// What a backup has: nothing was written since as long as this is the same.
+/// The moment of a backup. As long as it stays equal, nobody has written anything.
 package struct BackupMoment: Sendable, Equatable {
     private let sequence: Int64
     private let journal: Int64

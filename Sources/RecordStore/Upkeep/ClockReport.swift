@@ -1,11 +1,11 @@
-/// What a store's stamps say when they are held against the wall clock.
+/// A comparison of a store's stamps with the wall clock.
 public struct ClockReport: Sendable, Equatable {
     /// The wall clock, in milliseconds since 1970.
     public let now: Int64
     /// The newest time that the store has issued or seen, in milliseconds since 1970; 0 for a store without any.
     public let newest: Int64
-    /// How many records, deleted ones included, have stamps so far in the future that other machines refuse them.
+    /// The number of records, deleted ones included, with stamps so far in the future that other machines refuse them.
     public let records: Int
-    /// Whether there is something for ``StoreClock/repair(_:allowedSkew:)`` to do.
+    /// Whether ``StoreClock/repair(_:allowedSkew:)`` has anything to do.
     public let needsRepair: Bool
 }

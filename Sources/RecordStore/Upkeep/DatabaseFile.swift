@@ -2,14 +2,14 @@ import CSQLiteConfiguration
 import Foundation
 import GRDB
 
-/// The file of a store's database: ``RecordStore/databaseFile``. It is copied before anything is given up.
+/// The file of a store's database: ``RecordStore/databaseFile``. The engine copies it before it gives anything up.
 package struct DatabaseFile: Sendable {
     let store: RecordStore
 
-    /// Copies the whole database into a new file, as it is now.
+    /// Copies the whole database, as it is now, into a new file.
     ///
-    /// - Returns: the moment of which the backup has everything.
-    /// - Throws: `backupFailed`; nothing is left behind then.
+    /// - Returns: the moment up to which the backup is complete.
+    /// - Throws: `backupFailed`; it then leaves no file behind.
     @discardableResult
     package func backUp(to url: URL) async throws -> BackupMoment {
         do {
@@ -22,20 +22,20 @@ package struct DatabaseFile: Sendable {
         }
     }
 
-    /// Copies the whole database, as the connection that writes sees it, into a new file.
+    /// Copies the whole database, as the writing connection sees it, into a new file.
     ///
-    /// - Returns: the moment of which the copy has everything.
-    /// - Throws: errors of SQLite and of the system; nothing is left behind then.
+    /// - Returns: the moment up to which the copy is complete.
+    /// - Throws: errors of SQLite and of the system; it then leaves no file behind.
     @discardableResult
     package func copy(to url: URL) async throws -> BackupMoment {
         try FileManager.default.createDirectory(
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
-        // Under a name that nobody has, so that no older backup is harmed.
+        // Uses a new name, so that it harms no older backup.
         let new = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).new")
         defer { try? FileManager.default.removeItem(at: new) }
         return try await store.database.writeWithoutTransaction { db in
-            // What is written between the two is in the backup as well.
+            // The backup also contains what somebody writes between the next two statements.
             let moment = try BackupMoment(db)
             try db.execute(sql: "VACUUM INTO ?", arguments: [new.path])
             try FileManager.default.moveItem(at: new, to: url)
@@ -43,10 +43,11 @@ package struct DatabaseFile: Sendable {
         }
     }
 
-    /// Keeps this process from touching the files at the database's paths, which are not the ones that it has open.
+    /// Keeps this process from touching the files at the database's paths, because they are no longer the files that it
+    /// has open.
     ///
-    /// SQLite would copy the log that it has open into the database, over what others have written there, and when the
-    /// last connection closes, it would remove the log of others.
+    /// Otherwise SQLite would copy its open log into the database, over the writes of others. When the last connection
+    /// closes, it would also remove the log of others.
     package func leave() async throws {
         try await store.database.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
@@ -58,7 +59,7 @@ package struct DatabaseFile: Sendable {
 
     /// Whether the database has a write-ahead log.
     package func hasLog() async throws -> Bool {
-        // A new connection would open the log that is there now.
+        // A new connection would open the log that is now at the path.
         let mode = try await store.database.writeWithoutTransaction { db in
             try String.fetchOne(db, sql: "PRAGMA journal_mode")
         }

@@ -1,56 +1,56 @@
 import GRDB
 import SyncModel
 
-/// Finds out of records whether they are sound: in their table, and never deleted. A record that refers to a sound one is
-/// neither taken along by it nor has to bring it back, so there is no need to load it.
+/// Finds out whether records are sound: in their tables, and never deleted. A record that refers to a sound one does
+/// not go with it and need not bring it back, so the store need not load the sound one.
 ///
-/// What was found is remembered, until something is written that may change it: then ``forget()``. Where ``StoreSoundness``
-/// knows that all records are sound, nobody looks at each; whoever wrote a row then asks ``isTargetMissing``.
+/// It remembers the sound records until a write may change them: call ``forget()`` then. If ``StoreSoundness`` knows
+/// that all records are sound, it checks none of them; check ``isTargetMissing`` after each written row then.
 final class SoundRecords {
-    /// More are not kept in memory.
+    /// The most records that it remembers.
     private static let limit = 16_384
 
     private let db: Database
     private let tables: RecordTables
     private let zone: Int64?
-    /// By type, how to look.
+    /// The query for each type.
     private var statements: [String: Statement] = [:]
     private var found: Set<RecordName> = []
     private var last: RecordName?
     private var bindings = Bindings()
-    /// Who knows that all records are sound, and in which zone they are, while that is so.
+    /// The source that knows that all records are sound, with their zone; nil once that may have changed.
     private var knowledge: (soundness: StoreSoundness, zone: Int64)?
 
-    /// - Parameter zone: only records in this one are found; nil for any.
+    /// - Parameter zone: the only zone that counts; nil for all zones.
     init(_ db: Database, _ tables: RecordTables, in zone: Int64?) {
         self.db = db
         self.tables = tables
         self.zone = zone
     }
 
-    /// Something else was written in this transaction.
+    /// Forgets what it has found, because something else was written in this transaction.
     func forget() {
         found.removeAll(keepingCapacity: true)
         last = nil
         knowledge = nil
     }
 
-    /// Spares the looks from now on if all records of the store are known to be sound.
+    /// Skips the checks from now on if all records of the store are known to be sound.
     func rely(on soundness: StoreSoundness) throws {
         guard let zone, try soundness.holds(db, in: zone) else { return }
         knowledge = (soundness, zone)
     }
 
-    /// Whether no look was made, and the row that was just written refers to a record that is not there.
+    /// Whether it skipped the check, and the row just written refers to a missing row.
     var isTargetMissing: Bool { knowledge != nil && db.hasForeignKeyViolation }
 
-    /// The transaction ends: from its commit on all records are known to be sound if they still are.
+    /// Ends the transaction: if all records are still known to be sound, they are so from its commit on.
     func end() throws {
         if let knowledge { try knowledge.soundness.holdsFromCommit(db, in: knowledge.zone) }
     }
 
     func contains(_ name: RecordName) throws -> Bool {
-        // Those that refer to one record often come one behind the other.
+        // Records with the same target often come one after the other.
         if knowledge != nil || name == last || found.contains(name) { return true }
         guard let statement = try statement(for: name.recordType) else { return false }
         bindings.begin()
@@ -63,7 +63,7 @@ final class SoundRecords {
         return true
     }
 
-    /// nil for a type without a table.
+    /// Returns the query for a type; nil if the type has no table.
     private func statement(for type: String) throws -> Statement? {
         if let statement = statements[type] { return statement }
         guard tables[type] != nil else { return nil }

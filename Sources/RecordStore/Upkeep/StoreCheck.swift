@@ -2,27 +2,27 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// What a look at every record of a store has found.
+/// The result of a check of every record of a store.
 public struct StoreCheck: Sendable, Equatable {
-    /// A record of which the tables and what sync knows do not agree.
+    /// A record whose row and metadata do not agree.
     public struct Finding: Sendable, Hashable {
         public enum Kind: String, Sendable, Encodable {
-            /// The table has a row that sync knows nothing of: it was written past the triggers, or what sync knew of
-            /// it is gone.
+            /// The table has a row that sync does not know: somebody wrote it without the triggers, or its metadata is
+            /// lost.
             case unknownRow
-            /// The row has other values than sync last knew: it was changed past the triggers.
+            /// The row has other values than sync last knew: somebody changed it without the triggers.
             case changedRow
-            /// Sync knows of a row that is gone: it was deleted past the triggers.
+            /// Sync knows a row that is gone: somebody deleted it without the triggers.
             case missingRow
-            /// The row's name is none that can be synced; nothing can mend it but another name.
+            /// Sync cannot use the row's name; only a new name mends it.
             case invalidName
-            /// What sync knows of the record cannot be read.
+            /// Sync cannot read the metadata of the record.
             case damagedMetadata
             /// The record takes more than ``RecordStore/maximumRecordSize``; it stays here until it is smaller.
             case tooLarge
 
-            /// Whether ``StoreUpkeep/repair(_:)`` mends it. A name, or what is written in a record, has to be changed by
-            /// who wrote it.
+            /// Whether ``StoreUpkeep/repair(_:)`` mends it. Only the writer of a record can change its name or make it
+            /// smaller.
             public var isMendable: Bool { ![.invalidName, .tooLarge].contains(self) }
         }
 
@@ -30,26 +30,26 @@ public struct StoreCheck: Sendable, Equatable {
         public let kind: Kind
     }
 
-    /// The digest that the store keeps up to date for a zone, and the one that its records have.
+    /// The digest that the store keeps for a zone, and the digest of the zone's records.
     public struct Digests: Sendable, Equatable {
-        /// What the zone is called here.
+        /// The name of the zone on this machine.
         public let zone: String
         public let kept: ZoneDigest
         public let found: ZoneDigest
     }
 
-    /// By record name.
+    /// The findings by record name.
     public let findings: [Finding]
-    /// The default zone's first.
+    /// The digests of all zones, the default zone first.
     public let digests: [Digests]
 
-    /// Those of the default zone.
+    /// The digest that the store keeps for the default zone.
     public var keptDigest: ZoneDigest { digests.first?.kept ?? ZoneDigest() }
     public var foundDigest: ZoneDigest { digests.first?.found ?? ZoneDigest() }
 
-    /// Whether everything that was found can be mended.
+    /// Whether a repair mends all findings.
     public var isMendable: Bool { findings.allSatisfy(\.kind.isMendable) }
 
-    /// Whether nothing was found.
+    /// Whether the check has found no fault.
     public var isSound: Bool { findings.isEmpty && digests.allSatisfy { $0.kept == $0.found } }
 }

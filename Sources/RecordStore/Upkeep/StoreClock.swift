@@ -1,14 +1,14 @@
 import GRDB
 import SyncModel
 
-/// The clock that a store stamps writes with: ``RecordStore/clock``.
+/// The clock that stamps a store's writes: ``RecordStore/clock``.
 public struct StoreClock: Sendable {
-    /// How far the stamps of a peer may lie in the future if nobody says otherwise, in milliseconds: five minutes.
+    /// The default limit for the stamps of a peer in the future, in milliseconds: five minutes.
     public static let defaultAllowedSkew: Int64 = 300_000
 
     let store: RecordStore
 
-    /// The stamp of what somebody does here now.
+    /// Returns a stamp for a local action at this moment.
     func newStamp(_ db: Database) throws -> Stamp {
         var clock = try StoredClock.load(db)
         let time = clock.tick(milliseconds: store.now())
@@ -16,9 +16,9 @@ public struct StoreClock: Sendable {
         return Stamp(time: time, replica: store.replica)
     }
 
-    /// Looks for stamps in the future, as a clock leaves them that was wrong for a while. Fold first.
+    /// Finds stamps in the future, which a wrong clock has left. Fold first.
     ///
-    /// - Parameter allowedSkew: how far in the future is still fine, in milliseconds.
+    /// - Parameter allowedSkew: the allowed distance into the future, in milliseconds.
     public func report(_ db: Database, allowedSkew: Int64 = Self.defaultAllowedSkew) throws
         -> ClockReport
     {
@@ -30,13 +30,12 @@ public struct StoreClock: Sendable {
         )
     }
 
-    /// Stamps anew what was stamped too far in the future, in the same order, as written now. Part of the
-    /// transaction that is open.
+    /// Replaces stamps too far in the future by stamps of this moment, in the same order. Part of the open transaction.
     ///
-    /// Other machines refuse such stamps, so none of them has them, unless its clock was wrong as well; then it has
-    /// to be repaired there, too.
+    /// Other machines refuse such stamps, so they have none of them. A machine whose own clock was wrong as well may
+    /// have them; it then needs the same repair.
     ///
-    /// - Returns: what was found before.
+    /// - Returns: the report from before the repair.
     @discardableResult
     public func repair(_ db: Database, allowedSkew: Int64 = Self.defaultAllowedSkew) throws
         -> ClockReport

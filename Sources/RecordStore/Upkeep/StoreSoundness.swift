@@ -2,18 +2,18 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Whether every record of a store that has a row is sound (``SoundRecords``), as far as this process knows without a look
-/// at each: it has seen the store empty, has put nothing into it since but sound records of one zone, and nobody else has
-/// given a record another state.
+/// This process's knowledge that every record with a row is sound (``SoundRecords``). It holds if the process has seen
+/// the store empty, has since put only sound records of one zone into it, and nobody else has changed the state of a
+/// record.
 ///
-/// While that holds, a reference is sound if its target has a row, and the foreign key sees to that. A first sync into an
-/// empty store is then spared a look at the metadata of whatever its records refer to.
+/// A reference is then sound if its target has a row, which the foreign key checks. So a first sync into an empty store
+/// need not read the metadata of the targets of its records.
 final class StoreSoundness: Sendable {
-    /// A record that was deleted once, and one of another zone, come under a number, and so does whatever changes a state;
-    /// giving a zone up counts as an erasure. What else makes a record unsound takes its row away, without a number: repairs,
-    /// purges, and records that are held.
+    /// A number marks every change of a state, deletions and records of another zone included; giving up a zone counts
+    /// as an erasure. Everything else that makes a record unsound removes its row, without a number: repairs, purges,
+    /// and records that become held.
     private struct Moment: Equatable {
-        /// The one that has all the records.
+        /// The zone of all records.
         let zone: Int64
         let sequence: Int64
         let erasures: Int64
@@ -25,10 +25,10 @@ final class StoreSoundness: Sendable {
         }
     }
 
-    /// When all were sound.
+    /// The moment at which all records were sound.
     private let known = Mutex<Moment?>(nil)
 
-    /// - Parameter zone: where records are to be put.
+    /// - Parameter zone: the zone of the records to write.
     func holds(_ db: Database, in zone: Int64) throws -> Bool {
         guard try Bool.fetchOne(db.cachedStatement(sql: "PRAGMA foreign_keys")) == true else { return false }
         let moment = try Moment(db, zone)
@@ -37,7 +37,7 @@ final class StoreSoundness: Sendable {
             db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM remoteRecord)")) ?? false
     }
 
-    /// The transaction that is open has put nothing into the store but sound records of that zone.
+    /// Notes that the open transaction has only put sound records of that zone into the store.
     func holdsFromCommit(_ db: Database, in zone: Int64) throws {
         let moment = try Moment(db, zone)
         db.afterNextTransaction { _ in self.known.withLock { $0 = moment } }
@@ -45,7 +45,7 @@ final class StoreSoundness: Sendable {
 }
 
 extension Database {
-    /// Whether the open transaction has written a row that refers to one that is not there.
+    /// Whether the open transaction has written a row whose target is missing.
     var hasForeignKeyViolation: Bool {
         var current: Int32 = 0
         var greatest: Int32 = 0

@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// What keeps a store in order: ``RecordStore/upkeep``.
+/// Checks and cleaning of a store: ``RecordStore/upkeep``.
 ///
-/// It holds what sync knows against the tables, mends what differs, and forgets deletions that no machine needs any more.
+/// It compares the metadata with the tables, mends differences, and forgets deletions that no machine needs any more.
 public struct StoreUpkeep: Sendable {
-    /// How long a deletion is remembered at least, in milliseconds: 180 days.
+    /// The least time for which the store remembers a deletion, in milliseconds: 180 days.
     public static let defaultRetention: Int64 = 180 * 86_400_000
 
     private static let purgeInterval: Int64 = 86_400_000
@@ -15,8 +15,7 @@ public struct StoreUpkeep: Sendable {
 
     // MARK: Checking
 
-    /// Holds everything that sync knows against the tables, and computes the digests anew. Fold first. Reads every
-    /// record.
+    /// Compares all metadata with the tables, and computes the digests anew. Fold first. Reads every record.
     public func check(_ db: Database) throws -> StoreCheck {
         var findings: [StoreCheck.Finding] = []
         var digests: [Int64: ZoneDigest] = [:]
@@ -45,7 +44,7 @@ public struct StoreUpkeep: Sendable {
             })
     }
 
-    /// The rows of a table that sync does not know, or cannot know under that name.
+    /// The rows of a table that sync does not know, or whose names it cannot use.
     private func unknownRows(_ db: Database, of type: RecordType) throws -> [StoreCheck.Finding] {
         try Row.fetchAll(
             db,
@@ -77,14 +76,14 @@ public struct StoreUpkeep: Sendable {
         return stored.status == .inTable ? .changedRow : .damagedMetadata
     }
 
-    /// Mends what ``check(_:)`` finds. Part of the transaction that is open.
+    /// Mends what ``check(_:)`` finds. Part of the open transaction.
     ///
-    /// Sync takes a row that it has missed for a write that was made right after the last one that it knows of, or at the
-    /// time that the row's `modificationDate` gives; only a row without either counts as written now. So nothing beats
-    /// what another machine has written later. Of rows that are gone it forgets what it knew. Then every peer compares
-    /// everything in the next session, so that what they have comes back.
+    /// It stamps a row that sync has missed right after the last write that sync knows of it; otherwise with the time
+    /// of the row's `modificationDate`; and only without either with this moment. So the row beats nothing that another
+    /// machine wrote later. It forgets the metadata of rows that are gone. In the next session every peer then compares
+    /// everything, so that their records come back.
     ///
-    /// - Returns: what was found before.
+    /// - Returns: the result of the check before the repair.
     @discardableResult
     public func repair(_ db: Database) throws -> StoreCheck {
         _ = try store.fold(db)
@@ -104,7 +103,7 @@ public struct StoreUpkeep: Sendable {
                 try store.listing.forEachState(db, zone: .one(zone)) { try note($0) }
             }
         }
-        // Folding has moved the sums on from where they were, wherever that was.
+        // The fold changed the kept digests from values that may have been wrong, so this sets the computed ones.
         for (zone, digests) in zip(try Zones.all(db), try check(db).digests) {
             try Zones.setDigest(db, zone.row, digests.found)
         }
@@ -113,18 +112,18 @@ public struct StoreUpkeep: Sendable {
         return found
     }
 
-    /// Checks the store, and repairs it if something is wrong. Others go on writing during the look, which mostly finds
+    /// Checks the store, and repairs it if it finds a fault. Others can write during the check, which mostly finds
     /// nothing.
     ///
-    /// - Returns: what was found; nil for nothing.
+    /// - Returns: the result of the check before the repair; nil for a sound store.
     package func repairIfNeeded() async throws -> StoreCheck? {
         guard try await !store.readFolded({ [self] in try check($0) }).isSound else { return nil }
         return try await store.database.write { [self] in try repair($0) }
     }
 
-    /// Takes the rows in that there are of some records, and forgets the records that have none.
+    /// Takes in the existing rows of some records, and forgets the records without rows.
     private func retake(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
-        // A record without metadata stays in the zone that it was in.
+        // A record without readable metadata keeps its zone.
         let zones = try Dictionary(grouping: findings) { try Zones.row(db, of: $0.name) ?? Zones.defaultID }
         for (zone, findings) in zones.sorted(by: { $0.key < $1.key }) {
             var rows: [(RecordName, Stamp)] = []
@@ -140,13 +139,13 @@ public struct StoreUpkeep: Sendable {
         }
     }
 
-    /// The stamp under which a row is taken in that sync has missed.
+    /// The stamp for a row that sync has missed.
     private func stampForRepair(_ db: Database, _ name: RecordName, _ kind: StoreCheck.Finding.Kind) throws
         -> Stamp
     {
         let state = kind == .damagedMetadata ? nil : try WorkingSet(db, store.tables).known(name)?.state
         if let state, let last = state.newestStamp {
-            // A stamp of its own: under the last one there was another value.
+            // Uses a new stamp: the last one belongs to another value.
             return Stamp(time: last.time.next, replica: store.replica)
         }
         let date = try store.tables[name.recordType]?.row(db, name.description)?.modificationDate
@@ -159,16 +158,16 @@ public struct StoreUpkeep: Sendable {
     // MARK: Forgetting deletions
 
     /// Forgets the deletions that every paired machine has acknowledged and that are older than the retention time.
-    /// Part of the transaction that is open.
+    /// Part of the open transaction.
     ///
-    /// What such a deletion has hidden until then gets a deletion of its own, with the same stamp, which is forgotten like any
-    /// other; so nothing of it can be restored any more.
+    /// Each record that such a deletion has hidden gets a deletion of its own with the same stamp, which the store
+    /// later forgets like any other. So nobody can restore it any more.
     ///
-    /// A machine that comes with an older token later, because its store was restored from a backup or its pairing
-    /// had been ended, is refused with `changeTokenExpired`: it may hold records whose deletion nobody remembers.
+    /// A machine may come later with an older token, because somebody restored its store from a backup or its pairing
+    /// had ended. The store refuses it with `changeTokenExpired`: it may hold records whose deletion nobody remembers.
     ///
-    /// - Parameter retention: in milliseconds.
-    /// - Returns: how many deletions were forgotten.
+    /// - Parameter retention: the retention time in milliseconds.
+    /// - Returns: the number of forgotten deletions.
     @discardableResult
     public func purge(_ db: Database, retention: Int64 = Self.defaultRetention) throws -> Int {
         _ = try store.fold(db)
@@ -188,7 +187,7 @@ public struct StoreUpkeep: Sendable {
                     guard let hidden = outOfSight.set.loaded(name), hidden.placement == .hidden else {
                         continue
                     }
-                    // Below one that was deleted for ever stands also what is newer.
+                    // A record below one that was deleted for ever may be newer than that deletion.
                     let deletion = latest(
                         latest(record.state.deletion, hidden.state.life), hidden.state.deletion)
                     hidden.state = RecordState(
@@ -208,7 +207,7 @@ public struct StoreUpkeep: Sendable {
         return count
     }
 
-    /// Purges once a day, and removes the files that nobody needs.
+    /// Purges once a day, and removes the files that no record needs.
     func purgeIfDue() async throws {
         let isDue = try await store.database.read { [now = store.now] db in
             let last = try SyncState.integer(db, .lastPurge) ?? 0

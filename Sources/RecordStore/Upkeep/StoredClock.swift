@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// The hybrid logical clock, kept in the store.
+/// The hybrid logical clock of the store.
 enum StoredClock {
     static func load(_ db: Database) throws -> HybridLogicalClock {
         let last = try SyncState.integer(db, .clock) ?? 0

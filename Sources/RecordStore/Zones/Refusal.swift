@@ -1,16 +1,16 @@
 import SyncModel
 
-/// Records of a peer that were not taken.
+/// Records that a peer did not take.
 package struct Refusal: Sendable, Equatable {
     package enum Reason: Int64, Sendable {
         /// The peer may only read.
         case readOnly = 1
-        /// The records are in another zone of the store that refuses.
+        /// The store that refuses has the records in another zone.
         case otherZone = 2
-        /// The records are too large, or would be when they are merged with what the store that refuses has.
+        /// The records are too large, or would be after the merge with the state in the store that refuses.
         case tooLarge = 3
 
-        /// What a user of the library is told.
+        /// The reason as users of the library see it.
         package var reason: RefusedRecord.Reason {
             switch self {
             case .readOnly: .readOnly

@@ -1,8 +1,8 @@
 import SyncModel
 
-/// A record of which a peer has not taken this store's state.
+/// A record whose state a peer did not take from this store.
 public struct RefusedRecord: Sendable, Hashable {
-    /// A stable name of the reason; more may be added.
+    /// A stable name of the reason; later versions may add more.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
@@ -10,14 +10,14 @@ public struct RefusedRecord: Sendable, Hashable {
         public static let readOnly = Reason(description: "readOnly")
         /// The peer has the record in another zone.
         public static let otherZone = Reason(description: "otherZone")
-        /// The record is too large for the peer, or would be when it is merged with what the peer has.
+        /// The record is too large for the peer, or would be after the merge with the peer's state.
         public static let tooLarge = Reason(description: "tooLarge")
     }
 
     public let name: RecordName
-    /// What the peer that refused it is called here.
+    /// The name here of the peer that refused the record.
     public let peer: String
-    /// The name of its zone here.
+    /// The name of the record's zone here.
     public let zone: String
     public let reason: Reason
 }

@@ -1,12 +1,12 @@
 import GRDB
 import SyncModel
 
-/// The records of a peer that were not taken, by reason.
+/// The records of a peer that this store did not take, by reason.
 typealias RefusedNames = [Refusal.Reason: [RecordName]]
 
 /// The table `refusedRecord`.
 enum RefusedRecords {
-    /// By peer, zone and name.
+    /// All refused records, by peer, zone and name.
     static func all(_ db: Database) throws -> [RefusedRecord] {
         try Row.fetchAll(
             db,
@@ -27,7 +27,7 @@ enum RefusedRecords {
     }
 
     static func insert(_ db: Database, _ refusal: Refusal, peer: Int64, zone: Int64) throws {
-        // Only what is in the zone can have been refused there.
+        // A peer can only refuse records that are in the zone.
         for name in refusal.names where try Zones.row(db, of: name.description) == zone {
             try db.cachedStatement(
                 sql:
@@ -44,7 +44,7 @@ enum RefusedRecords {
         ).map { try RecordName($0) }
     }
 
-    /// Removes what was refused for a reason, and gives it.
+    /// Removes the records that the peer refused for a reason, and returns them.
     static func take(_ db: Database, peer: Int64, zone: Int64, reason: Refusal.Reason) throws -> [RecordName]
     {
         let names = try String.fetchAll(
@@ -62,7 +62,7 @@ enum RefusedRecords {
         return try Bool.fetchOne(statement, arguments: [Refusal.Reason.tooLarge.rawValue]) ?? false
     }
 
-    /// Ends what peers said of a record that was too large for them: its state is another one now, and is sent.
+    /// Ends the refusals of a record that was too large for peers: it has another state now, which the store sends.
     static func removeTooLarge(_ db: Database, _ name: RecordName) throws {
         try db.cachedStatement(sql: "DELETE FROM refusedRecord WHERE recordName = ? AND reason = ?")
             .execute(arguments: [name.description, Refusal.Reason.tooLarge.rawValue])

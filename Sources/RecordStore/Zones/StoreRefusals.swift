@@ -10,7 +10,7 @@ public struct StoreRefusals: Sendable {
         try await store.database.read { try RefusedRecords.all($0) }
     }
 
-    /// Ends the refusal of records that the peer has sent, and that are the same here now.
+    /// Ends the refusal of records that the peer has sent and that now have the same state here.
     func end(_ db: Database, peer: Int64, zone: Int64, settledBy states: [RecordState]) throws {
         let refused = Set(try RefusedRecords.names(db, peer: peer, zone: zone))
         guard !refused.isEmpty else { return }
@@ -21,7 +21,7 @@ public struct StoreRefusals: Sendable {
         }
     }
 
-    /// Gives records new numbers, so that they are sent once more.
+    /// Gives records new numbers, so that the store sends them once more.
     func sendAgain(_ db: Database, _ names: [RecordName]) throws {
         guard !names.isEmpty else { return }
         _ = try store.fold(db)
@@ -30,22 +30,22 @@ public struct StoreRefusals: Sendable {
         _ = try set.save(generation: store.generation)
     }
 
-    /// Gives up what peers have refused in a zone: the records become what the peers have, at the next session. A record
-    /// that was too large for a peer stays: it may be nowhere else. Part of the transaction that is open.
+    /// Gives up what peers have refused in a zone: at the next session the records become what the peers have. A record
+    /// that was too large for a peer stays, because no other machine may have it. Part of the open transaction.
     ///
-    /// - Returns: the records.
+    /// - Returns: the records that it gave up.
     @discardableResult
     public func giveUp(_ db: Database, in zone: Zone) throws -> [RecordName] {
         _ = try store.fold(db)
         let names = try String.fetchAll(
             db, sql: "DELETE FROM refusedRecord WHERE zone = ? AND reason <> ? RETURNING recordName",
             arguments: [zone.row, Refusal.Reason.tooLarge.rawValue])
-        // A peer's word is no reason to give up what is in another zone.
+        // A refusal is no reason to give up a record that is in another zone by now.
         let list = try Set(names).filter { try Zones.row(db, of: $0) == zone.row }
             .map { try RecordName($0) }.sorted()
         guard !list.isEmpty else { return [] }
         try store.forget(db, list)
-        // Every peer compares everything then, and sends what is missing here.
+        // Every peer then compares everything, and sends what is missing here.
         try db.execute(
             sql: """
                 UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0

@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// The zones of a store, and what peers may do in them: ``RecordStore/zones``.
+/// The zones of a store, and the rights of peers in them: ``RecordStore/zones``.
 public struct StoreZones: Sendable {
-    /// The most zones that a store may have: what one session can carry.
+    /// The most zones in a store: one session can carry no more.
     public static let maximumCount = 64
 
     let store: RecordStore
@@ -31,7 +31,7 @@ public struct StoreZones: Sendable {
     /// - Throws: `noSuchZone`.
     public func find(_ db: Database, named name: String) throws -> Zone { try Zones.find(db, named: name) }
 
-    /// A zone as it is now, with its digest.
+    /// Returns a zone as it is now, with its digest.
     public func current(_ db: Database, _ zone: ZoneTarget) throws -> Zone {
         guard let current = try Zones.all(db).first(where: { $0.row == zone.row }) else {
             let name = if case .one(let gone) = zone { gone.name } else { "" }
@@ -51,10 +51,10 @@ public struct StoreZones: Sendable {
         ).map(Zone.init)
     }
 
-    /// Makes a zone. No other machine has it before it is granted.
+    /// Makes a zone. Other machines only get it after a grant.
     ///
     /// - Parameter name: 1 to 255 bytes of printable ASCII, without blanks at its ends.
-    /// - Throws: `invalidValue`; `ambiguous` when there is one of that name.
+    /// - Throws: `invalidValue`; `ambiguous` when the name is taken.
     @discardableResult
     public func create(_ name: String) async throws -> Zone {
         try await store.database.write { [replica = store.replica] db in
@@ -71,7 +71,7 @@ public struct StoreZones: Sendable {
         }
     }
 
-    /// Calls a zone something else, here only.
+    /// Gives a zone another name, on this machine only.
     ///
     /// - Throws: `noSuchZone`, `invalidValue`; `ambiguous` when the name is taken.
     public func rename(_ name: String, to newName: String) async throws {
@@ -97,10 +97,10 @@ public struct StoreZones: Sendable {
         return zoneName
     }
 
-    /// Lets a peer do more or less in a zone, from now on. What it already has stays with it.
+    /// Changes the rights of a peer in a zone, from now on. The peer keeps what it already has.
     ///
     /// - Throws: `noSuchPeer`, `ambiguous`, `noSuchZone`.
-    /// - Returns: the peer and the zone that were meant.
+    /// - Returns: the peer and the zone that the names stand for.
     @discardableResult
     public func grant(_ rights: ZoneRights, to peer: String, in zone: String) async throws -> (Peer, Zone) {
         try await store.database.write { db in
@@ -112,7 +112,7 @@ public struct StoreZones: Sendable {
         }
     }
 
-    /// What a peer may do, zone by zone.
+    /// The rights of a peer, zone by zone.
     public func grants(_ db: Database, to peer: Peer) throws -> [ZoneGrant] {
         try Zones.all(db).map {
             ZoneGrant(zone: $0.name, rights: try Zones.rights(db, peer: peer.id, zone: $0.row))
@@ -121,7 +121,7 @@ public struct StoreZones: Sendable {
 
     // MARK: For sessions
 
-    /// The zones that a peer may have, with what it may do in each.
+    /// The zones that a peer may have, with its rights in each.
     package func granted(_ db: Database, to peer: Peer) throws -> [(zone: Zone, rights: ZoneRights)] {
         try Zones.all(db).compactMap { zone in
             let rights = try Zones.rights(db, peer: peer.id, zone: zone.row)
@@ -129,19 +129,20 @@ public struct StoreZones: Sendable {
         }
     }
 
-    /// The zones that a peer may have, with what it may do in each.
+    /// The zones that a peer may have, with its rights in each.
     package func granted(to peer: Peer) async throws -> [(zone: Zone, rights: ZoneRights)] {
         try await store.database.read { [self] db in try granted(db, to: peer) }
     }
 
-    /// Those of some zones that this store has, in their order.
+    /// The zones with these ids that this store has, in the order of the ids.
     package func find(_ ids: [ZoneID]) async throws -> [Zone] {
         try await store.database.read { db in try ids.compactMap { try Zones.find(db, $0) } }
     }
 
     package func find(_ db: Database, _ id: ZoneID) throws -> Zone? { try Zones.find(db, id) }
 
-    /// Takes up a zone that a peer offers, beside those that are here. The peer may write in it, others have nothing of it.
+    /// Takes up a zone that a peer offers, beside the zones of this store. The peer may write in it, other peers have
+    /// no rights.
     ///
     /// - Throws: `notPermitted` when there are too many zones.
     package func takeUp(_ db: Database, _ id: ZoneID, called name: String, from peer: Peer) throws -> Zone {
@@ -153,7 +154,7 @@ public struct StoreZones: Sendable {
         return zone
     }
 
-    /// Makes the default zone the one that this is. What is in it stays.
+    /// Gives the default zone the identity of another zone. Its records stay.
     package func adopt(_ db: Database, _ id: ZoneID) throws {
         try db.execute(
             sql: "UPDATE recordZone SET zoneName = ?, owner = ? WHERE id = ?",
@@ -165,17 +166,18 @@ public struct StoreZones: Sendable {
         try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
     }
 
-    // MARK: Giving up what a zone holds
+    // MARK: Giving up the content of a zone
 
-    /// Removes everything that a zone holds, here only: to others it is not deleted. With nobody is anything left that was
-    /// exchanged. Part of the transaction that is open.
+    /// Removes everything that a zone holds, on this machine only: for others it is no deletion. It also resets the
+    /// exchange of the zone with every peer. Part of the open transaction.
     ///
-    /// - Returns: how many records were live.
+    /// - Returns: the number of live records.
     @discardableResult
     public func erase(_ db: Database, _ zone: Zone) throws -> Int {
         _ = try store.fold(db)
         let count = try Zones.digest(db, zone.row).count
-        // By name, because the rules see to what refers to them from elsewhere. Nobody cares for what refers to the others.
+        // Forgets these by name, because the merge rules have to treat the records of other zones that refer to them.
+        // Only records of this zone refer to the rest.
         try store.forget(db, namesReferredTo(fromOutside: zone, db))
         try CaptureTriggers.paused(db) {
             try store.tables.deferForeignKeys(db)
@@ -204,7 +206,7 @@ public struct StoreZones: Sendable {
         return Int(count)
     }
 
-    /// The records of a zone that records of other zones refer to.
+    /// The records of a zone that are targets of records in other zones.
     private func namesReferredTo(fromOutside zone: Zone, _ db: Database) throws -> [RecordName] {
         try store.schema.relationships.flatMap { relationship in
             try String.fetchAll(
@@ -218,14 +220,15 @@ public struct StoreZones: Sendable {
         }.map { try RecordName($0) }
     }
 
-    /// Makes a zone that nobody shares any more one of this store alone again, so that it can be another's.
+    /// Gives a zone that nobody shares any more back to this store alone, so that it can take the identity of another
+    /// zone.
     package func reclaim(_ db: Database, _ zone: Zone) throws {
         try db.execute(
             sql: "UPDATE recordZone SET isShared = 0, owner = ? WHERE id = ?",
             arguments: [store.replica.description, zone.row])
     }
 
-    /// Removes a zone that holds nothing any more.
+    /// Removes a zone that holds no records any more.
     func remove(_ db: Database, _ zone: Zone) throws {
         try db.execute(sql: "DELETE FROM peerZone WHERE zone = ?", arguments: [zone.row])
         try db.execute(sql: "DELETE FROM recordZone WHERE id = ?", arguments: [zone.row])

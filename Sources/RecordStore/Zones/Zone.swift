@@ -1,22 +1,22 @@
 import GRDB
 import SyncModel
 
-/// One set of records among those that a store holds.
+/// A set of records in a store.
 public struct Zone: Sendable, Hashable {
     let row: Int64
-    /// Which zone it is, on every machine.
+    /// The identity of the zone, the same on every machine.
     public let id: ZoneID
-    /// What it is called here; unique in the store.
+    /// The name of the zone on this machine; unique in the store.
     public let name: String
-    /// Whether another machine has ever had it.
+    /// Whether another machine has ever had the zone.
     public let isShared: Bool
-    /// What its live records add up to.
+    /// The digest of the zone's live records.
     public let digest: ZoneDigest
 
-    /// Whether this is the zone that every store has: where records go of which nobody says otherwise.
+    /// Whether this is the zone that every store has. Records go there unless somebody names another zone.
     public var isDefault: Bool { row == Zones.defaultID }
 
-    /// SQL that is true for the records of this zone. Fold first: what sync does not know yet is in no zone.
+    /// SQL that is true for the records of this zone. Fold first: records that sync does not know yet are in no zone.
     ///
     /// - Parameter column: SQL for a record's name.
     public func contains(_ column: String) -> String {

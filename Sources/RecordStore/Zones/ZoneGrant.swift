@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What a peer may do in a zone here.
+/// The rights of a peer in a zone of this store.
 public struct ZoneGrant: Sendable, Hashable {
     /// The name of the zone here.
     public let zone: String

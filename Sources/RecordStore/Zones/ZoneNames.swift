@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// Tells what the zones of records are called here, for lists. Fold first.
+/// The names of the zones on this machine, for lists of records. Fold first.
 public struct ZoneNames {
     private let zones: [Int64: String]
 
@@ -10,10 +10,10 @@ public struct ZoneNames {
         zones = Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
     }
 
-    /// Whether there is more than one zone to tell apart.
+    /// Whether the store has more than one zone.
     public var areSeveral: Bool { zones.count > 1 }
 
-    /// The name of a record's zone; that of the default zone for what sync does not know.
+    /// The name of a record's zone; that of the default zone for a record that sync does not know.
     public func name(_ db: Database, of recordName: String) throws -> String {
         let row = areSeveral ? try Zones.row(db, of: recordName) : nil
         return zones[row ?? Zones.defaultID] ?? ""

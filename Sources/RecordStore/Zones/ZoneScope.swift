@@ -1,9 +1,9 @@
-/// The zones of a store that an operation looks at.
+/// The zones of a store that an operation covers.
 public enum ZoneScope: Sendable, Hashable {
     case all
     case one(Zone)
 
-    /// SQL that is true for the records of these zones. Fold first: what sync does not know yet is in no zone.
+    /// SQL that is true for the records of these zones. Fold first: records that sync does not know yet are in no zone.
     ///
     /// - Parameter column: SQL for a record's name.
     public func contains(_ column: String) -> String {
@@ -13,7 +13,7 @@ public enum ZoneScope: Sendable, Hashable {
         }
     }
 
-    /// Where new records go of those who look at these zones only.
+    /// The zone for new records of an operation with this scope.
     public var target: ZoneTarget {
         switch self {
         case .all: .default
@@ -21,7 +21,7 @@ public enum ZoneScope: Sendable, Hashable {
         }
     }
 
-    /// The row of the only zone; nil for all.
+    /// The row of the only zone; nil for all zones.
     var row: Int64? {
         switch self {
         case .all: nil

@@ -1,6 +1,6 @@
 /// The one zone that an operation works in.
 public enum ZoneTarget: Sendable, Hashable {
-    /// The zone that every store has, whatever it is called.
+    /// The zone that every store has, whatever its name.
     case `default`
     case one(Zone)
 

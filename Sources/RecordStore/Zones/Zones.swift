@@ -7,13 +7,13 @@ enum Zones {
     /// The row of the zone that every store has.
     static let defaultID: Int64 = 1
 
-    /// Writes down whose a zone is that was made before anybody was asked.
+    /// Writes the zone's owner into zones that were made before the owner was known.
     static func claim(_ db: Database, for replica: ReplicaID) throws {
         try db.execute(
             sql: "UPDATE recordZone SET owner = ? WHERE owner = ''", arguments: [replica.description])
     }
 
-    /// The default zone first, the others in the order in which they came.
+    /// All zones: the default one first, the others in the order in which they came.
     static func all(_ db: Database) throws -> [Zone] {
         try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM recordZone ORDER BY id")).map(Zone.init)
     }
@@ -25,7 +25,7 @@ enum Zones {
         ).map(Zone.init)
     }
 
-    /// The zone that is called so here, whatever the case of the letters, or whose name and owner this is.
+    /// Finds a zone by its name on this machine, in upper or lower case, or by its name and owner.
     ///
     /// - Throws: `noSuchZone`.
     static func find(_ db: Database, named text: String) throws -> Zone {
@@ -46,13 +46,13 @@ enum Zones {
             arguments: [recordName])
     }
 
-    /// What machines call a zone among themselves: each may have another name for it.
+    /// The identity of a zone, for messages to other machines: each may have another name for it.
     static func identity(_ db: Database, _ row: Int64) throws -> String {
         let sql = "SELECT zoneName || '@' || owner FROM recordZone WHERE id = ?"
         return try String.fetchOne(db, sql: sql, arguments: [row]) ?? ""
     }
 
-    /// Makes a zone. A name that is taken gets a number.
+    /// Makes a zone. If the name is taken, it appends a number.
     static func insert(_ db: Database, _ id: ZoneID, called name: String) throws -> Zone {
         let taken = Set(try all(db).map { $0.name.lowercased() })
         var unique = name
@@ -75,11 +75,11 @@ enum Zones {
 
     // MARK: Rights
 
-    /// SQL for what a peer may do in a zone: whatever was said, otherwise everything in the default zone and nothing in
-    /// others.
+    /// SQL for the rights of a peer in a zone: those that a person has set; otherwise everything in the default zone
+    /// and nothing in other zones.
     ///
     /// - Parameters:
-    ///   - said: SQL for what was said; NULL for nothing.
+    ///   - said: SQL for the rights that were set; NULL if there are none.
     ///   - zone: SQL for the row of the zone.
     static func rights(_ said: String, in zone: String) -> String {
         """
@@ -116,7 +116,7 @@ enum Zones {
         return digest
     }
 
-    /// The greatest number of a deletion that was forgotten; 0 before the first.
+    /// The greatest number of a forgotten deletion; 0 before the first.
     static func purgedSequence(_ db: Database, _ id: Int64) throws -> Int64 {
         try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT purgedSequence FROM recordZone WHERE id = ?"), arguments: [id])
@@ -129,7 +129,7 @@ enum Zones {
             arguments: [sequence, id, sequence])
     }
 
-    /// Writes a zone's row as it is.
+    /// Rewrites a zone's row without a change, so that the observers of this process see a write.
     static func touch(_ db: Database, _ id: Int64) throws {
         try db.cachedStatement(sql: "UPDATE recordZone SET recordCount = recordCount WHERE id = ?")
             .execute(arguments: [id])
