@@ -1,4 +1,4 @@
-/// A test waited in vain until its deadline.
+/// The error of a test that waited in vain until its deadline.
 package struct DeadlineExceeded: Error {
     package let awaited: String
 }

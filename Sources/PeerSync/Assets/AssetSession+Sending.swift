@@ -94,7 +94,7 @@ extension AssetSession {
         }
         switch try await engine.assets.open(hash, in: assets, logger: engine.logger) {
         case .file(let file):
-            // The peer has all of most of these files, so they need not stay open.
+            // Files that the peer has completely need not stay open.
             if outgoing.count >= 2 * ProtocolLimits.openAssets { outgoing.removeAll() }
             outgoing[hash] = file
             return file
@@ -106,7 +106,7 @@ extension AssetSession {
         return nil
     }
 
-    /// Announces a file that another session or program has brought here, if the peer asked for it in vain.
+    /// Announces a file that a session has received, if the peer asked for it in vain.
     func arrived(_ hash: AssetHash) async {
         hasMoreCome = true
         do {
@@ -129,7 +129,7 @@ extension AssetSession {
 
     private func announce(_ hashes: some Sequence<AssetHash>) async throws {
         for hash in hashes where sender.owed.contains(hash) {
-            // The peer may have asked for a file that belongs to none of its zones.
+            // The peer may have asked for a file to which no record in its zones refers.
             if try await store.assets.isReferred(hash, in: zones) { sender.arrived([hash]) }
         }
         request.raise()

@@ -4,7 +4,7 @@ import RecordStore
 import SyncModel
 import SyncProtocol
 
-/// Drives the exchange of assets with one peer: performs the steps of ``AssetReceiver`` and ``AssetSender``.
+/// The driver of the exchange of assets with one peer: performs the steps of ``AssetReceiver`` and ``AssetSender``.
 ///
 /// Files never delay records: a task of their own writes the bytes that come, and the outbox sends pieces only when it
 /// has nothing else.

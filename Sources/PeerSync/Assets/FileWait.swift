@@ -4,7 +4,7 @@
 struct FileWait: Sendable {
     private var begin: ContinuousClock.Instant?
 
-    /// Begins the wait: the records are in sync and the files are not. Later calls change nothing.
+    /// Begins the wait: the records are in sync, and the files are not done. Later calls change nothing.
     mutating func start(at now: ContinuousClock.Instant = .now) { begin = begin ?? now }
 
     /// Begins the wait again, because a part of a file has come or gone.

@@ -1,4 +1,4 @@
-/// Wakes the one task that waits, or that waits next. Several signals before it waits count as one.
+/// A signal that wakes the one task that waits, or that waits next. Several signals before it waits count as one.
 ///
 /// ```swift
 /// for await _ in signal { lookForWork() }

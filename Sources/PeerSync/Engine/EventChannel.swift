@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Hands events to the app one at a time, from whichever task.
+/// The channel that hands events to the app one at a time, from whichever task.
 ///
 /// The sender goes on only after the app has taken the event. So when one task sends an event and then starts another
-/// task, the app gets that event before any of the other task.
+/// task, the app gets that event before any event of the other task.
 final class EventChannel: Sendable {
     private let handler: Mutex<@Sendable (SyncEvent) -> Void>
 

@@ -6,7 +6,7 @@ import RecordStore
 import SyncModel
 import SyncProtocol
 
-/// Syncs a store with the machines that it is paired with.
+/// The engine that syncs a store with the machines that it is paired with.
 ///
 /// ```swift
 /// let engine = SyncEngine(

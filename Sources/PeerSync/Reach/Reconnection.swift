@@ -1,4 +1,4 @@
-/// Decides when to make a connection again, and what the user hears of it. Has no clock of its own.
+/// The decisions when to make a connection again, and what the user hears of it. They need no clock of their own.
 struct Reconnection: Sendable {
     /// The pause before the second attempt; it doubles with each further one.
     static let firstPause: Duration = .milliseconds(500)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts refused strangers, and decides which refusals the user hears of. Has no clock of its own.
+/// A count of refused strangers. It decides which refusals the user hears of, and has no clock of its own.
 struct RefusalTally: Sendable {
     /// How many refusals are told one by one. Further ones are only counted, until a period passes without any.
     static let toldOneByOne = 8
@@ -51,8 +51,8 @@ struct RefusalTally: Sendable {
     }
 }
 
-/// Tells the app of refused strangers: of the first ones one by one, then of their number in each minute. So strangers
-/// cannot fill a terminal or a log.
+/// The reporter of refused strangers: tells the app of the first ones one by one, then of their number in each minute.
+/// So strangers cannot fill a terminal or a log.
 final class Refusals: Sendable {
     private let tally: Mutex<RefusalTally>
     private let onEvent: @Sendable (SyncEvent) -> Void

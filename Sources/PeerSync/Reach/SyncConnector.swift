@@ -4,7 +4,7 @@ import ServiceLifecycle
 import SyncProtocol
 import Synchronization
 
-/// Connects to one machine and stays in live sync with it: when the connection ends, the connector makes it again.
+/// A service that connects to one machine and stays in live sync with it: when the connection ends, it makes it again.
 public struct SyncConnector: Service {
     private let engine: SyncEngine
     private let address: PeerAddress

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Takes connections of peers, and keeps each in live sync until either side ends it.
+/// A service that takes connections of peers, and keeps each in live sync until either side ends it.
 ///
 /// When it cannot listen on the port, ``run()`` throws. A peer that misbehaves ends only its own session.
 public struct SyncListener: Service {

@@ -2,7 +2,8 @@ import NIOCore
 import SyncProtocol
 import Synchronization
 
-/// Closes a connection when an expected message does not come in time, or when the other side does not read in time.
+/// A watchdog that closes a connection when an expected message does not come in time, or when the other side does not
+/// read in time.
 final class Watchdog: Sendable {
     /// What the other side failed to do.
     enum Cause: Sendable {

@@ -19,7 +19,7 @@ extension ChangeBatch {
     }
 }
 
-/// Does the work of one zone of a session: reads and writes the store as ``Session`` asks.
+/// The worker for one zone of a session: reads and writes the store as ``Session`` asks.
 ///
 /// ``pump()`` sends and ``applyArrived()`` applies batches, each in a task of its own. The session's reader performs
 /// the rest and waits for it: that is the back-pressure on the peer.

@@ -1,7 +1,7 @@
 import RecordStore
 import Synchronization
 
-/// Checks whether another connection has committed since the last poll, and takes in what it wrote.
+/// A check whether another connection has committed since the last poll. It takes in what the other wrote.
 struct ChangePoll: Sendable {
     private let store: RecordStore
     private let trouble: StoreTrouble

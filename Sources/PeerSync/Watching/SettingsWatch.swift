@@ -1,7 +1,8 @@
 import RecordStore
 import Synchronization
 
-/// Tells sessions when the settings that govern them have changed: who is paired, who may do what, whether sync is on.
+/// A watch that tells sessions when the settings that govern them have changed: who is paired, who may do what,
+/// whether sync is on.
 final class SettingsWatch: Sendable {
     /// The sessions to tell.
     let sessions = Registry<PeerSession>()

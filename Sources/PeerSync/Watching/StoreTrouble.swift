@@ -1,7 +1,8 @@
 import Logging
 import Synchronization
 
-/// Tells the user that the engine cannot read this machine's store, once for each reason, and tells when it can again.
+/// The reporter of failed reads of this machine's store: tells the user once for each reason, and again when reads
+/// succeed.
 ///
 /// Until then no session hears of what other programs write here, or of what the user decides.
 final class StoreTrouble: Sendable {

@@ -1,11 +1,11 @@
 import Logging
 import RecordStore
 
-/// Tells sessions that the store has changed, whichever process changed it.
+/// A watch that tells sessions when the store has changed, whichever process changed it.
 ///
 /// GRDB reports the commits of this process at once. For other processes, a watch on the database's files says when to
-/// poll `PRAGMA data_version` on the writing connection, which changes with every commit of every other connection.
-/// The poll takes in what they wrote at once, so that sessions find it as records.
+/// poll `PRAGMA data_version` on the writing connection. Its value changes with every commit of every other
+/// connection. The poll takes in what they wrote at once, so that sessions find it as records.
 final class StoreWatch: Sendable {
     /// The time between polls without a reason, in case the file system says nothing.
     private static let fallbackInterval: Duration = .seconds(5)
