@@ -1,7 +1,7 @@
 import SyncModel
 
 extension VectorFile {
-    /// Ids of records and what they add up to.
+    /// Ids of records and their sums.
     static var digests: VectorFile {
         let records = Samples.records
         return VectorFile(
@@ -50,7 +50,7 @@ extension VectorFile {
             valueHash: RecordID.valueHash(of: state.fields), revival: state.revival)
     }
 
-    /// Sums with carries, which the ids of a few records need not have.
+    /// Sums with carries, which the sums of a few records need not have.
     private static var sums: [JSON] {
         let one = [1] + [UInt8](repeating: 0, count: 31)
         let greatest = [UInt8](repeating: 0xFF, count: 32)
@@ -69,7 +69,7 @@ extension VectorFile {
         }
     }
 
-    /// The clock that stamps are taken from.
+    /// The clock that gives stamps.
     static var clock: VectorFile {
         let wall = Samples.moment
         let steps: [(why: String, last: UInt64, wall: Int64)] = [

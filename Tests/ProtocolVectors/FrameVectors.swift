@@ -4,7 +4,7 @@ import SyncModel
 import SyncProtocol
 
 extension VectorFile {
-    /// Messages in frames of which neither keeps to the other's ends.
+    /// Messages in frames: neither ends where the other does.
     static func frames() throws -> VectorFile {
         let batch = Array(Samples.batch.encoded.readableBytesView)
         let long = Array(longBatch.encoded.readableBytesView)
@@ -86,7 +86,7 @@ extension VectorFile {
         ]
     }
 
-    /// As the writer fills them.
+    /// Frames as the writer fills them.
     private static func longFrames() throws -> [JSON] {
         var encoder = MessageEncoder(cipher())
         encoder.begin(longBatch)

@@ -3,7 +3,7 @@ import SecureChannel
 import SyncModel
 import SyncProtocol
 
-/// Keys that are random everywhere else.
+/// The keys of the vectors. Everywhere else keys are random.
 package enum VectorKeys {
     /// The app of the vectors is the scorebook.
     package static let app: AppID = "scorebook"
@@ -25,7 +25,7 @@ package enum VectorKeys {
     }
 }
 
-/// A handshake with the keys of the vectors, and what each side has afterwards.
+/// A handshake with the keys of the vectors, and the ciphers that each side has afterwards.
 struct VectorHandshake {
     let messages: [[UInt8]]
     var caller: TransportCiphers
@@ -59,7 +59,7 @@ struct VectorHandshake {
 }
 
 extension VectorFile {
-    /// A whole handshake as it stands on the wire, and what must not become one.
+    /// A whole handshake as it goes over the wire, and bytes that a side must refuse.
     static func handshake() throws -> VectorFile {
         var handshake = try VectorHandshake()
         let first = handshake.messages[0]

@@ -1,4 +1,4 @@
-/// JSON whose objects keep the order of their keys, so that a file of vectors reads in the order in which it is used.
+/// JSON whose objects keep the order of their keys, so that a file of vectors shows values in the order of their use.
 package enum JSON: Equatable, Sendable {
     case null
     case bool(Bool)
@@ -12,7 +12,7 @@ package enum JSON: Equatable, Sendable {
         package let value: JSON
     }
 
-    /// An array or object that is longer than this is written with an element a line.
+    /// An array or object whose line would be longer than this has one element a line.
     private static let lineLength = 118
 
     /// The text of a file: two blanks for each level, a line feed at the end.
@@ -53,7 +53,7 @@ package enum JSON: Equatable, Sendable {
         output += "\n" + String(repeating: "  ", count: indentation) + closing
     }
 
-    /// Everything on one line.
+    /// The text on one line.
     private var compact: String {
         switch self {
         case .null: "null"
@@ -66,7 +66,7 @@ package enum JSON: Equatable, Sendable {
         }
     }
 
-    /// Everything but printable ASCII is escaped, so that no editor and no terminal changes it.
+    /// Escapes everything but printable ASCII, so that no editor and no terminal changes it.
     private static func quoted(_ text: String) -> String {
         var output = "\""
         for unit in text.utf16 {

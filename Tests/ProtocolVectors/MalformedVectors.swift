@@ -3,7 +3,7 @@ import SyncModel
 import SyncProtocol
 
 extension VectorFile {
-    /// What a peer must not send, with the error that each must give.
+    /// Messages that a peer must not send, with the error of each.
     static var malformed: VectorFile {
         VectorFile(
             "malformed.json",
@@ -37,7 +37,7 @@ extension VectorFile {
         ["why": .string(why), "bytes": .hex(bytes), "error": .number(code)]
     }
 
-    /// Messages that are too long to be written out: their parts, each so many times.
+    /// Messages that are too long to write out: their parts, with the count of each.
     private static var longMessages: [JSON] {
         [("assetChunk: 65,281 bytes", tooLongChunk), ("batch: 2^20 + 1024 fields", tooManyFields)]
             .map { why, parts in
@@ -51,7 +51,7 @@ extension VectorFile {
 
     private typealias Part = (bytes: [UInt8], times: Int)
 
-    /// The parts of a message, with its length and type in front.
+    /// Puts the length and the type of a message in front of its parts.
     private static func message(_ type: UInt8, _ parts: [Part]) -> [Part] {
         let length = 1 + parts.reduce(0) { $0 + $1.bytes.count * $1.times }
         var head: [UInt8] = []
@@ -169,7 +169,7 @@ extension VectorFile {
 
     // MARK: Batches
 
-    /// What each of the broken batches is but for one part.
+    /// The batch from which each of the broken batches differs in one part.
     package static var soundBatch: ByteBuffer { .batch(BatchParts()) }
 
     private static func batch(_ why: String, _ change: (inout BatchParts) -> Void) -> (String, ByteBuffer) {

@@ -1,7 +1,7 @@
 import SyncModel
 
 extension VectorFile {
-    /// States of one record in, one state out.
+    /// States of one record, and the state that they merge to.
     static var merge: VectorFile {
         VectorFile(
             "merge.json",

@@ -117,7 +117,7 @@ extension VectorFile {
         return digest
     }
 
-    /// What a reader takes although this writer does not send it.
+    /// Messages that a reader accepts although this writer does not send them.
     package static var tolerated: [(why: String, bytes: ByteBuffer, message: Message)] {
         let name = Message.PairingTag(tag: [UInt8](repeating: 4, count: 64), displayName: "a b c")
         let tag = [UInt8](repeating: 4, count: 64)
@@ -172,7 +172,7 @@ extension VectorFile {
 }
 
 extension ByteBuffer {
-    /// A message of any type and content, its length in front.
+    /// Makes a message of any type and content, with its length in front.
     static func message(_ type: UInt64, _ payload: [UInt8]) -> ByteBuffer {
         var body: [UInt8] = []
         VariableLengthInteger.append(type, to: &body)
@@ -185,7 +185,7 @@ extension ByteBuffer {
     static func batch(_ parts: BatchParts) -> ByteBuffer { .message(5, parts.bytes) }
 }
 
-/// A batch of one record, `A|~|1` with x = 5, of which any part may be made otherwise than a writer would.
+/// A batch of one record, `A|~|1` with x = 5. A test can replace any part by one that no writer makes.
 struct BatchParts {
     var zone: [UInt8] = [0]
     var token: [UInt8] = [0, 1, 0]
@@ -219,7 +219,7 @@ struct BatchParts {
         Stamp(time: HybridTime(rawValue: UInt64(time)), replica: ReplicaID(rawValue: 7))
     }
 
-    /// Its bytes.
+    /// The bytes of ``writer(_:)``.
     static func stamp(_ time: UInt8) -> [UInt8] { [0, 0, 0, 0, 0, 0, 0, time, 0] }
 
     var bytes: [UInt8] {

@@ -3,7 +3,7 @@ import SecureChannel
 import SyncModel
 import SyncProtocol
 
-// How the files of vectors write what the protocol speaks of. Protocol/README.md, “Notation”, is for the readers.
+// How the files of vectors write the protocol's values. Protocol/README.md, “Notation”, explains it to readers.
 
 extension JSON {
     /// Bytes in hexadecimal.
@@ -11,7 +11,7 @@ extension JSON {
 
     static func hex(_ buffer: ByteBuffer) -> JSON { .hex(buffer.readableBytesView) }
 
-    /// Bytes in hexadecimal; very long ones in parts, each with how often it stands there.
+    /// Bytes in hexadecimal; very long ones in parts, each with its count.
     static func parts(_ buffer: ByteBuffer) -> JSON {
         guard buffer.readableBytes > longestBytes else { return .hex(buffer) }
         let bytes = Array(buffer.readableBytesView)
@@ -45,7 +45,7 @@ extension JSON {
         return .hex(bytes)
     }
 
-    /// A whole number that may be greater than what every JSON reader keeps exactly.
+    /// A whole number that may be too large for some JSON readers to keep exactly.
     static func decimal(_ value: some BinaryInteger) -> JSON { .string("\(value)") }
 
     static func optional<Value>(_ value: Value?, _ describe: (Value) -> JSON) -> JSON {
@@ -77,7 +77,7 @@ extension JSON {
         }
     }
 
-    /// A text, or how a very long one is made.
+    /// A text, or the way to make a very long one.
     private static func text(_ text: String) -> JSON {
         let bytes = text.utf8
         guard bytes.count > longest, let first = bytes.first, first < 0x80, bytes.allSatisfy({ $0 == first })
@@ -85,10 +85,10 @@ extension JSON {
         return ["repeated": .string(String(text.prefix(1))), "times": .number(bytes.count)]
     }
 
-    /// The files say how a text, or a run of one byte, is made if it is longer than this.
+    /// The lengths beyond which the files say how to make a text, or a run of one byte.
     private static let longest = 1000
     private static let longestBytes = 65_536
-    /// So many fields in a row become one entry, if only the numbers at the end of their names differ.
+    /// This many fields in a row become one entry if their names differ only in the numbers at the end.
     private static let manyFields = 16
     private static let numberLength = 4
 

@@ -3,7 +3,7 @@ import SecureChannel
 import SyncProtocol
 
 extension VectorFile {
-    /// Whole pairings, and what ends one.
+    /// Whole pairings, and messages that end one.
     static func pairing() throws -> VectorFile {
         let handshake = try VectorHandshake()
         return VectorFile(
@@ -108,7 +108,7 @@ extension VectorFile {
         return shares
     }
 
-    /// Tags of the transcript with the right code that come where they do not belong.
+    /// Tags of the transcript with the right code, in places where they do not belong.
     private static func badTags(_ handshake: VectorHandshake) throws
         -> [(String, [UInt8], receiver: String, error: String)]
     {

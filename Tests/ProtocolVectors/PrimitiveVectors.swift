@@ -1,7 +1,7 @@
 import SyncModel
 
 extension VectorFile {
-    /// The smallest parts.
+    /// The smallest parts of messages.
     static var primitives: VectorFile {
         let varints: [UInt64] = [
             0, 1, 37, 63, 64, 15_293, 16_383, 16_384, 494_878_333, (1 << 30) - 1, 1 << 30,
@@ -46,7 +46,7 @@ extension VectorFile {
         return bytes
     }
 
-    /// Every kind of value, at its bounds.
+    /// Every kind of value, with its bounds.
     static var values: VectorFile {
         VectorFile(
             "values.json",

@@ -1,7 +1,7 @@
 import SyncModel
 
 extension VectorFile {
-    /// Conversations of Negentropy.
+    /// Conversations in Negentropy.
     static func reconciliation() throws -> VectorFile {
         VectorFile(
             "reconciliation.json",
@@ -34,7 +34,8 @@ extension VectorFile {
             ])
     }
 
-    /// `shared` items of both, then some of one side only; several have one timestamp.
+    /// A conversation about `shared` items of both sides, then some of one side only. Several items have the same
+    /// timestamp.
     private static func conversation(
         _ why: String, _ shared: Int, _ mine: Int, _ theirs: Int, frameSizeLimit: Int = 0
     ) throws -> JSON {
@@ -66,7 +67,7 @@ extension VectorFile {
         ]
     }
 
-    /// Messages that a reader takes, or does not.
+    /// Messages that a reader accepts or refuses.
     package static var singleMessages: [(why: String, bytes: [UInt8], isMalformed: Bool)] {
         let id = [UInt8](repeating: 7, count: NegentropyID.byteCount)
         let fingerprint = NegentropySum().fingerprint(count: 0)
@@ -97,7 +98,7 @@ extension VectorFile {
     private static func item(_ number: Int) -> NegentropyItem {
         let bytes = BLAKE2b.hash(Array("item \(number)".utf8), length: 32)
         guard let id = NegentropyID(bytes) else { preconditionFailure("an id has 32 bytes") }
-        // Not in the order of the numbers, and some timestamps twice.
+        // The order differs from that of the numbers, and some timestamps occur twice.
         return NegentropyItem(timestamp: UInt64(Samples.moment) + UInt64(bytes[0]) * 100, id: id)
     }
 

@@ -1,7 +1,7 @@
 import SyncModel
 
-/// States that a replica holds, and what follows from them as protocol.md 9.2 and 9.3 have it. Whoever adds a case works the
-/// result out from that text: a test holds the store against it.
+/// States that a replica holds, and their consequences by protocol.md 9.2 and 9.3. The result of a new case must come
+/// from that text: a test checks the store against it.
 package struct RuleCase: Sendable {
     package let why: String
     package var states: [RecordState]
@@ -11,10 +11,10 @@ package struct RuleCase: Sendable {
 
     /// - Parameters:
     ///   - revived: the stamps that revivals are raised to. Every other state stays as it is.
-    ///   - hidden: each with the record that hides it.
+    ///   - hidden: the hidden records, each with the record that hides it.
     ///   - empty: by record, the reference that is empty in its row.
     ///
-    /// What is neither deleted, hidden nor held is shown.
+    /// A record that is neither deleted, hidden nor held is shown.
     fileprivate init(
         _ why: String, _ states: [RecordState], elsewhere: Set<String> = [], revived: [String: Stamp] = [:],
         deleted: [String] = [], hidden: [String: String] = [:], held: [String] = [],
@@ -69,7 +69,7 @@ extension VectorFile {
             revival: revival, erasure: erasure)
     }
 
-    /// A deleted record as it travels.
+    /// A deleted record as peers send it.
     private static func tombstone(_ name: String, at stamp: Stamp) -> RecordState {
         Samples.state(name, deletion: stamp)
     }

@@ -4,7 +4,7 @@ import RecordStore
 import SyncModel
 
 extension VectorFile {
-    /// States of several records in, and what follows from them.
+    /// States of several records, and their consequences.
     static func rules() async throws -> VectorFile {
         var cases: [JSON] = []
         for entry in ruleCases { cases.append(try await describe(entry)) }
@@ -52,7 +52,7 @@ extension VectorFile {
         Reference(type: "Page", field: "next", target: "Page", rule: .cascade, isRequired: false),
     ]
 
-    // MARK: The store that says what comes of it
+    // MARK: The store that computes the consequences
 
     private static func references(of type: String) -> [Reference] { references.filter { $0.type == type } }
 
@@ -92,7 +92,7 @@ extension VectorFile {
         return try RecordStore(database, schema: schema, replica: Samples.kitchen, now: { Samples.moment })
     }
 
-    /// What follows from the states of a case, as a store finds it out.
+    /// Merges the states of a case into a store, and reads their consequences.
     package static func outcome(of entry: RuleCase) async throws -> RuleOutcome {
         let store = try store()
         let elsewhere = try await store.zones.create("elsewhere")
@@ -116,7 +116,7 @@ extension VectorFile {
                 default: break
                 }
             }
-            // A store does not keep what hides a record, because it follows from the states.
+            // A store does not keep which record hides another, because it follows from the states.
             let zones = entry.elsewhere
             for (name, seen) in try visibility(outcome.after, elsewhere: zones) {
                 guard case .hidden(let by, _) = seen else { continue }
@@ -182,7 +182,7 @@ extension VectorFile {
     }
 }
 
-/// What follows from the states of a case.
+/// The consequences of the states of a case.
 package struct RuleOutcome: Equatable, Sendable {
     package struct Reference: Hashable, Sendable {
         package let record: String
@@ -191,14 +191,14 @@ package struct RuleOutcome: Equatable, Sendable {
 
     package var after: [RecordState] = []
     package var shown: [String] = []
-    /// The records that are hidden, each with the one that hides it.
+    /// The hidden records, each with the record that hides it.
     package var hidden: [String: String] = [:]
     package var held: [String] = []
     package var empty: [Reference] = []
 }
 
 extension Array {
-    /// The elements for which something holds, and the others.
+    /// Splits the array into the elements for which something holds, and the others.
     fileprivate func split(_ isFirst: (Element) -> Bool) -> ([Element], [Element]) {
         (filter(isFirst), filter { !isFirst($0) })
     }

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncProtocol
 
-/// The machines, records and tokens that the vectors speak of.
+/// The machines, records and tokens of the vectors.
 package enum Samples {
     package static let kitchen = ReplicaID(rawValue: 0x0123_4567_89AB_CDEF)
     static let attic = ReplicaID(rawValue: 0xFEDC_BA98_7654_3210)
@@ -83,19 +83,19 @@ package enum Samples {
             ("match", .reference(match.name), stamp(5000)),
         ])
 
-    /// Deleted after all its fields, revived by another: it lives, and its fields are elsewhere.
+    /// Deleted after all its fields, and revived by another record: it lives, but the fields are elsewhere.
     static let hollow = state("SBPerson|~|ada", deletion: stamp(1000), revival: stamp(2000))
 
-    /// Restored after its last write: its id says so where two machines reconcile.
+    /// Restored after its last write. Its id shows that when two machines reconcile.
     static let revived = state(
         "SBPerson|~|dora", [("name", .text("Dora"), stamp(3000))], deletion: stamp(4000), revival: stamp(6000)
     )
 
-    /// Deleted for ever.
+    /// Erased: deleted for ever.
     static let erased = state(
         "SBPerson|~|bob", deletion: stamp(2000), revival: stamp(1500), erasure: stamp(2000))
 
-    /// Deleted for ever, written anew, and deleted again on another machine, which the second field has not heard of.
+    /// Erased, written anew, and deleted again by another machine that did not know the second field's write.
     static let writtenAnew = state(
         "SBPerson|~|carl", [("age", .integer(7), stamp(9000)), ("name", .text("Carl"), stamp(3000))],
         deletion: stamp(5000, attic), erasure: stamp(2000))

@@ -1,8 +1,8 @@
 import SyncModel
 import SyncProtocol
 
-/// The tables of protocol.md 7.12: what becomes of two default zones. The results stand here as the text has them, row by row.
-/// The tests hold the code against them.
+/// The tables of protocol.md 7.12: what becomes of two default zones. The results stand here row by row as in that
+/// text. The tests check the code against them.
 extension VectorFile {
     static let unions = VectorFile(
         "unions.json",
@@ -18,7 +18,7 @@ extension VectorFile {
             ("confirmations", .array(confirmations.map(\.json))),
         ])
 
-    /// What a side does, or with which error it ends the session.
+    /// What a side does, or the error with which it ends the session.
     fileprivate enum Outcome<Value: Sendable>: Sendable {
         case success(Value)
         case failure(ProtocolError.Code)
@@ -58,7 +58,7 @@ extension VectorFile {
     /// A side that offers its default zone.
     ///
     /// - Parameters:
-    ///   - rights: what the other may do there.
+    ///   - rights: the rights of the other side in the zone.
     ///   - content: the first byte of the fingerprint.
     private static func side(
         _ id: ZoneID, _ count: UInt64 = 2, isShared: Bool = false, rights: ZoneRights = .write,
@@ -80,7 +80,7 @@ extension VectorFile {
         _ count: UInt64 = 2, isShared: Bool = false, rights: ZoneRights = .write, content: UInt8 = 0xA7
     ) -> Side { side(l, count, isShared: isShared, rights: rights, content: content) }
 
-    /// A caller that has the listener's default zone as its own.
+    /// A caller whose default zone is the listener's.
     private static let sameCaller = side(l, 5, isShared: true, content: 0xCA)
     private static let sharedCaller = caller(isShared: true)
     private static let sharedListener = listener(isShared: true)
@@ -90,7 +90,7 @@ extension VectorFile {
 
     // MARK: Choices
 
-    /// Two sides that meet, and what comes of it.
+    /// Two sides that meet, and the results.
     private struct Meeting {
         let why: String
         let caller: Side

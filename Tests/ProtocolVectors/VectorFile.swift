@@ -2,10 +2,10 @@ import NIOCore
 import SyncModel
 import SyncProtocol
 
-/// One file of `Protocol/vectors` that this package makes: the others hold values that others have published or that
-/// another program has computed, and are only held against.
+/// One file of `Protocol/vectors` that this package makes. The other files hold values that others have published, or
+/// that another program has computed; tests only check the code against them.
 package struct VectorFile: Sendable {
-    /// Without the folder, with `.json`.
+    /// The name without the folder, with `.json`.
     package let name: String
     package let content: JSON
 
@@ -19,7 +19,7 @@ package struct VectorFile: Sendable {
             ] + members)
     }
 
-    /// All of them.
+    /// Makes all files.
     package static func all() async throws -> [VectorFile] {
         [
             try handshake(), try pairing(), primitives, values, messages, try frames(), merge,
@@ -31,7 +31,7 @@ package struct VectorFile: Sendable {
 }
 
 extension Message {
-    /// The whole message, its length in front.
+    /// The whole message, with its length in front.
     package var encoded: ByteBuffer {
         var buffer = ByteBuffer()
         MessageCodec.encode(self, into: &buffer)

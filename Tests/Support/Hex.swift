@@ -1,8 +1,8 @@
 import SyncModel
 
-/// Bytes that a test or a vector spells in hexadecimal digits.
+/// Bytes that a test or a vector writes in hexadecimal digits.
 package struct Hex: Decodable, Equatable, Sendable {
-    /// Very long bytes stand in parts in a file.
+    /// A part of very long bytes, which a file writes once with a count.
     private struct Part: Decodable {
         let bytes: Hex
         let times: Int
@@ -10,7 +10,7 @@ package struct Hex: Decodable, Equatable, Sendable {
 
     package let bytes: [UInt8]
 
-    /// - Parameter text: hexadecimal digits in pairs; white space between them is left out.
+    /// - Parameter text: hexadecimal digits in pairs; white space between them is ignored.
     package init(_ text: String) {
         guard let bytes = [UInt8](hexadecimal: text.filter { !$0.isWhitespace }) else {
             preconditionFailure("not hexadecimal: \(text)")

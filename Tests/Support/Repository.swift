@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files of this repository, found from this source file, so that tests run from any directory.
+/// The files of this repository. It finds them from this source file, so tests run from any directory.
 package enum Repository {
     package static let root: URL = {
         var folder = URL(fileURLWithPath: #filePath)
@@ -12,7 +12,7 @@ package enum Repository {
 
     package static let vectors = root.appendingPathComponent("Protocol/vectors")
 
-    /// Reads a file of the vectors.
+    /// Reads a file of vectors.
     package static func vector<Content: Decodable>(
         _ name: String, as type: Content.Type = Content.self
     ) throws -> Content {

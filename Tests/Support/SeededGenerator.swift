@@ -14,6 +14,6 @@ package struct SeededGenerator: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 
-    /// Whether something happens that does so once in `n` times.
+    /// Draws whether something happens that happens once in `n` times.
     package mutating func oneIn(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &self) == 0 }
 }

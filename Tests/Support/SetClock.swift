@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A wall clock that stands where the test has put it.
+/// A wall clock that shows the time that the test has set.
 package final class SetClock: Sendable {
     private let time: Mutex<Int64>
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A new directory of one test.
+/// A new directory for one test.
 package struct TemporaryDirectory {
     package let url: URL
 
@@ -10,13 +10,13 @@ package struct TemporaryDirectory {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
-    /// Removes the directory with all that is in it.
+    /// Removes the directory with all its contents.
     package func remove() {
         try? FileManager.default.removeItem(at: url)
     }
 }
 
-/// Runs a test with a directory that goes away with the test.
+/// Runs a test with a directory, and removes it after the test.
 package func withTemporaryDirectory<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
     let directory = try TemporaryDirectory()
     defer { directory.remove() }

@@ -1,13 +1,13 @@
-/// What a test waited for did not come.
+/// The error of a test that waited in vain until its deadline.
 package struct DeadlineExceeded: Error {
     package let awaited: String
 }
 
 /// Waits until a condition gives a value.
 ///
-/// The condition is asked once more after the deadline, which may have passed while other tests held the cores. Between
-/// two questions there is a pause at least as long as a question takes: asking must not keep the cores from those who are
-/// to answer.
+/// It evaluates the condition once more after the deadline, which may have passed while other tests held the cores. It
+/// pauses between two evaluations for at least as long as one takes, so that they leave the cores to the code under
+/// test.
 package func eventually<Value>(
     _ awaited: @autoclosure () -> String, within limit: Duration = .seconds(30),
     _ condition: () async throws -> Value?

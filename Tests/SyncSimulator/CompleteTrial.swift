@@ -1,11 +1,12 @@
 import SyncModel
 
-/// Every way in which three machines that hold the same can go on, up to a length: whatever somebody does to one of a few
-/// records that hang on each other, on whichever machine, and between whichever machines a session is made or cut.
+/// All scripts of a length for three machines that begin with the same records. A step changes one of a few records
+/// that depend on each other, on any machine, or lets any two machines run or cut a session.
 ///
+/// Each is a script like those of seeds, so a simulation checks everything that must hold after it.
 /// Each is a script like those that seeds stand for, so all that must hold is checked after it.
 public struct CompleteTrial: Sequence, IteratorProtocol, Sendable {
-    /// What happens in one step, on one machine or between two.
+    /// The operation of one step, on one machine or between two.
     enum Operation: CaseIterable {
         case writeTeam, writeMember, writeNote, writeFee
         case deleteTeam, deleteMember, deleteNote
@@ -16,7 +17,7 @@ public struct CompleteTrial: Sequence, IteratorProtocol, Sendable {
 
         var isOfTwo: Bool { [.session, .sessionCutEarly, .sessionCutLate].contains(self) }
 
-        /// What a program does to the tables, if it is that.
+        /// The SQL of a program that writes to the tables, if the operation is that.
         var statement: (sql: String, hasForeignKeys: Bool)? {
             switch self {
             case .writeTeam: ("UPDATE Team SET title = title || 'x' WHERE recordName = 'Team|~|0'", true)
@@ -37,7 +38,7 @@ public struct CompleteTrial: Sequence, IteratorProtocol, Sendable {
             }
         }
 
-        /// The record that is deleted or restored through the library, if one is.
+        /// The record that the operation deletes or restores through the library, if any.
         var deleted: String? {
             switch self {
             case .deleteTeam: "Team|~|0"
@@ -59,7 +60,7 @@ public struct CompleteTrial: Sequence, IteratorProtocol, Sendable {
 
     static let machines = 3
 
-    /// What is tried at a place of a script.
+    /// The steps that may stand at each place of a script.
     private static let steps: [Script.Step] = Operation.allCases.enumerated().flatMap { number, operation in
         (0..<machines).flatMap { machine in
             let others = operation.isOfTwo ? Array(machine + 1..<machines) : [(machine + 1) % machines]
@@ -70,7 +71,7 @@ public struct CompleteTrial: Sequence, IteratorProtocol, Sendable {
     /// The numbers of the steps of the next script.
     private var numbers: [Int]?
 
-    /// - Parameter length: how many steps each script has.
+    /// - Parameter length: the number of steps of each script.
     public init(length: Int) {
         numbers = Array(repeating: 0, count: length)
     }
@@ -79,7 +80,7 @@ public struct CompleteTrial: Sequence, IteratorProtocol, Sendable {
         while let current = numbers {
             numbers = Self.successor(of: current)
             let steps = current.map { Self.steps[$0] }
-            // The machines are alike at first, so it does not matter which of them begins.
+            // The machines are alike at first, so only scripts are needed that begin on machines 0 and 1.
             guard steps.first.map({ $0.machine == 0 && $0.other == 1 }) != false else { continue }
             return Script(exactly: steps, machines: Self.machines)
         }

@@ -1,10 +1,10 @@
 import TestSupport
 
-/// Two sessions of the same two machines at the same time, over a connection each, as two programs of one machine have
-/// them: both work with the same stores, and each hears of what the other one changes.
+/// Two sessions of the same two machines at the same time, over a connection each, as two programs on one machine have
+/// them. Both use the same stores, and each hears of the other's changes.
 struct DoubleSession {
     private var sessions: [SimulatedSession]
-    /// The second one begins when the first one has done so many steps.
+    /// How many steps the first session does before the second begins.
     private let delay: Int
 
     init(_ left: SimulatedReplica, _ right: SimulatedReplica, _ random: inout SeededGenerator) {
@@ -17,7 +17,7 @@ struct DoubleSession {
         delay = Int.random(in: 0...40, using: &random)
     }
 
-    /// Runs until nothing can happen any more.
+    /// Runs until neither session can do anything more.
     mutating func run(_ random: inout SeededGenerator) throws -> [SimulatedSession.Outcome] {
         try sessions[0].connect(.ifUnknown(SimulatedSession.code))
         var steps = 0

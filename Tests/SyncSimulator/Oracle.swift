@@ -1,9 +1,9 @@
 import SyncModel
 
-/// The merge rules written down a second time, as plainly as they can be: a function from the states that machines
-/// hold together to the records that everybody must see in the end.
+/// The merge rules written down a second time, as plainly as possible: a function from the states of all machines
+/// together to the records that every machine must show in the end.
 ///
-/// It knows nothing of tables, order, or what was looked at when. Protocol/ "Merge rules" is what both follow.
+/// It knows nothing of tables, order or time. Both implementations follow Protocol/ "Merge rules".
 struct Oracle {
     /// (referring type, field, target type, rule)
     private static let references: [Reference] = [
@@ -16,7 +16,7 @@ struct Oracle {
 
     private enum Rule { case cascade, deny, nullify }
 
-    /// The joined states, with all revivals that follow from them.
+    /// The joined states, with all revivals that follow.
     let settled: [RecordName: RecordState]
 
     init(joining machines: [[RecordName: RecordState]], knowingPrizes: Bool) {
@@ -37,12 +37,12 @@ struct Oracle {
         settled = states
     }
 
-    /// The names of the records that nobody has deleted for good.
+    /// The names of the records that no machine has deleted for good.
     var live: Set<RecordName> { Set(settled.values.filter(\.isLive).map(\.name)) }
 
-    // MARK: What is shown
+    // MARK: Visibility
 
-    /// The records that are deleted, and those that cannot be there without one that is.
+    /// The deleted records, and the records that cannot exist without one of them.
     static func outOfSight(_ states: [RecordName: RecordState], version: Int) -> Set<RecordName> {
         var gone = Set(states.values.filter(isDead).map(\.name))
         while true {
@@ -55,9 +55,9 @@ struct Oracle {
         }
     }
 
-    /// The records that a machine of a version shows: of those that are not out of sight and whose type it knows, the most
-    /// that can be shown together so that each shows all that it refers to; a reference with the rule nullify is empty where there
-    /// is nothing to see.
+    /// The records that a machine of a version shows: of the records in sight whose type it knows, the largest set in
+    /// which each record's references lead to shown records. A reference with the rule nullify is empty where its
+    /// target is not shown.
     static func shown(_ states: [RecordName: RecordState], version: Int) -> Set<RecordName> {
         let gone = outOfSight(states, version: version)
         var shown = Set(
@@ -96,7 +96,7 @@ struct Oracle {
         SimulatedSchema.tables(version: version).contains { $0.type == name.recordType }
     }
 
-    // MARK: What comes back
+    // MARK: Revival
 
     private typealias Reference = (type: String, field: String, target: String, rule: Rule)
 
@@ -109,8 +109,8 @@ struct Oracle {
         }
     }
 
-    /// Lets a record that is not deleted bring back what it cannot be without, however far up, and what it has referred to
-    /// since that was deleted.
+    /// Lets a record that is not deleted revive its ancestors, however far up, and the records that it has referred to
+    /// since their deletion.
     private static func revive(from name: RecordName, _ states: inout [RecordName: RecordState]) -> Bool {
         let life = life(states[name]!)!
         var isChanged = false

@@ -1,21 +1,21 @@
 import TestSupport
 
-/// What happens in a simulation, step by step: made from a seed, written as text, shortened when it fails.
+/// The steps of a simulation: made from a seed, written as text, shortened when it fails.
 public struct Script: Sendable, CustomStringConvertible {
-    /// One step. Everything random in it comes from its own seed, so that it means the same in a shorter script.
+    /// One step. Its own seed determines everything random in it, so that it means the same in a shorter script.
     public struct Step: Sendable, Hashable, CustomStringConvertible {
         enum Kind: String, CaseIterable {
-            /// The true time goes on.
+            /// The true time advances.
             case advance
             /// A program writes to a machine's tables in one transaction.
             case write
-            /// A record is deleted through the library.
+            /// A program deletes a record through the library.
             case delete
-            /// One of ``CompleteTrial/Operation``: the seed is its number.
+            /// One of ``CompleteTrial/Operation``, whose number is the seed.
             case exact
             /// A user restores a deleted record.
             case undo
-            /// A machine's engine looks at what was written.
+            /// A machine's engine folds what programs have written.
             case fold
             /// Two machines sync.
             case session
@@ -27,7 +27,7 @@ public struct Script: Sendable, CustomStringConvertible {
             case backup
             case restore
             case upgrade
-            /// A machine forgets deletions that are old and that its peers know.
+            /// A machine forgets old deletions that its peers know.
             case purge
             /// Two machines end their pairing; the next session pairs them again.
             case part
@@ -47,7 +47,7 @@ public struct Script: Sendable, CustomStringConvertible {
             self.seed = seed
         }
 
-        /// Reads what ``description`` wrote.
+        /// Reads the text that ``description`` has written.
         init?(_ text: some StringProtocol) {
             let parts = text.split(separator: " ")
             guard parts.count == 4, let kind = Kind(rawValue: String(parts[0])), let machine = Int(parts[1]),
@@ -58,24 +58,24 @@ public struct Script: Sendable, CustomStringConvertible {
     }
 
     let machines: Int
-    /// What each machine is like, drawn from this number. 0: all have the first version, a clock that is right, and the same
-    /// records at the beginning.
+    /// The seed of the machines' properties. With 0, all have the first version, a correct clock, and the same records
+    /// at the beginning.
     let setup: UInt64
     var steps: [Step]
 
     var isExact: Bool { setup == 0 }
 
-    /// A script of given steps, between machines that are alike.
+    /// Creates a script of given steps between machines that are alike.
     init(exactly steps: [Step], machines: Int) {
         self.machines = machines
         setup = 0
         self.steps = steps
     }
 
-    /// The script that a seed stands for.
+    /// Creates the script of a seed.
     public init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        // Most with few machines: conflicts then are many, and a failing script is short.
+        // Most scripts have few machines: they conflict more often, and a failing script is short.
         machines = [2, 2, 3, 3, 3, 4, 5, 8].randomElement(using: &random)!
         setup = random.next()
         let hasBackups = random.oneIn(2)
@@ -101,7 +101,7 @@ public struct Script: Sendable, CustomStringConvertible {
                 case 92..<96: hasBackups ? .restore : .session
                 default: hasUpgrades ? .upgrade : .write
                 }
-            // A backup is of use only to the machine that it is of.
+            // Only the machine that made a backup can use it, so one machine makes and restores all of them.
             let machine =
                 kind == .backup || kind == .restore ? 0 : Int.random(in: 0..<machines, using: &random)
             let other = (machine + Int.random(in: 1..<machines, using: &random)) % machines
@@ -109,7 +109,7 @@ public struct Script: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads what ``description`` wrote.
+    /// Reads the text that ``description`` has written.
     public init?(_ text: String) {
         let lines = text.split(separator: "\n")
         guard let head = lines.first?.split(separator: " "), head.count == 3, head[0] == "machines",
@@ -128,7 +128,7 @@ public struct Script: Sendable, CustomStringConvertible {
         (["machines \(machines) \(setup)"] + steps.map(\.description)).joined(separator: "\n")
     }
 
-    /// A script with fewer steps that still fails, found by leaving out ever smaller parts.
+    /// Finds a script with fewer steps that still fails, by leaving out ever smaller parts.
     public func shortened(while fails: (Script) -> Bool) -> Script {
         var best = self
         var size = max(1, steps.count / 2)

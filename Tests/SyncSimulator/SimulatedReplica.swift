@@ -3,7 +3,7 @@ import RecordStore
 import SyncModel
 import SyncProtocol
 
-/// One machine of a simulation: a real store in memory, under a clock of the simulation's.
+/// One machine of a simulation: a real store in memory, under a clock of the simulation.
 final class SimulatedReplica {
     let number: Int
     var version: Int
@@ -29,7 +29,7 @@ final class SimulatedReplica {
 
     var key: [UInt8] { [UInt8](repeating: UInt8(number + 1), count: 32) }
 
-    /// A database whose `julianday()`, which the capture triggers ask, is the simulation's.
+    /// Opens a database whose `julianday()`, which the capture triggers call, gives the simulation's time.
     private static func open(clock: SimulatedClock, skew: Int64) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
@@ -49,10 +49,10 @@ final class SimulatedReplica {
             replica: ReplicaID(rawValue: UInt64(number + 1)), now: { clock.milliseconds + skew })
     }
 
-    // MARK: What happens to a machine
+    // MARK: Events
 
-    /// Runs statements in one transaction as another program would, without our code. Where foreign keys are on, what breaks
-    /// one is not written.
+    /// Runs statements in one transaction as another program would, without our code. If foreign keys are on, and a
+    /// statement breaks one, nothing is written.
     func shell(_ statements: [String], hasForeignKeys: Bool = false) throws {
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA foreign_keys = \(hasForeignKeys ? "ON" : "OFF")")
@@ -70,7 +70,7 @@ final class SimulatedReplica {
         }
     }
 
-    /// The program ends and starts again; what it had not committed is gone.
+    /// Ends the program and starts it again. It loses what it had not committed.
     func restart() throws {
         store = try Self.store(database, number, version, clock, skew)
     }
@@ -82,19 +82,19 @@ final class SimulatedReplica {
         backup = copy
     }
 
-    /// Puts the copy in place of the store, if there is one.
+    /// Replaces the store by the backup, if there is one.
     ///
-    /// - Returns: whether there was.
+    /// - Returns: whether there was a backup.
     func restoreBackup() throws -> Bool {
         guard let backup else { return false }
         try backup.backup(to: database)
-        // The copy may be of before an upgrade of the schema.
+        // The backup may have an older schema.
         version = try database.read { try $0.tableExists("Prize") } ? 2 : 1
         try restart()
         return true
     }
 
-    /// A newer version of the program is installed.
+    /// Installs a newer version of the program.
     func upgrade() throws {
         guard version < 2 else { return }
         try database.write { try $0.execute(sql: SimulatedSchema.upgrade) }
@@ -113,10 +113,10 @@ final class SimulatedReplica {
         try database.write { try store.peers.remove($0, peer) }
     }
 
-    /// Forgets what another machine has, because it was away for too long.
+    /// Forgets what another machine has, because this one was away for too long.
     ///
-    /// - Returns: whether it can know what the other has. One that has started over itself has lost some of what it had
-    ///   acknowledged, and nobody knows how much of it.
+    /// - Returns: whether this one can know what the other has. A machine that has itself started over has lost some
+    ///   of what it had acknowledged, and nobody knows how much.
     func startOver(with other: SimulatedReplica) throws -> Bool {
         let (ours, theirs) = (try peerZone(with: other), try other.peerZone(with: self))
         let held = try other.database.read { try theirs.summary($0).received }
@@ -131,9 +131,9 @@ final class SimulatedReplica {
         }
     }
 
-    // MARK: What can be seen of it
+    // MARK: Contents
 
-    /// All that the tables show, one line a record, the columns of the first version only.
+    /// All rows of the tables, one line for each record, with the columns of the first version only.
     func rows() throws -> [String] {
         try database.read { db in
             try SimulatedSchema.tables(version: 1).flatMap { type in
@@ -147,7 +147,7 @@ final class SimulatedReplica {
         }
     }
 
-    /// What the table of a type shows: by record, the synced columns as `quote` writes them.
+    /// The table of a type: for each record, the synced columns as `quote` writes them.
     func values(of type: String) throws -> [RecordName: [String: String]] {
         let columns = store.schema.types.first { $0.name == type }?.fields.map(\.name) ?? []
         let quoted = columns.map { "quote(\($0))" }.joined(separator: ", ")
@@ -169,12 +169,12 @@ final class SimulatedReplica {
         }
     }
 
-    /// Whether a record is there and waits for something.
+    /// Whether the store holds a record that waits for another.
     func isHeld(_ db: Database, _ name: RecordName) throws -> Bool {
         try store.listing.held(db, type: nil).contains { $0.name == name.description }
     }
 
-    /// Everything that the store knows, by name.
+    /// Everything that the store knows, by record.
     func states() throws -> [RecordName: RecordState] {
         try database.write { db in
             _ = try store.fold(db)
@@ -184,7 +184,7 @@ final class SimulatedReplica {
         }
     }
 
-    /// The peerZone of this machine's exchange with another.
+    /// The access of another machine's exchange to this one's store.
     func peerZone(with other: SimulatedReplica) throws -> PeerZone {
         let peer = try database.write { db in
             try store.peers.add(db, key: other.key, name: "machine \(other.number)")
@@ -195,7 +195,7 @@ final class SimulatedReplica {
 
 /// The true time of a simulation.
 final class SimulatedClock: @unchecked Sendable {
-    // A simulation runs on one thread; the database calls back on its queue while that thread waits for it.
+    // A simulation runs on one thread, which waits while the database calls back on its queue.
     private(set) var milliseconds: Int64 = 1_700_000_000_000
 
     func advance(_ by: Int64) {

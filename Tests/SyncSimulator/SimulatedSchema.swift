@@ -1,8 +1,9 @@
 import RecordStore
 
-/// The schema of the simulated app, in two versions: the second has a type and a field more.
+/// The schema of the simulated app, in two versions. The second has one more type and one more field.
 ///
-/// It has every delete rule, a cycle of references, a type that several others refer to, and one that needs two.
+/// The schema has every delete rule, a cycle of references, a type that several others refer to, and one that needs
+/// two.
 enum SimulatedSchema {
     static let sql = """
         CREATE TABLE Team (
@@ -79,7 +80,7 @@ enum SimulatedSchema {
             ] + prize)
     }
 
-    /// A type as far as the simulated programs that write to its table go.
+    /// The table of a type, as the simulated programs that write to it know it.
     struct Table {
         let type: String
         let columns: [String]

@@ -3,13 +3,13 @@ import SecureChannel
 import SyncProtocol
 import TestSupport
 
-/// A session of two machines over a line that a script may cut, from the end of the handshake on: the session, the encoding
-/// and the stores are those of the program, one event after the other.
+/// A session of two machines after the handshake, over a line that a script may cut. The session, the encoding and the
+/// stores are the program's own; events come one after the other.
 ///
-/// Which side works next is drawn from the seed, so that reading, applying and acknowledging interleave in all
-/// ways that two programs on a network can bring about.
+/// The seed decides which side works next, so reading, applying and acknowledging interleave in all ways that two
+/// programs on a network can bring about.
 struct SimulatedSession {
-    /// What came of a session.
+    /// The result of a session.
     struct Outcome {
         var recordsMoved = 0
         var isConfirmed = false
@@ -17,23 +17,23 @@ struct SimulatedSession {
         var resyncs = 0
         var reconciliations = 0
         var pairings = 0
-        /// The side that was refused because it has missed deletions that the other has forgotten.
+        /// The side that the other one refused, because it has missed deletions that the other has forgotten.
         var expired: Int?
     }
 
-    /// How a session comes to an end before its time.
+    /// How a session ends early.
     enum End {
         case never
         /// The line is cut after this many bytes.
         case cut(afterBytes: Int)
-        /// A machine crashes while it applies a batch, after this many were applied.
+        /// A machine applies this many batches, and crashes while it applies the next one.
         case crash(afterBatches: Int)
     }
 
-    /// What is on its way, for each side.
+    /// The bytes on their way to each side.
     private final class Line {
         var bytes = [ByteBuffer(), ByteBuffer()]
-        /// How many bytes may still pass before the line is cut; nil for a line that holds.
+        /// How many bytes may still pass before the line is cut; nil for a line that is not cut.
         var bytesLeft: Int?
 
         func send(_ message: Message, to index: Int) {
@@ -48,14 +48,15 @@ struct SimulatedSession {
 
     private let replicas: [SimulatedReplica]
     private let line = Line()
-    /// How many batches are applied before a machine crashes, just short of the commit; nil for machines that run on.
+    /// How many batches the machines still apply before one crashes just short of the next commit; nil if none
+    /// crashes.
     private var appliesLeft: Int?
     private let comparesEverything: Bool
-    /// Whether the two machines have another session at the same time.
+    /// Whether the two machines have no other session at the same time.
     private let isAlone: Bool
     private(set) var sides: [SimulatedSide] = []
     private(set) var outcome = Outcome()
-    /// A message that was read and waits for its side to be ready.
+    /// For each side, a message that it has read and is not ready for.
     private var waiting: [Message?] = [nil, nil]
 
     init(
@@ -75,11 +76,11 @@ struct SimulatedSession {
     /// The code that all machines show.
     static let code = try! PairingCode("123-456")
 
-    /// Runs until both sides are in sync, the line is cut, or nothing can happen any more.
+    /// Runs until both sides are in sync, the line is cut, or neither side can do anything more.
     mutating func run(_ random: inout SeededGenerator) throws -> Outcome {
         try connect(.ifUnknown(Self.code))
         while try step(&random) {}
-        // Only the caller remembers that the two are paired.
+        // Only the caller remembers the pairing.
         if sides[0].isToldToPair {
             try connect(.again(Self.code))
             while try step(&random) {}
@@ -88,7 +89,7 @@ struct SimulatedSession {
         return outcome
     }
 
-    /// Connects the two, up to the end of the handshake.
+    /// Connects the two sides and ends the handshake.
     mutating func connect(_ pairing: SessionCall.Pairing) throws {
         let call = SessionCall(pairing: pairing, comparesEverything: comparesEverything)
         sides = try [SessionPurpose.call(call), .answer].enumerated().map { [line] index, purpose in
@@ -100,9 +101,9 @@ struct SimulatedSession {
         for index in 0...1 { try sides[index].begin(with: replicas[1 - index]) }
     }
 
-    /// Lets one of the two do something.
+    /// Lets a randomly chosen side do something.
     ///
-    /// - Returns: whether there was anything to do.
+    /// - Returns: whether either had anything to do.
     mutating func step(_ random: inout SeededGenerator) throws -> Bool {
         guard line.bytesLeft != 0 else { return false }
         let index = Int.random(in: 0...1, using: &random)
@@ -110,7 +111,7 @@ struct SimulatedSession {
         return try work(index, steps) || work(1 - index, steps)
     }
 
-    /// Sees what came of it.
+    /// Checks the end of the session.
     mutating func end() throws {
         for side in sides {
             if let fault = side.fault(isAlone: isAlone) {
@@ -128,7 +129,7 @@ struct SimulatedSession {
         case receive, pump, apply
     }
 
-    /// Lets a side do the first thing that there is to do.
+    /// Lets a side do the first of the steps that it can do.
     private mutating func work(_ index: Int, _ steps: [Step]) throws -> Bool {
         for step in steps {
             switch step {
@@ -166,7 +167,7 @@ struct SimulatedSession {
     }
 }
 
-/// Something that must never happen, and did.
+/// An event that must never happen, and did.
 struct SimulationFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -5,14 +5,14 @@ import SecureChannel
 import SyncModel
 import SyncProtocol
 
-/// One machine of a simulated session: does for ``Session`` what it asks for, one thing at a time.
+/// One machine of a simulated session: performs the actions that ``Session`` asks for, one at a time.
 final class SimulatedSide {
     private static let batchLimit = BatchLimit(
         records: 3, bytes: 4096, groupRecords: 6, groupBytes: 8192, recordsCopiedInGroups: 8)
-    /// Some batches have fewer records, others do not, so that the triggers are kept silent in both ways.
+    /// Some batches have fewer records and others do not, so that the store silences its triggers in both ways.
     private static let manyRecords = 2
 
-    /// What happens to a machine while it applies a batch.
+    /// The result of applying a batch.
     enum Applied {
         case done
         /// The machine crashed just before the commit.
@@ -28,17 +28,18 @@ final class SimulatedSide {
     /// Batches that have come and are not applied yet.
     private var arrived: [(zone: Int, batch: ChangeBatch)] = []
 
-    // MARK: What came of it
+    // MARK: Results
 
-    /// So many times everything was compared, because the digests differed.
+    /// How many times the sides compared everything, because their digests differed.
     private(set) var resyncs = 0
-    /// So many batches were applied, and plans done in the store.
+    /// How many batches this side has applied (`applications`), and how many plans its store has carried out
+    /// (`sharings`).
     private(set) var applications = 0
     private(set) var sharings = 0
-    /// The other side has missed deletions that this one has forgotten.
+    /// Whether the other side has missed deletions that this one has forgotten.
     private(set) var hasFoundPeerExpired = false
 
-    /// The other side does not know that the two are paired.
+    /// Whether the other side has said that it does not know the pairing.
     var isToldToPair: Bool {
         if case .failed(let error as ErrorOfPeer)? = machine.end {
             error.error.code == .notPaired
@@ -47,9 +48,9 @@ final class SimulatedSide {
         }
     }
 
-    /// What has ended the session that should not have.
+    /// The error that has ended the session and should not have.
     ///
-    /// - Parameter isAlone: whether the two have no other session, which could change what they share.
+    /// - Parameter isAlone: whether the two machines have no other session, which could change what they share.
     func fault(isAlone: Bool) -> (any Error)? {
         guard case .failed(let error)? = machine.end else { return nil }
         let codes: [ProtocolError.Code] = isAlone ? [.notPaired] : [.notPaired, .zonesChanged]
@@ -61,12 +62,12 @@ final class SimulatedSide {
         }
     }
 
-    // MARK: What another session does
+    // MARK: Effects of another session
 
-    /// The store was changed by somebody else.
+    /// Tells the machine that another program has changed the store.
     func storeChanged() { for number in zones.indices { machine.storeChanged(zone: number) } }
 
-    /// What the machines share may have changed.
+    /// Tells the machine that the zones that the sides share may have changed.
     func settingsChanged() throws { try perform(machine.settingsChanged()) }
 
     init(
@@ -82,7 +83,7 @@ final class SimulatedSide {
                 instance: UInt64(replica.number + 1), displayName: "machine \(replica.number)"), purpose)
     }
 
-    /// The handshake with another side is done.
+    /// Begins the session after the handshake.
     func begin(with other: SimulatedReplica) throws {
         let channel = SecuredChannel(
             remoteKey: try PublicKey(other.key), handshakeHash: [UInt8](repeating: 7, count: 32))
@@ -102,29 +103,29 @@ final class SimulatedSide {
 
     // MARK: Steps
 
-    /// Whether a message that has come may be handed in now.
+    /// Whether the machine can take a message now.
     func isReady(for message: Message) -> Bool {
         switch machine.readiness(for: message) {
         case .ready: true
         case .afterBatches(let number): !arrived.contains { $0.zone == number }
         case .afterAllBatches: arrived.isEmpty
-        // Every answer is given at once.
+        // This side answers every question at once.
         case .afterAnswers: false
         }
     }
 
     func receive(_ message: Message) throws { try perform(machine.received(message)) }
 
-    /// Does one thing that a sending half asks for.
+    /// Performs one request of a zone's sending half.
     ///
-    /// - Returns: whether there was any.
+    /// - Returns: whether there was a request.
     func pump() throws -> Bool {
         for number in zones.indices {
             guard let request = machine.nextRequest(zone: number) else { continue }
             let peerZone = zones[number].peerZone
             switch request {
             case .read(let token, let includingEcho):
-                // Small batches, so that cuts and interleavings fall between them.
+                // Batches are small, so that cuts and interleavings fall between them.
                 let place = zones[number].place.at(token)
                 let (batch, next) = try read {
                     try peerZone.nextBatch(
@@ -144,7 +145,7 @@ final class SimulatedSide {
         return false
     }
 
-    /// Applies the batch that came first.
+    /// Applies the oldest batch that has come.
     ///
     /// - Returns: nil when there is none.
     func apply(crashing: Bool) throws -> Applied? {
@@ -165,7 +166,7 @@ final class SimulatedSide {
         return .done
     }
 
-    // MARK: What the machine asks for
+    // MARK: Actions
 
     private func perform(_ actions: [Session.Action]) throws {
         for action in actions {
@@ -205,7 +206,7 @@ final class SimulatedSide {
             peer = kept
             try perform(machine.peerKept(kept.name))
         case .readOffers: try readOffers()
-        // All machines are to hold the same in the end.
+        // All machines must hold the same records in the end, so the user always agrees.
         case .ask(let question): try perform(machine.decided(.union(question.proposal ?? .merge)))
         case .readTokens(let ids):
             let peer = try knownPeer()
@@ -262,7 +263,7 @@ final class SimulatedSide {
     private func grants() throws -> SessionGrants {
         let (store, peer) = (replica.store, try knownPeer())
         let granted = try read { try store.zones.granted($0, to: peer) }
-        // No machine gives up what it has because of another's session.
+        // No machine gives up its records because of another session.
         return SessionGrants(zones: granted.map(\.zone.id), rights: granted.map(\.rights), erasures: 0)
     }
 
@@ -289,7 +290,7 @@ final class SimulatedSide {
             let ours = try read { try peerZone.summary($0) }
             let actions = machine.compared(ours, with: theirs, zone: number)
             let isAsking = actions.contains { if case .send(.resync) = $0 { true } else { false } }
-            // Somebody who wants everything to be compared asks so, too, when the two are equal.
+            // A side that wants to compare everything asks for it even when the digests are equal.
             if isAsking, ours.digest != theirs.digest { resyncs += 1 }
             try perform(actions)
         }

@@ -1,14 +1,14 @@
 import RecordStore
 import TestSupport
 
-/// What other programs do to a machine's tables: statements drawn from a seed.
+/// The writes of other programs to a machine's tables: statements drawn from a seed.
 ///
 /// Names come from a small pool, so that machines write to the same records, insert the same names, and refer to
-/// what others are deleting.
+/// records that others are deleting.
 enum SimulatedWrites {
     private static let poolSize = 4
 
-    /// Records that refer to each other, none to one that is missing.
+    /// Records that refer to each other, and to no missing record.
     static let beginning = [
         "INSERT INTO Team (recordName, captain) VALUES ('Team|~|0', 'Member|~|0'), ('Team|~|1', NULL)",
         """
@@ -89,7 +89,8 @@ enum SimulatedWrites {
             "\(verb) INTO \(type.type) (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
     }
 
-    /// Mostly a record that is there; now and then one that is not, as programs without foreign keys may write.
+    /// Draws mostly a record that exists, and now and then one that does not, as programs without foreign keys may
+    /// write.
     private static func parent(
         _ target: String, _ replica: SimulatedReplica, isRequired: Bool, _ random: inout SeededGenerator
     ) throws -> String {

@@ -3,13 +3,13 @@ import RecordStore
 import SyncModel
 import TestSupport
 
-/// What simulations went through, so that one that exercised nothing is seen.
+/// The counts of what simulations did, so that a simulation that exercised nothing is noticed.
 public struct SimulationCounts: Sendable {
     public var runs = 0
     public var writes = 0
     public var sessions = 0
     public var cuts = 0
-    /// Times that two machines had two connections.
+    /// How many times two machines had two connections.
     public var doubles = 0
     public var recordsMoved = 0
     public var deletions = 0
@@ -23,7 +23,7 @@ public struct SimulationCounts: Sendable {
     public var purged = 0
     public var startOvers = 0
     public var partings = 0
-    /// Records that were hidden in the end.
+    /// Records that are hidden in the end.
     public var hidden = 0
     /// Deleted records that a user has restored.
     public var undone = 0
@@ -53,17 +53,17 @@ public struct SimulationCounts: Sendable {
     }
 }
 
-/// Runs a script, and checks after it, and after every complete session, what must always hold.
+/// Runs a script, and checks what must always hold after it and after every complete session.
 public struct Simulation {
     private let clock = SimulatedClock()
     private let replicas: [SimulatedReplica]
     private let script: Script
     private var counts = SimulationCounts()
-    /// The links on which a session was cut: their streams have to be finished in the end.
+    /// The links on which a session was cut. The machines must finish these streams in the end.
     private var cutLinks: Set<[Int]> = []
-    /// The join of all states that machines had before a session.
+    /// The join of all states that any machine had before a session.
     private var everKnown: [RecordName: RecordState] = [:]
-    /// The states that each machine had before and after its sessions, since it last started over.
+    /// The states that each machine has had before and after its sessions since it last started over.
     private var history: [Set<RecordState>]
 
     private init(_ script: Script) throws {
@@ -78,7 +78,7 @@ public struct Simulation {
                 ? try SimulatedReplica(number: number, version: 1, skew: 0, clock: clock)
                 : try SimulatedReplica(number: number, version: version, skew: skew, clock: clock)
         }
-        // Most begin with records that are complete: what is random is held for long.
+        // Most runs begin with complete records, because a machine holds random ones for long.
         if script.isExact || !random.oneIn(4) { try replicas[0].shell(SimulatedWrites.beginning) }
         guard script.isExact else { return }
         for other in 1..<script.machines { try session(0, other, end: .never, &random) }
@@ -87,7 +87,7 @@ public struct Simulation {
 
     /// Runs a script to its end.
     ///
-    /// - Throws: a sentence that says what did not hold.
+    /// - Throws: a sentence that says what does not hold.
     public static func run(_ script: Script) throws -> SimulationCounts {
         var simulation = try Simulation(script)
         for step in script.steps { try simulation.perform(step) }
@@ -152,7 +152,7 @@ public struct Simulation {
     }
 
     private mutating func purge(retention: Int64) throws {
-        // Who is paired with nobody forgets what nobody has heard of.
+        // A machine without peers forgets deletions that no other machine knows, so this keeps them.
         for states in try note(replicas) { remember(states) }
         for replica in replicas { counts.purged += try replica.purge(retention: retention) }
     }
@@ -170,7 +170,7 @@ public struct Simulation {
         } catch let error as RecordStoreError
             where error.code == .deletionDenied || error.code == .noSuchRecord
         {
-            // Denied; or the fold before it held the record back.
+            // The store denied the deletion, or the fold before it held the record back.
         }
     }
 
@@ -189,7 +189,7 @@ public struct Simulation {
                 _ = try replica.database.write { try replica.store.restore($0, name) }
                 counts.undone += 1
             } catch let error as RecordStoreError where [.notDeleted, .noSuchRecord].contains(error.code) {
-                // It is there.
+                // The record is not deleted.
             }
         } else {
             let end: SimulatedSession.End =
@@ -209,7 +209,7 @@ public struct Simulation {
             let deleted = try replica.store.listing.deleted(db)
             guard let record = deleted.randomElement(using: &random) else { return }
             let shown = try replica.store.restore(db, record.name)
-            // Those that it needs may be unknown here, and it may be held for that.
+            // This machine may not know the records that it needs, and may hold it for that.
             guard try shown.contains(record.name) || replica.isHeld(db, record.name) else {
                 throw SimulationFailure(
                     "machine \(replica.number) does not show \(record.name), which it restored")
@@ -227,7 +227,7 @@ public struct Simulation {
         var session = SimulatedSession(pair[0], pair[1], end: end, comparesEverything: comparesEverything)
         var outcome = try session.run(&random)
         var startedOver: Set<Int> = []
-        // Two machines that were not paired may both have forgotten deletions.
+        // Two machines that were not paired may each have forgotten deletions.
         while let expired = outcome.expired {
             guard counts.restores + counts.partings > 0 else {
                 throw SimulationFailure(
@@ -251,7 +251,7 @@ public struct Simulation {
         counts.resyncs += outcome.resyncs
         counts.pairings += outcome.pairings
         counts.reconciliations += outcome.reconciliations
-        // Only who lost what it had, or gave it up, can make a token lie.
+        // A token can be wrong only after a machine has lost its records or given them up.
         guard outcome.resyncs == 0 || counts.restores + counts.startOvers > 0 else {
             throw SimulationFailure(
                 "machines \(left) and \(right) found that their tokens do not say the truth")
@@ -270,8 +270,8 @@ public struct Simulation {
         try checkPair(pair, before)
     }
 
-    /// Two machines sync over two connections at the same time. What that did to their stores shows in the sessions behind
-    /// it, which find out whether the tokens say the truth.
+    /// Lets two machines sync over two connections at the same time. Later sessions find out whether the tokens are
+    /// still true.
     private mutating func doubleSession(
         _ left: SimulatedReplica, _ right: SimulatedReplica, _ random: inout SeededGenerator
     ) throws {
@@ -295,7 +295,7 @@ public struct Simulation {
         }
     }
 
-    /// Notes what machines have now.
+    /// Notes the states that machines have now.
     private mutating func note(_ pair: [SimulatedReplica]) throws -> [[RecordName: RecordState]] {
         try pair.map { replica in
             let states = try replica.states()
@@ -304,14 +304,14 @@ public struct Simulation {
         }
     }
 
-    /// Adds to what anybody ever knew.
+    /// Adds states to all that any machine ever knew.
     private mutating func remember(_ states: [RecordName: RecordState]) {
         for (name, state) in states {
             if everKnown[name] == nil { everKnown[name] = state } else { everKnown[name]!.merge(state) }
         }
     }
 
-    /// Syncs all machines, in lines and rings and on all links that were cut, until nothing moves any more.
+    /// Syncs all machines in lines and rings, and on all links that were cut, until nothing moves any more.
     private mutating func quiesce() throws {
         var random = SeededGenerator(seed: script.setup &+ 1)
         for _ in 0..<(4 * script.machines + 4) {
@@ -327,7 +327,8 @@ public struct Simulation {
         throw SimulationFailure("records keep moving although nobody writes")
     }
 
-    /// In some runs, all forget what is deleted everywhere, and then a machine comes that was away since its backup.
+    /// In some runs, lets all machines forget old deletions, and then brings a machine back that was away since its
+    /// backup.
     private mutating func goBack() throws {
         var random = SeededGenerator(seed: script.setup &+ 2)
         guard !script.isExact, random.oneIn(2) else { return }
@@ -340,13 +341,14 @@ public struct Simulation {
         try quiesce()
     }
 
-    // MARK: What must hold
+    // MARK: Invariants
 
-    /// A machine that has started over with another keeps nothing that the other has had, but for what it needs.
+    /// Checks that a machine that has started over with another keeps only records that the other has never had, and
+    /// what those need.
     private func checkStartOver(
         _ replica: SimulatedReplica, _ states: [RecordName: RecordState], with other: SimulatedReplica
     ) throws {
-        // Of what two machines both got from a third they need not know of each other, nor of what was lost with a store.
+        // Two machines may hold records of a third, or of a lost store, without knowing that the other holds them.
         guard replicas.count == 2, counts.restores == 0 else { return }
         let unseen = states.values.filter { !history[other.number].contains($0) }
         let needed = closure(of: Set(unseen.map(\.name))) { states[$0]?.targets ?? [] }
@@ -357,7 +359,7 @@ public struct Simulation {
         }
     }
 
-    /// After a complete session both machines show what the rules make of what they knew together.
+    /// Checks that after a complete session both machines have what the rules make of their states together.
     private mutating func checkPair(_ pair: [SimulatedReplica], _ before: [[RecordName: RecordState]]) throws
     {
         let after = try pair.map { try $0.states() }
@@ -371,7 +373,7 @@ public struct Simulation {
                 "machines \(pair.map(\.number)) hold different fields:\n\(difference.joined(separator: "\n"))"
             )
         }
-        // A machine that does not know a type does not apply its references.
+        // A machine that does not know a type ignores its references.
         guard pair[0].version == pair[1].version else { return }
         let oracle = Oracle(joining: before, knowingPrizes: pair[0].version >= 2)
         let expected = oracle.settled.values.filter(\.isLive).sorted { $0.name < $1.name }
@@ -397,8 +399,9 @@ public struct Simulation {
         }
     }
 
-    /// Whether a record lives for the sake of one below it, as one of the machines knew that one, or those between: the machine
-    /// may hear only then that one of them refers to another. Such a revival keeps more than the rules ask for.
+    /// Whether a record was revived because of a record below it, as one of the machines knew that record or those
+    /// between. The machine may hear later that one of them refers to another record. Such a revival keeps more than
+    /// the rules ask for.
     private static func isRevivedEarly(
         _ state: RecordState, _ before: [[RecordName: RecordState]], _ after: [RecordName: RecordState]
     ) -> Bool {
@@ -448,20 +451,21 @@ public struct Simulation {
         counts.revivals += states[0].values.filter { $0.revival != nil && $0.isLive }.count
     }
 
-    /// What anybody ever wrote has its effect in the end, however it travelled, and whoever has forgotten what.
+    /// Checks that everything that any machine ever wrote has its effect in the end, however it travelled, and
+    /// whichever machine has forgotten something.
     private func checkNothingLost(_ states: [[RecordName: RecordState]]) throws {
-        // A restored backup loses what was written after it and not synced; and where versions differ, the older
-        // ones settle less.
+        // A restored backup loses later writes that were not synced. With different versions, the older ones settle
+        // less.
         guard counts.restores == 0, Set(replicas.map(\.version)).count == 1 else { return }
         let oracle = Oracle(joining: [everKnown], knowingPrizes: replicas[0].version >= 2)
         let live = Set(states[0].values.filter(\.isLive).map(\.name))
         let difference = live.symmetricDifference(oracle.live).filter { name in
-            // More may live than the rules ask for: what is revived for the sake of a record stays when that one turns
-            // out to refer to another.
+            // More records may live than the rules ask for: a record that was revived for another stays when that one
+            // turns out to refer elsewhere.
             if live.contains(name), states[0][name]?.revival != nil { return false }
             guard counts.purged > 0 else { return true }
-            // A deletion that was forgotten takes nothing along that comes later from a machine that was not paired
-            // then; and it takes the fields along, so that the record cannot come back whole.
+            // A forgotten deletion does not cascade to records that come later from a machine that was not paired
+            // then. It also takes the fields along, so the record cannot come back whole.
             return oracle.live.contains(name) && everKnown[name]?.deletion == nil
         }.sorted()
         guard difference.isEmpty else {
@@ -500,7 +504,7 @@ public struct Simulation {
         try checkTables(replica, states)
     }
 
-    /// The tables show the records that the rules say they show, with the values that the states have.
+    /// Checks that the tables show the records that the rules show, with the values of their states.
     private func checkTables(_ replica: SimulatedReplica, _ states: [RecordName: RecordState]) throws {
         let expected = Oracle.shown(states, version: replica.version)
         for type in SimulatedSchema.tables(version: replica.version) {
@@ -526,7 +530,7 @@ public struct Simulation {
     }
 }
 
-/// All that can be reached from some names, and these.
+/// The names, and all that can be reached from them.
 private func closure(of names: Set<RecordName>, _ step: (RecordName) -> [RecordName]) -> Set<RecordName> {
     var reached = names
     var left = Array(names)
@@ -544,7 +548,7 @@ extension RecordState {
 }
 
 extension FieldValue {
-    /// What SQLite's `quote` makes of the column that holds the value.
+    /// The text that SQLite's `quote` gives for the column that holds the value.
     fileprivate var databaseText: String {
         switch self {
         case .null: "NULL"

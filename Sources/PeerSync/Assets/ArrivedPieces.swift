@@ -3,11 +3,13 @@ import RecordStore
 import SyncModel
 import SyncProtocol
 
-/// Bytes of files that have come and were not written yet: one piece for each file, however many chunks it came in, so that
-/// a peer that sends a byte at a time costs no more than one that sends all at once. Bounded by what the receiver asks for.
+/// The bytes of files that have come and wait to be written, as one piece for each file.
 ///
-/// They belong to the file that was open when they came and to no other: one that is opened later, after the first was
-/// given up, is asked for anew. Nobody opens it while these wait, because they hold the file.
+/// Chunks that follow each other join one piece, so a peer that sends a byte at a time costs no more than one that
+/// sends all at once. The receiver's requests bound the pieces.
+///
+/// A piece belongs to the file that was open when it came. It holds that file, so nobody opens the file again while
+/// the piece waits. A file that is opened later is requested anew.
 struct ArrivedPieces {
     struct Piece {
         let file: IncomingAsset?
@@ -25,12 +27,12 @@ struct ArrivedPieces {
         {
             pieces[chunk.hash]?.bytes.writeImmutableBuffer(chunk.bytes)
         } else {
-            // What waits and does not go on with this belongs to a transfer that was given up.
+            // The waiting piece does not join this chunk, so it belongs to a transfer that was given up.
             pieces[chunk.hash] = Piece(file: file, offset: chunk.offset, bytes: chunk.bytes)
         }
     }
 
-    /// Takes what has come of one of the files.
+    /// Takes the piece of one of the files.
     mutating func take() -> (hash: AssetHash, piece: Piece)? {
         pieces.popFirst().map { ($0.key, $0.value) }
     }

@@ -1,18 +1,18 @@
 import SyncProtocol
 
-/// How far files have come in one direction of a session.
+/// The progress of files in one direction of a session.
 public struct AssetProgress: Sendable {
-    /// Bytes that have gone since the session began.
+    /// Bytes moved since the session began.
     public private(set) var bytes: Int64 = 0
-    /// Files, and bytes, that are still to go.
+    /// Files and bytes that are still to move.
     public var filesLeft: Int { Int(clamping: left.files) }
     public var bytesLeft: Int64 { Int64(clamping: left.bytes) }
-    /// Over about the last five seconds.
+    /// The rate over about the last five seconds.
     public private(set) var bytesPerSecond = 0.0
 
     var left = Message.AssetsWanted(files: 0, bytes: 0)
 
-    /// The rate is measured over spans of this length, the newer weighing more.
+    /// The length of a measurement. Newer measurements weigh more.
     private static let span: Duration = .milliseconds(500)
     private var spanBegin: ContinuousClock.Instant?
     private var spanBytes: Int64 = 0
@@ -25,14 +25,14 @@ public struct AssetProgress: Sendable {
         spanBegin = begin
         guard now - begin >= Self.span else { return }
         let rate = Double(spanBytes) / ((now - begin) / .seconds(1))
-        // After a pause what was before says nothing.
+        // After a pause the old rate says nothing.
         let isFresh = bytesPerSecond == 0 || now - begin > Self.span * 10
         bytesPerSecond = isFresh ? rate : bytesPerSecond * 0.8 + rate * 0.2
         spanBegin = now
         spanBytes = 0
     }
 
-    /// How long what is left will take, in seconds; nil when nothing moves.
+    /// The seconds until the rest has moved; nil when nothing moves.
     public var secondsLeft: Double? {
         bytesPerSecond > 0 ? Double(bytesLeft) / bytesPerSecond : nil
     }

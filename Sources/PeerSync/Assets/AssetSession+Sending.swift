@@ -3,7 +3,7 @@ import RecordStore
 import SyncModel
 import SyncProtocol
 
-/// What the peer asks for, and what it is told of.
+/// Sending: serves the peer's requests, and tells it of files that have come.
 extension AssetSession {
     /// The peer asks for a piece of a file.
     func received(_ piece: Message.AssetRequest) throws {
@@ -13,7 +13,7 @@ extension AssetSession {
     }
 
     func received(_ wanted: Message.AssetsWanted) {
-        // To say the same again, or to want more, is no step.
+        // A repeated or larger number is no step.
         if wanted.bytes < sender.wantedByPeer?.bytes ?? .max { wait.step() }
         sender.received(wanted)
         sent.left = wanted
@@ -37,7 +37,8 @@ extension AssetSession {
     private func serve(_ piece: (hash: AssetHash, offset: UInt64, count: Int)) async throws {
         guard let bytes = try await bytes(of: piece) else {
             outgoing[piece.hash] = nil
-            // Behind the pieces that were read before: the answers keep the order of the requests.
+            // sendWhenIdle puts this behind the pieces that were read before: the answers keep the order of the
+            // requests.
             await outbox.sendWhenIdle(.assetMissing(piece.hash))
             return
         }
@@ -50,10 +51,10 @@ extension AssetSession {
         report()
     }
 
-    /// The bytes that the peer asks for; nil, and noted as missing, when they are not to be had.
+    /// Reads the bytes that the peer asks for. Returns nil, and notes the file as missing, when it cannot.
     private func bytes(of piece: (hash: AssetHash, offset: UInt64, count: Int)) async throws -> [UInt8]? {
         guard let file = try await currentFile(piece.hash) else {
-            // Also when no record refers to it: that record may be on its way here.
+            // The file is owed even when no record refers to it: that record may be on its way here.
             sender.isMissing(piece.hash, isOwed: true)
             return nil
         }
@@ -62,19 +63,21 @@ extension AssetSession {
                 try file.read(at: Int64(clamping: piece.offset), upTo: piece.count)
             }
             if bytes.count == piece.count { return bytes }
-            // The peer takes it for larger than it is; the file as it is would be of no use to it.
+            // The peer believes that the file is larger than it is, so this file is of no use to it.
             sender.isMissing(piece.hash, isOwed: false)
         } catch {
             engine.logger.warning("\(piece.hash) cannot be read: \(error)")
-            // It is read whole before it is given to anybody again.
+            // The engine hashes it again before any peer gets it.
             engine.assets.doubt(piece.hash)
             sender.isMissing(piece.hash, isOwed: true)
         }
         return nil
     }
 
-    /// The file that the peer asks for. What comes while it is looked for is not owed to the peer yet, and nobody would tell
-    /// it, so it is looked for again.
+    /// Finds the file that the peer asks for.
+    ///
+    /// A file that comes during the search is not owed to the peer yet, so nobody would announce it. The search
+    /// therefore begins again.
     private func currentFile(_ hash: AssetHash) async throws -> OutgoingAsset? {
         repeat {
             hasMoreCome = false
@@ -91,7 +94,7 @@ extension AssetSession {
         }
         switch try await engine.assets.open(hash, in: assets, logger: engine.logger) {
         case .file(let file):
-            // Those that the peer has all of need not stay open.
+            // Files that the peer has completely need not stay open.
             if outgoing.count >= 2 * ProtocolLimits.openAssets { outgoing.removeAll() }
             outgoing[hash] = file
             return file
@@ -103,20 +106,20 @@ extension AssetSession {
         return nil
     }
 
-    /// A file has come from somewhere.
+    /// Announces a file that a session has received, if the peer asked for it in vain.
     func arrived(_ hash: AssetHash) async {
         hasMoreCome = true
         do {
             try await announce([hash])
         } catch {
-            // The next look, which is now, announces all that is owed, and ends the session if that fails too.
+            // The next refresh announces all owed files, or ends the session if that fails too.
             isFullLookDue = true
         }
         wake.raise()
     }
 
-    /// Tells the peer of files that it has asked for in vain, and that somebody has put here since, or a record that
-    /// refers to them.
+    /// Tells the peer of files that it has asked for in vain, when the files and records that refer to them are here
+    /// now.
     func tellOwed() async throws {
         hasMoreCome = true
         guard let assets = store.assetDirectory, !sender.owed.isEmpty else { return }
@@ -126,7 +129,7 @@ extension AssetSession {
 
     private func announce(_ hashes: some Sequence<AssetHash>) async throws {
         for hash in hashes where sender.owed.contains(hash) {
-            // The peer may have asked for what is none of its business.
+            // The peer may have asked for a file to which no record in its zones refers.
             if try await store.assets.isReferred(hash, in: zones) { sender.arrived([hash]) }
         }
         request.raise()

@@ -3,7 +3,8 @@ import SyncModel
 import SyncProtocol
 
 extension AssetSession {
-    /// Looks for files that have come to be wanted, and says so; so the peer knows before it is told of a digest.
+    /// Finds the files that records want since the last refresh, and tells the peer how much that is. The peer must
+    /// know before it hears of a digest.
     func refresh() async throws {
         let begin = isFullLookDue ? 0 : known.last
         isFullLookDue = false
@@ -19,7 +20,7 @@ extension AssetSession {
             receiver.want(asset.hash, size: asset.size, isUrgent: wanted.wishes.contains(asset.hash))
         }
         if isFull, number != looks {
-            // Another zone has looked meanwhile, and may know of files that this look has not seen.
+            // Another zone has refreshed meanwhile, and may know of files that this refresh has not seen.
             isFullLookDue = true
         } else if isFull {
             let hashes = Set(wanted.list.map(\.hash))
@@ -33,12 +34,12 @@ extension AssetSession {
         wake.raise()
     }
 
-    /// Whether something may not be wanted any more that is waited for.
+    /// Whether a file that this session waits for may no longer be wanted.
     private func isLess(_ wanted: WantedAssets) -> Bool {
         receiver.wantsAny && wanted.lastLeftover != known.lastLeftover
     }
 
-    /// Looks at all files again, because one may be gone.
+    /// Makes the next refresh read all wanted files again, because a file may be gone.
     func lookAgain() {
         isFullLookDue = true
         wake.raise()

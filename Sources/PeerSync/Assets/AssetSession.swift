@@ -4,16 +4,16 @@ import RecordStore
 import SyncModel
 import SyncProtocol
 
-/// Drives the exchange of assets with one peer: does for ``AssetReceiver`` and ``AssetSender`` what they ask for.
+/// The driver of the exchange of assets with one peer: performs the steps of ``AssetReceiver`` and ``AssetSender``.
 ///
-/// Nothing here keeps records waiting: what comes is written by a task of its own, and what goes out goes when nothing
-/// else does.
+/// Files never delay records: a task of their own writes the bytes that come, and the outbox sends pieces only when it
+/// has nothing else.
 actor AssetSession {
-    /// How long it takes until it is looked again whether somebody else has finished a file.
+    /// The pause before this session tries again to open a file that another session or program is receiving.
     private static let busyInterval: Duration = .milliseconds(250)
-    /// How long it takes until it is looked again whether there is room.
+    /// The pause before this session checks again whether the disk has room.
     private static let roomInterval: Duration = .seconds(2)
-    /// The peer is told how much is left no more often than this.
+    /// The shortest time between two messages that tell the peer how much is left.
     static let tellInterval: Duration = .milliseconds(250)
 
     let engine: SyncEngine
@@ -22,8 +22,8 @@ actor AssetSession {
     let zones: [Zone]
     let outbox: Outbox
     private let statistics: StatisticsCounter
-    /// A peer that has not answered for so long is not waited for any more: others may have the files. Nor is one that
-    /// wants files and does not ask for them, by a caller that came to sync once.
+    /// How long this session waits for a peer that does not answer, because other peers may have the files. A caller
+    /// that came to sync once also waits this long for a peer that wants files and does not ask for them.
     private let patience: Duration
     var receiver = AssetReceiver()
     var sender = AssetSender()
@@ -32,27 +32,27 @@ actor AssetSession {
 
     private var incoming: [AssetHash: IncomingAsset] = [:]
     var outgoing: [AssetHash: OutgoingAsset] = [:]
-    /// What was wanted when it was looked last.
+    /// The wanted files as the last refresh found them.
     var known = WantedAssets()
     var isFullLookDue = true
-    /// How many looks have begun.
+    /// How many refreshes have begun.
     var looks = 0
     var told: (what: Message.AssetsWanted, when: ContinuousClock.Instant)?
     private var isPaused = false
     private var isRetryDue = false
     private var isRoomRetryDue = false
-    /// Files that found no room, and did not come since.
+    /// Files that found no room and have not come since.
     var withoutRoom: Set<AssetHash> = []
-    /// Whether files, or records, have come since a file was looked for.
+    /// Whether files or records have come since the last search for a file began.
     var hasMoreCome = false
-    /// When the peer answered last, or was asked after it had answered all.
+    /// When the peer last answered, or was asked while it owed no answer.
     private var lastAnswer = ContinuousClock.now
     private var received = AssetProgress()
     var sent = AssetProgress()
-    /// Files that have come since this was last reported.
+    /// Files that have come since the last report.
     private var unreported = AssetStatus.Count()
 
-    /// There may be something to do, to serve, or to write.
+    /// Raised when there may be something to do (`wake`), to serve (`request`) or to write (`arrival`).
     let wake = Signal()
     let request = Signal()
     private let arrival = Signal()
@@ -71,10 +71,10 @@ actor AssetSession {
         self.statistics = statistics
     }
 
-    /// Asked by a caller that came to sync once, when the records are in sync.
+    /// Answers a caller that came to sync once, when the records are in sync.
     ///
-    /// - Returns: whether this peer has given what it has and this side wants, and wants nothing more itself, or does
-    ///   not go on with it.
+    /// - Returns: whether both sides have the files that they want and can get, or the peer makes no progress with its
+    ///   own.
     func isDone() -> Bool {
         guard receiver.isIdle, sender.isPeerIdle || hasGivenPeerUp else {
             wait.start()
@@ -85,7 +85,7 @@ actor AssetSession {
 
     /// Runs until cancelled.
     ///
-    /// - Parameter onStep: called after each thing that was done.
+    /// - Parameter onStep: called after each round of steps.
     func run(onStep: @escaping @Sendable () async -> Void) async throws {
         wake.raise()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -97,7 +97,7 @@ actor AssetSession {
         }
     }
 
-    /// A message about files has come.
+    /// Takes a message about files.
     func received(_ message: Message) throws {
         switch message {
         case .assetRequest(let request): try received(request)
@@ -120,7 +120,7 @@ actor AssetSession {
                     case .request(let request): try outbox.send(.assetRequest(request))
                     case .open(let hash, let size): await open(hash, size)
                     case .finish(let hash):
-                        // Making it durable takes a while, in which other files go on.
+                        // Making the file durable takes a while. Other files go on meanwhile.
                         group.addTask { await self.finish(hash) }
                     }
                 }
@@ -164,13 +164,14 @@ actor AssetSession {
     private func retryRoom() {
         isRoomRetryDue = false
         receiver.retryTooLarge()
-        // The next file that is opened tells whether there is room now.
+        // The next file to be opened shows whether there is room now.
         isPaused = false
         receiver.resume()
         wake.raise()
     }
 
-    /// Runs until cancelled. A peer whose disk has died under it would keep files open here that another could give.
+    /// Watches the peer until cancelled. Without this, a peer whose disk has failed would keep files open here that
+    /// another peer could give.
     private func watchPeer(_ onStep: @Sendable () async -> Void) async {
         while (try? await Task.sleep(for: patience / 4)) != nil {
             if receiver.isAwaitingAnswers, ContinuousClock.now - lastAnswer > patience, !receiver.isIdle {
@@ -178,7 +179,7 @@ actor AssetSession {
                 for hash in receiver.stall() { incoming[hash] = nil }
                 wake.raise()
             }
-            // What this side owes the peer is not for the peer to go on with.
+            // While this side owes the peer a piece, the peer cannot go on.
             if !hasGivenPeerUp, wait.isOver(after: patience), !sender.isPeerIdle, sender.nextPiece == nil {
                 hasGivenPeerUp = true
                 engine.onEvent(.assetsUnsettled(name: peer.name))
@@ -195,12 +196,12 @@ actor AssetSession {
             guard let file = try await blocking({ try assets.receive(hash, size: size) }) else {
                 return receiver.isBusy(hash)
             }
-            // Meanwhile it may have been found that there is no room.
+            // The transfers may have been paused for lack of room meanwhile.
             guard receiver.opened(hash, at: file.count) else { return }
             incoming[hash] = file
         } catch {
             let isTooLarge = (error as? RecordStoreError)?.code == .noSpace
-            // What does not fit keeps nothing smaller waiting.
+            // A file that does not fit must not keep smaller files waiting.
             if isTooLarge, (try? await blocking { assets.hasRoom }) == true {
                 receiver.hasNoRoom(hash)
                 tellOfRoom(hash, error)
@@ -220,23 +221,24 @@ actor AssetSession {
         for hash in receiver.pause() { incoming[hash] = nil }
         isPaused = true
         tellOfRoom(hash, error)
-        // Who waits for the end of all transfers is told, and it is tried again later.
+        // The loop in ``receive(_:)`` then calls `onStep`, and schedules another attempt.
         wake.raise()
     }
 
-    /// Says that files find no room, once for all of them.
+    /// Tells the app that files find no room: one event for all of them.
     private func tellOfRoom(_ hash: AssetHash, _ error: any Error) {
         let isFirst = withoutRoom.isEmpty
         guard withoutRoom.insert(hash).inserted, isFirst else { return }
         engine.onEvent(.assetsPaused(name: peer.name, PeerSyncError(store: error)))
     }
 
-    /// Bytes have come. Returns at once: they are written by ``write()``.
+    /// Takes bytes of a file and returns at once; ``write()`` writes them.
     func received(_ chunk: Message.AssetChunk) throws {
         lastAnswer = .now
         wait.step()
         switch try receiver.received(chunk) {
-        // The last of it may have kept the file from being asked for anew.
+        // This may be the last chunk of a transfer that was given up. Only now may the receiver ask for the file
+        // again.
         case .drop: wake.raise()
         case .write:
             arrived.add(chunk, to: incoming[chunk.hash])
@@ -292,7 +294,7 @@ actor AssetSession {
         await engine.assets.arrived(hash)
     }
 
-    /// The peer does not have a file.
+    /// Notes that the peer does not have a file.
     func isMissing(_ hash: AssetHash) throws {
         lastAnswer = .now
         wait.step()
@@ -300,7 +302,7 @@ actor AssetSession {
         wake.raise()
     }
 
-    /// The peer has come to have files.
+    /// Notes that the peer now has files that it did not have before.
     func areAvailable(_ hashes: [AssetHash]) {
         receiver.areAvailable(hashes)
         wake.raise()

@@ -1,13 +1,13 @@
-/// How long a caller that came to sync once waits until the other side has the files that it wants.
+/// The wait of a caller that came to sync once for the other side to get the files that it wants.
 ///
-/// The wait begins when the records are in sync, and anew with each step that the files take.
+/// The wait begins when the records are in sync, and begins again with each step of a file.
 struct FileWait: Sendable {
     private var begin: ContinuousClock.Instant?
 
-    /// The records are in sync, and the files are not done. Later calls change nothing.
+    /// Begins the wait: the records are in sync, and the files are not done. Later calls change nothing.
     mutating func start(at now: ContinuousClock.Instant = .now) { begin = begin ?? now }
 
-    /// Something of a file has come or gone.
+    /// Begins the wait again, because a part of a file has come or gone.
     mutating func step(at now: ContinuousClock.Instant = .now) {
         if begin != nil { begin = now }
     }

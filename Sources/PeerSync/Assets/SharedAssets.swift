@@ -3,39 +3,38 @@ import RecordStore
 import SyncModel
 import Synchronization
 
-/// What the sessions of one engine know of files together: which have come, for those whose peers wait for them, and
-/// which were found damaged.
+/// What the sessions of one engine share about files: which have come, which are gone, and which are intact.
 final class SharedAssets: Sendable {
-    /// What opening a file came to.
+    /// The result of opening a file.
     enum Opening: Sendable {
         case file(OutgoingAsset)
         case missing
-        /// Its bytes were not those of its hash, so it was put aside.
+        /// The bytes had another hash, so the file was put aside.
         case damaged
     }
 
-    /// Those that hear of files that come and go.
+    /// The sessions to tell when files come or go.
     let sessions = Registry<AssetSession>()
-    /// Files that were held against their hash in this run.
+    /// The versions of files that this run has hashed and found intact.
     private let intact = Mutex<[AssetHash: OutgoingAsset.Version]>([:])
 
-    /// A file is here now.
+    /// Tells the sessions that a file is here now.
     func arrived(_ hash: AssetHash) async {
         for session in sessions.elements { await session.arrived(hash) }
     }
 
-    /// A file is not here any more.
+    /// Tells the sessions that a file is gone.
     func lost() async {
         for session in sessions.elements { await session.lookAgain() }
     }
 
-    /// A file could not be read; it is held against its hash again before anybody gets it.
+    /// Makes ``open(_:in:logger:)`` hash a file again, because it could not be read.
     func doubt(_ hash: AssetHash) { intact.withLock { $0[hash] = nil } }
 
-    /// Opens a file to be given to a peer, if it is whole; one that is not is never passed on.
+    /// Opens a file for a peer, and puts a damaged one aside instead of passing it on.
     ///
-    /// One file that makes trouble is no reason to end a session: what cannot be read is damaged, and what cannot be put
-    /// aside, as when another session was faster, is missing.
+    /// One bad file must not end a session. So an unreadable file counts as damaged. A file that cannot be put aside
+    /// counts as missing: another session may have been faster.
     func open(_ hash: AssetHash, in directory: AssetDirectory, logger: Logger) async throws -> Opening {
         try await blocking { [self] in
             guard let file = directory.open(hash) else { return .missing }

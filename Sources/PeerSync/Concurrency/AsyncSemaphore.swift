@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets so many tasks do something at a time; the others wait in line.
+/// A counting semaphore for tasks, which wait in line for a turn.
 final class AsyncSemaphore: Sendable {
     private struct State {
         var free: Int
@@ -14,12 +14,12 @@ final class AsyncSemaphore: Sendable {
         state = Mutex(State(free: count))
     }
 
-    /// How many wait in line.
+    /// How many tasks wait in line.
     var waiting: Int { state.withLock { $0.line.count } }
 
     /// Waits for a turn.
     ///
-    /// - Throws: `CancellationError`, and then no turn was taken.
+    /// - Throws: `CancellationError`; the task has no turn then.
     func wait() async throws {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -36,7 +36,7 @@ final class AsyncSemaphore: Sendable {
                     return false
                 }
                 if isTurn { continuation.resume() }
-                // Whoever cancelled before this stood in the line has not found it there.
+                // A cancellation before the task stood in line could not remove it from there.
                 if !isTurn, Task.isCancelled { leave(number) }
             }
         } onCancel: {
@@ -44,7 +44,7 @@ final class AsyncSemaphore: Sendable {
         }
     }
 
-    /// Ends a turn, which may be that of another task.
+    /// Ends a turn, which another task may have begun.
     func signal() {
         let next = state.withLock { state in
             guard state.line.isEmpty else {

@@ -1,4 +1,4 @@
-/// Runs tasks that come up while something else goes on, side by side, and ends them together.
+/// A queue of tasks that run side by side, and end together.
 struct JobQueue: Sendable {
     typealias Job = @Sendable () async -> Void
 
@@ -12,7 +12,7 @@ struct JobQueue: Sendable {
     /// Begins a task. After the end of ``run()`` this does nothing.
     func add(_ job: @escaping Job) { continuation.yield(job) }
 
-    /// Runs the tasks until it is cancelled, and them with it.
+    /// Runs the tasks until cancelled, then cancels them.
     func run() async {
         await withDiscardingTaskGroup { group in
             for await job in jobs { group.addTask { await job() } }

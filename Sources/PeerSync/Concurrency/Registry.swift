@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Those who are to be told of something, for as long as they want to be.
+/// The elements that want to be told of something, each for as long as it keeps its membership.
 final class Registry<Element: Sendable>: Sendable {
-    /// Ends when it is let go of, or with ``end()``.
+    /// Keeps an element in the registry until ``end()`` or its own deinitialization.
     final class Membership: Sendable {
         private let number: Int
         private let registry: Registry
@@ -24,7 +24,7 @@ final class Registry<Element: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes somebody in, for as long as what is returned is kept.
+    /// Adds an element for as long as the caller keeps the returned membership.
     func add(_ element: Element) -> Membership {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -34,7 +34,7 @@ final class Registry<Element: Sendable>: Sendable {
         return Membership(number, self)
     }
 
-    /// Those who are in it now, in the order in which they came.
+    /// The elements, in the order in which they were added.
     var elements: [Element] {
         state.withLock { state in state.elements.sorted { $0.key < $1.key }.map(\.value) }
     }

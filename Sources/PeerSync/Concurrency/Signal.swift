@@ -1,4 +1,4 @@
-/// Wakes one task that waits, or will wait next. Several signals before it looks are one.
+/// A signal that wakes the one task that waits, or that waits next. Several signals before it waits count as one.
 ///
 /// ```swift
 /// for await _ in signal { lookForWork() }
@@ -14,12 +14,12 @@ struct Signal: AsyncSequence, Sendable {
     /// Wakes the task.
     func raise() { continuation.yield() }
 
-    /// Lets the task end, after the last signal.
+    /// Lets the task end after the last signal.
     func finish() { continuation.finish() }
 
-    /// Waits for a signal, for one task at a time.
+    /// Waits for a signal. Only one task may wait at a time.
     ///
-    /// - Returns: false after ``finish()``, and when the task is cancelled.
+    /// - Returns: false after ``finish()``, or when the task is cancelled.
     func wait() async -> Bool {
         var iterator = makeAsyncIterator()
         return await iterator.next() != nil

@@ -1,8 +1,8 @@
-/// The words of an app, for what the engine writes down and people read later.
+/// The words of an app, for texts that the engine stores and people read later.
 public struct AppWords: Sendable {
-    /// How the names of backups begin. The time follows.
+    /// The beginning of the names of backups. The time follows.
     public let backupName: String
-    /// The text that the store keeps of an error which ended a session (``Peer/lastError``).
+    /// Gives the text of an error that ended a session, which the store keeps (``Peer/lastError``).
     public let explanation: @Sendable (PeerSyncError) -> String
 
     public init(

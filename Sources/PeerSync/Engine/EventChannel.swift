@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Hands events to the app one at a time, whichever task they come from.
+/// The channel that hands events to the app one at a time, from whichever task.
 ///
-/// Whoever sends an event goes on when the app has taken it. So what one task tells before another begins comes before
-/// what that other tells.
+/// The sender goes on only after the app has taken the event. So when one task sends an event and then starts another
+/// task, the app gets that event before any event of the other task.
 final class EventChannel: Sendable {
     private let handler: Mutex<@Sendable (SyncEvent) -> Void>
 

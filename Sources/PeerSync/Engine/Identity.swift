@@ -2,8 +2,8 @@ import Foundation
 import SecureChannel
 import SyncModel
 
-/// Who this machine is to others: an X25519 key pair that lives in a file of its own, outside the database, so that
-/// a copied database is not a second machine with the same name.
+/// This machine's identity to others: an X25519 key pair in a file outside the database, so that a copy of the
+/// database does not become a second machine with the same identity.
 public struct Identity: Sendable {
     package let keyPair: KeyPair
 
@@ -11,31 +11,31 @@ public struct Identity: Sendable {
         self.keyPair = keyPair
     }
 
-    /// The static key that peers know this machine by.
+    /// The static key by which peers know this machine.
     public var publicKey: PublicKey { keyPair.publicKey }
 
-    /// Under which id this machine stamps its writes.
+    /// The replica that this machine's stamps name.
     public var replicaID: ReplicaID { ReplicaID(hashing: publicKey.bytes) }
 
     /// The name of the file in a store's directory.
     public static let fileName = "identity.key"
 
-    /// A new identity that is kept nowhere.
+    /// Makes a new identity and stores it nowhere.
     public static func generate() -> Identity {
         Identity(keyPair: .generate())
     }
 
-    /// The identity in a file; a new one, written there, if the file is missing.
+    /// Reads the identity in a file, or writes a new one if the file is missing.
     ///
-    /// - Throws: ``PeerSyncError``: `unsafeIdentity` when others than the owner can read the file, `foreignIdentity` when it
-    ///   belongs to somebody else, `invalidIdentity` when it is not an identity; `storeUnusable` when it cannot be read or
-    ///   written.
+    /// - Throws: ``PeerSyncError``: `unsafeIdentity` when other users can read the file, `foreignIdentity` when it
+    ///   belongs to another user, `invalidIdentity` when it holds no identity, `storeUnusable` when it cannot be read
+    ///   or written.
     public static func loadOrCreate(at url: URL) throws -> Identity {
         let file = IdentityFile(url: url)
         if let keyPair = try file.read() { return Identity(keyPair: keyPair) }
         let new = generate()
         if try file.create(new.keyPair) { return new }
-        // Another process was faster, and its identity is the one.
+        // Another process was faster, and its identity counts.
         guard let keyPair = try file.read() else {
             throw PeerSyncError(
                 .storeUnusable, "\(url.path) is a symbolic link that leads nowhere; move it away")
@@ -43,10 +43,10 @@ public struct Identity: Sendable {
         return Identity(keyPair: keyPair)
     }
 
-    /// Puts a new identity in the place of the one in a file. The store beside it becomes a replica of its own, which
-    /// is paired with nobody.
+    /// Replaces the identity in a file by a new one. The store beside it becomes a new replica that is paired with
+    /// nobody.
     ///
-    /// - Throws: ``PeerSyncError`` (`storeUnusable`) when the file cannot be written; the old identity stays then.
+    /// - Throws: ``PeerSyncError`` (`storeUnusable`) when the file cannot be written; the old identity then stays.
     public static func renew(at url: URL) throws -> Identity {
         let new = generate()
         try IdentityFile(url: url).replace(by: new.keyPair)

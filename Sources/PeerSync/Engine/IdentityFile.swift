@@ -1,20 +1,20 @@
 import Foundation
 import SecureChannel
 
-/// The file that holds an identity: a line of text with the secret key in hexadecimal, for its owner alone.
+/// The file that holds an identity: a line of text with the secret key in hexadecimal, which only its owner can read.
 ///
-/// What is read and written of it lies in memory that is erased afterwards.
+/// The text that this reads or writes lies in memory that is erased afterwards.
 struct IdentityFile {
     let url: URL
 
     private static let header = Array("scorebook-peer identity 1 ".utf8)
-    /// More than the line has, with some blanks behind it.
+    /// More than the line with a few blanks at its end.
     private static let greatestSize = 256
 
-    /// The key in the file; nil when there is no file.
+    /// Reads the key in the file; nil when there is no file.
     ///
-    /// A symbolic link is followed: what counts is the file that it leads to, and that is looked at when it is open, so that
-    /// it is the one that is read.
+    /// This follows a symbolic link, and checks the file after opening it, so that the checked file is the one that it
+    /// reads.
     ///
     /// - Throws: ``PeerSyncError`` `unsafeIdentity`, `foreignIdentity`, `invalidIdentity`, `storeUnusable`.
     func read() throws -> KeyPair? {
@@ -39,7 +39,7 @@ struct IdentityFile {
         return keyPair
     }
 
-    /// Looks at the file that is open.
+    /// Checks the owner and the mode of the open file.
     ///
     /// - Returns: how many bytes it has.
     private func check(_ descriptor: Int32) throws -> Int {
@@ -51,7 +51,7 @@ struct IdentityFile {
                 .unsafeIdentity, "others can read \(url.path), which holds this machine's secret key",
                 path: url.path)
         }
-        // The superuser may read anything, and may be asked to work on anybody's store.
+        // The superuser may read any file, and may have to work on another user's store.
         guard status.st_uid == geteuid() || geteuid() == 0 else {
             throw PeerSyncError(
                 .foreignIdentity,
@@ -61,13 +61,13 @@ struct IdentityFile {
         return Int(status.st_size)
     }
 
-    /// Writes a key to a file that is not there.
+    /// Writes a key to a file that does not exist yet.
     ///
-    /// - Returns: false, and nothing is changed, when there is one.
+    /// - Returns: false, and changes nothing, when the file exists.
     func create(_ keyPair: KeyPair) throws -> Bool {
         let new = try write(keyPair)
         defer { unlink(new) }
-        // A link is made whole or not at all, and never replaces anything.
+        // link() makes the whole file appear or nothing, and never replaces a file.
         guard link(new, url.path) == 0 else {
             if errno == EEXIST { return false }
             throw failure("write")
@@ -76,7 +76,7 @@ struct IdentityFile {
         return true
     }
 
-    /// Puts a key in the place of the one in the file.
+    /// Replaces the key in the file.
     func replace(by keyPair: KeyPair) throws {
         let new = try write(keyPair)
         guard rename(new, url.path) == 0 else {
@@ -87,7 +87,7 @@ struct IdentityFile {
         syncDirectory()
     }
 
-    /// Writes a key to a file of a name that nobody has.
+    /// Writes a key to a new file with a random name.
     ///
     /// - Returns: the path of the file.
     private func write(_ keyPair: KeyPair) throws -> String {
@@ -108,7 +108,7 @@ struct IdentityFile {
         return path
     }
 
-    /// Makes the name durable: a database whose key is gone would be that of nobody.
+    /// Makes the file's name durable: a database without its key would belong to no machine.
     private func syncDirectory() {
         let descriptor = open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

@@ -1,15 +1,14 @@
-/// Why a connection, a pairing or a sync did not come about or ended.
+/// The reason why a connection, a pairing or a sync failed or ended.
 ///
-/// The message says what is wrong, in the terms of the engine. What people can do about it in an app, the app knows by
-/// the code.
+/// The message says what is wrong, in the terms of the engine. The app knows by the code what people can do about it.
 public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A stable name of the kind of error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
-        /// The address cannot be reached, or nobody listens there.
+        /// The address cannot be reached, or nothing listens there.
         public static let unreachable = Code(description: "unreachable")
-        /// The address or port cannot be listened on.
+        /// This machine cannot listen on the address or port.
         public static let cannotListen = Code(description: "cannotListen")
         /// The two machines are not paired, or one of them has ended the pairing.
         public static let notPaired = Code(description: "notPaired")
@@ -23,24 +22,24 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
         public static let sameIdentity = Code(description: "sameIdentity")
         /// The two machines share no zone.
         public static let noCommonZone = Code(description: "noCommonZone")
-        /// The default zones of the two are different ones, and nobody has said what is to become of them.
+        /// The two machines have different default zones, and nobody has said what becomes of them.
         public static let differentZones = Code(description: "differentZones")
-        /// The user of the machine that called was asked what becomes of two zones, and said no.
+        /// The user of the calling machine was asked what becomes of two zones, and said no.
         public static let declined = Code(description: "declined")
-        /// The machine that was called did not allow what was to become of two zones: its user said no, or nobody was there
-        /// to be asked.
+        /// The called machine did not allow what the caller wanted to do with two zones: its user said no, or nobody
+        /// was there to be asked.
         public static let notAllowed = Code(description: "notAllowed")
         /// The pairing code was wrong, or the other side could not prove that it knows it.
         public static let pairingFailed = Code(description: "pairingFailed")
-        /// The machine that was called shows no pairing code, or its code has expired or is used up.
+        /// The called machine shows no pairing code, or its code has expired or is used up.
         public static let pairingUnavailable = Code(description: "pairingUnavailable")
         /// Another machine is trying the pairing code at this moment.
         public static let pairingBusy = Code(description: "pairingBusy")
-        /// Too many attempts to pair did not succeed; the next one may come later.
+        /// Too many attempts to pair have failed; the next one has to wait.
         public static let tooManyAttempts = Code(description: "tooManyAttempts")
-        /// What answered does not speak this version of the protocol.
+        /// The other side does not speak this version of the protocol.
         public static let incompatible = Code(description: "incompatible")
-        /// What answered does not speak this protocol.
+        /// The other side does not speak this protocol.
         public static let noPeer = Code(description: "noPeer")
         /// Another app listens there, or something that does not speak this protocol.
         public static let otherApp = Code(description: "otherApp")
@@ -48,7 +47,7 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
         public static let interrupted = Code(description: "interrupted")
         /// The other side did not answer in time.
         public static let timeout = Code(description: "timeout")
-        /// What came over the connection breaks the protocol, or the other side says so of what went there.
+        /// One side sent something that breaks the protocol.
         public static let protocolViolation = Code(description: "protocolViolation")
         /// Sync is switched off here.
         public static let switchedOff = Code(description: "switchedOff")
@@ -56,34 +55,34 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
         public static let peerSwitchedOff = Code(description: "peerSwitchedOff")
         /// The other machine has no rights in a zone, or not these.
         public static let notPermitted = Code(description: "notPermitted")
-        /// Who may have what has changed; the next connection goes by what holds now.
+        /// The rights or the zones that the machines share have changed; the next connection uses the new ones.
         public static let zonesChanged = Code(description: "zonesChanged")
-        /// Others than its owner may read the file of the identity key.
+        /// Other users may read the file of the identity key.
         public static let unsafeIdentity = Code(description: "unsafeIdentity")
         /// The file of the identity key belongs to another user of this machine.
         public static let foreignIdentity = Code(description: "foreignIdentity")
-        /// What is in the place of the identity key is no key.
+        /// The file of the identity key holds no key.
         public static let invalidIdentity = Code(description: "invalidIdentity")
         /// Another program holds one of the stores.
         public static let storeBusy = Code(description: "storeBusy")
         /// The disk of this machine's store is full, or fails.
         public static let diskFailure = Code(description: "diskFailure")
-        /// What sync knew in this machine's store was damaged in places, and is mended now.
+        /// Sync's own data in this machine's store was damaged in places, and is mended now.
         public static let storeMended = Code(description: "storeMended")
         /// The other machine's store cannot be read or written at this moment.
         public static let peerStoreFailure = Code(description: "peerStoreFailure")
-        /// This machine's store cannot be used until somebody does something about it.
+        /// This machine's store cannot be used until somebody repairs the cause.
         public static let storeUnusable = Code(description: "storeUnusable")
-        /// What sync knows of a record in this machine's store cannot be read, and could not be mended.
+        /// Sync's own data about a record in this machine's store cannot be read, and could not be mended.
         public static let damagedRecord = Code(description: "damagedRecord")
     }
 
     public let code: Code
     /// One sentence for people.
     public let message: String
-    /// The file that somebody has to do something about, if it is one.
+    /// The file that somebody has to see to, if the error is about a file.
     public let path: String?
-    /// Whether both sides had been found equal before in the session that ended with this.
+    /// Whether both sides were in sync before, in the session that ended with this error.
     var cameAfterSync = false
 
     static let switchedOff = PeerSyncError(.switchedOff, "sync is switched off here")
@@ -98,7 +97,8 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
 
     /// Whether trying again later may help without anybody doing anything on this machine.
     ///
-    /// What only a person can change is not: who is paired, what becomes of two stores, versions, keys, a damaged store.
+    /// It does not help where only a person can change the cause: pairing, the union of two stores, versions, keys, a
+    /// damaged store.
     public var isTransient: Bool {
         [
             .unreachable, .noPeer, .otherApp, .interrupted, .timeout, .protocolViolation, .clockSkew,

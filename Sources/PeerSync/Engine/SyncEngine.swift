@@ -6,7 +6,7 @@ import RecordStore
 import SyncModel
 import SyncProtocol
 
-/// Syncs a store with the machines it is paired with.
+/// The engine that syncs a store with the machines that it is paired with.
 ///
 /// ```swift
 /// let engine = SyncEngine(
@@ -16,17 +16,17 @@ import SyncProtocol
 /// try await ServiceGroup(services: [listener], logger: logger).run()
 /// ```
 ///
-/// ``SyncListener`` takes connections, ``SyncConnector`` makes them; both are services, and end with a goodbye to
-/// every peer when the service group shuts down gracefully. The engine itself does nothing on its own.
+/// ``SyncListener`` takes connections, ``SyncConnector`` makes them. Both are services, and say goodbye to every peer
+/// when the service group shuts down gracefully. The engine itself does nothing on its own.
 public final class SyncEngine: Sendable {
-    /// The port that is listened on, and connected to, when none is given.
+    /// The port to listen on, and to connect to, when the app names none.
     public static let defaultPort = 7431
 
-    /// Machines of other apps cannot connect.
+    /// The app's id. Machines of other apps cannot connect.
     public let app: AppID
     public let store: RecordStore
     public let identity: Identity
-    /// What this machine is called on others when they pair with it; at most 64 bytes of UTF-8 are sent.
+    /// This machine's name on others when they pair with it. At most 64 bytes of UTF-8 are sent.
     public let displayName: String
     /// Shows pairing codes.
     public let pairing = PairingDesk()
@@ -40,24 +40,26 @@ public final class SyncEngine: Sendable {
     let decide: @Sendable (ZoneQuestion) async -> ZoneAnswer
     let settings = SettingsWatch()
     let watch = StoreWatch()
-    /// Tells this run of the program from others with the same store.
+    /// Distinguishes this run of the program from others on the same store.
     let instance = UInt64.random(in: 1...UInt64.max)
     let connections = Connections()
     let files: OpenFiles?
     let assets = SharedAssets()
 
     /// - Parameters:
-    ///   - app: the same on all machines of an app, and on those of no other.
-    ///   - allowedSkew: how far the stamps of a peer may lie in the future; a peer that goes beyond is refused, and
-    ///     nothing of what it sent is taken over.
-    ///   - logger: what is written to it helps to find a fault; what a user should see comes as events.
-    ///   - metrics: where sessions, records, bytes and the time of applying are counted, under labels that begin with
-    ///     `peer_sync_`; the system's factory, unless the app has another.
-    ///   - words: what the engine writes down for people, in the words of the app.
-    ///   - onEvent: called from the engine's tasks, one event at a time, those of one session in the order in which things
-    ///     happen. The engine waits for it, so it should return soon, and must not wait for anything that the engine does.
-    ///   - decide: asked what becomes of two default zones that meet for the first time, and whether this machine's may be replaced.
-    ///     When nobody is there to be asked, two that are not shared with others yet become one.
+    ///   - app: the same on all machines of an app, and different for every other app.
+    ///   - allowedSkew: how far the stamps of a peer may lie in the future. The engine refuses a peer whose stamps lie
+    ///     further ahead, and applies nothing of that batch.
+    ///   - logger: takes what helps to find a fault. Events tell what a user should see.
+    ///   - metrics: takes the counts of sessions, records and bytes, and the time of applying, under labels that begin
+    ///     with `peer_sync_`; by default the system's factory.
+    ///   - words: the app's words for what the engine stores for people.
+    ///   - onEvent: called from the engine's tasks, one event at a time; the events of one session come in their
+    ///     order. The engine waits for it, so it should return soon, and must not wait for anything that the engine
+    ///     does.
+    ///   - decide: asked what becomes of two default zones that meet for the first time, and whether this machine's
+    ///     may be replaced. When nobody is there to be asked, two zones that are not shared with others yet become
+    ///     one.
     public init(
         app: AppID, store: RecordStore, identity: Identity, displayName: String,
         allowedSkew: Duration = .milliseconds(StoreClock.defaultAllowedSkew),
@@ -79,7 +81,7 @@ public final class SyncEngine: Sendable {
         self.onEvent = EventChannel(onEvent).send
     }
 
-    /// What the exchange of a zone with a peer asks of the store.
+    /// Gives access to the store for the exchange of a zone with a peer.
     func peerZone(_ zone: Zone, _ peer: Peer) -> PeerZone {
         PeerZone(store: store, zone: .one(zone), peer: peer, allowedSkew: allowedSkew)
     }
@@ -90,15 +92,16 @@ public final class SyncEngine: Sendable {
         throw PeerSyncError.switchedOff
     }
 
-    /// Mends the store when an error says that what sync knows of a record cannot be read: the next session then goes on. A
-    /// repair takes nothing back that others have written later (``StoreUpkeep/repair(_:)``), so nobody is asked.
+    /// Mends the store when an error says that sync's data about a record cannot be read, so that the next session
+    /// goes on. A repair overrides nothing that others have written later (``StoreUpkeep/repair(_:)``), so nobody is
+    /// asked.
     ///
-    /// - Returns: what the session is to end with.
+    /// - Returns: the error that the session ends with.
     func mended(_ error: any Error) async -> any Error {
         guard let damage = error as? RecordStoreError, [.corrupt, .damagedRecord].contains(damage.code) else {
             return error
         }
-        // Also in a task that was cancelled.
+        // An unstructured task, so that a cancelled session repairs, too.
         let repair = Task { [store] in try await store.database.write { db in try store.upkeep.repair(db) } }
         do {
             let check = try await repair.value
@@ -113,7 +116,7 @@ public final class SyncEngine: Sendable {
         }
     }
 
-    /// Keeps in the store whether this engine has connections with a peer, and what went wrong with it, if anything did.
+    /// Stores whether this engine has connections with a peer, and the error that ended one, if any.
     func noteConnected(with peer: Peer, error: PeerSyncError? = nil) async throws {
         let explanation = error.map(words.explanation)
         try await store.peers.noteConnected(with: peer, error: explanation) { [connections] in
@@ -121,7 +124,7 @@ public final class SyncEngine: Sendable {
         }
     }
 
-    /// The zones that the peer may have, as they are at this moment, and all that this store has.
+    /// Reads the zones that the peer may have now, and the ids of all zones of this store.
     package func offers(to peer: Peer) async throws -> (offers: [ZoneOffer], held: Set<ZoneID>) {
         let (granted, all) = try await store.exchange.zones(for: peer)
         let offers = granted.map { zone, rights in

@@ -4,9 +4,9 @@ import SecureChannel
 import SyncModel
 import SyncProtocol
 
-/// What happens in the engine that a person may want to see.
+/// An event in the engine that a person may want to see.
 public enum SyncEvent: Sendable {
-    /// Connections are taken at this address.
+    /// The engine takes connections at this address.
     case listening(host: String, port: Int)
     /// This code pairs one machine within the next five minutes.
     case pairingCode(PairingCode)
@@ -14,9 +14,9 @@ public enum SyncEvent: Sendable {
     case pairingFailed(address: String, attemptsLeft: Int)
     /// A machine was paired.
     case paired(name: String)
-    /// A stranger, or something that is no peer, was turned away. The first ones are told one by one.
+    /// The engine turned away a stranger, or something that is no peer. The first refusals are told one by one.
     case refused(address: String, PeerSyncError)
-    /// More strangers were turned away since this was told last, or one by one; the last of them from this address.
+    /// The engine turned away more strangers since the last such event; the last of them came from this address.
     case refusedMore(count: Int, address: String, PeerSyncError)
     /// A session with a peer has begun.
     case connected(name: String, address: String)
@@ -24,69 +24,71 @@ public enum SyncEvent: Sendable {
     case progress(name: String, SessionStatistics)
     /// Both sides hold the same records in a zone; its name is nil for the default one.
     case inSync(name: String, zone: String?, ZoneDigest, SessionStatistics)
-    /// A look at every record of this store has found something wrong, and mended it.
+    /// A check of every record of this store has found something wrong, and mended it.
     case mended(StoreCheck)
-    /// Files are on their way; for each direction what has gone and what is left.
+    /// Files are moving. Each progress says what has moved and what is left.
     case assetProgress(name: String, receiving: AssetProgress, sending: AssetProgress)
-    /// Files have come, and no more are under way now. `unavailable` counts those that the peer does not have.
+    /// Files have come, and no more are on their way. `unavailable` counts those that the peer does not have.
     case assetsReceived(name: String, AssetStatus.Count, unavailable: Int)
-    /// Files cannot be written, as when the disk is full. Records go on; the files do when they can.
+    /// Files cannot be written, for example because the disk is full. Records go on; files go on when they can.
     case assetsPaused(name: String, PeerSyncError)
-    /// A sync that was asked for once ends, although the other machine has not said that it has the files it wants.
+    /// A sync that was asked for once ends, although the other machine has not confirmed that it has the files it
+    /// wants.
     case assetsUnsettled(name: String)
-    /// A file of this store was found to be damaged, and is fetched again.
+    /// A file of this store was damaged, and is fetched again.
     case assetDamaged(AssetHash)
-    /// A peer does not take some of this machine's records.
+    /// A peer refused some of this machine's records.
     case peerRefusedRecords(name: String, [RecordName], RefusedRecord.Reason)
-    /// Records of a peer were not taken here.
+    /// This machine refused some of a peer's records.
     case refusedPeersRecords(name: String, [RecordName], RefusedRecord.Reason)
-    /// A zone of a peer is here now, beside the others.
+    /// This store now has a zone of a peer, beside its own.
     case zoneTakenUp(name: String, zone: String)
-    /// What other programs write to this store cannot be taken in, and so is not sent. Told once for each reason; it is
-    /// tried again all the time.
+    /// The engine cannot take in what other programs write to this store, and so cannot send it. Told once for each
+    /// reason; the engine keeps trying.
     case storeTrouble(PeerSyncError)
-    /// What other programs write is taken in again.
+    /// The engine takes in what other programs write again.
     case storeTroubleEnded
-    /// What was here was given up for what the peer has; it is in the backup.
+    /// The peer's records replaced this store's; the backup holds the old ones.
     case replaced(name: String, backup: URL)
     /// A session has ended; the error is nil when a goodbye ended it.
     case disconnected(name: String, PeerSyncError?)
-    /// The next attempt comes after this many seconds. Told once for each reason until both sides hold the same again;
+    /// The next attempt comes after this many seconds. Told once for each reason until both sides are in sync again;
     /// further attempts come after longer pauses.
     case retrying(address: String, seconds: Double, PeerSyncError)
 }
 
-/// What a session has moved so far.
+/// The counts of a session so far.
 public struct SessionStatistics: Sendable, Equatable {
     /// Records sent and received, deletions included.
     public var recordsSent = 0
     public var recordsReceived = 0
-    /// Files, and bytes of files.
+    /// Files and bytes of files.
     public var assetsReceived = 0
     public var assetBytesReceived: Int64 = 0
     public var assetBytesSent: Int64 = 0
     /// Bytes on the connection, handshake and encryption included.
     public var bytesSent = 0
     public var bytesReceived = 0
-    /// How many times this side was answered, or asked, in comparing everything.
+    /// How many messages of the comparison of everything this side has received.
     public var reconciliationRounds = 0
-    /// Since the connection was made.
+    /// Seconds since the connection was made.
     public var seconds = 0.0
 
     public init() {}
 }
 
-/// How a sync that was asked for once ended.
+/// The result of a sync that was asked for once.
 public struct SyncReport: Sendable {
-    /// What this machine calls the peer.
+    /// This machine's name for the peer.
     public let peer: String
     public let statistics: SessionStatistics
     /// The digest that both sides hold.
     public let digest: ZoneDigest
-    /// Whether the machines were paired on this occasion.
+    /// Whether this sync also paired the machines.
     public let didPair: Bool
-    /// What was found to differ, if everything was to be compared.
+    /// The differences, if the sync was to compare everything.
     public let differences: SyncDifferences?
-    /// What a look at every record of this store found wrong, and mended; nil when there was none, or nothing was wrong.
+    /// What a check of every record of this store found wrong, and mended; nil without a check, or when nothing was
+    /// wrong.
     public let mended: StoreCheck?
 }

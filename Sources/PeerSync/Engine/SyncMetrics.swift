@@ -1,6 +1,6 @@
 import CoreMetrics
 
-/// What an engine counts for the metrics system that the app has chosen (swift-metrics). Without one it costs next to
+/// The engine's counts for the metrics system that the app has chosen (swift-metrics). Without one they cost next to
 /// nothing.
 ///
 /// | label | kind | of what |

@@ -1,9 +1,10 @@
 import SecureChannel
 import SyncProtocol
 
-/// Keeps the pairing code that this machine shows, and what may be done with it: it lives five minutes, allows
-/// three attempts counted over all addresses, one at a time, and pairs one machine. How many attempts an address has, over
-/// all codes, the store keeps.
+/// The pairing code that this machine shows, and its limits.
+///
+/// A code lives five minutes, pairs one machine, and allows three attempts over all addresses, one at a time. The
+/// store counts the attempts of each address over all codes.
 public actor PairingDesk {
     /// How long a code lives.
     public static let lifetime: Duration = .seconds(300)
@@ -18,7 +19,7 @@ public actor PairingDesk {
 
     private struct Shown {
         let code: PairingCode
-        /// Tells it from codes that are shown later.
+        /// Distinguishes this code from later ones.
         let number: Int
         let expires: ContinuousClock.Instant
         var attemptsLeft: Int
@@ -31,7 +32,7 @@ public actor PairingDesk {
 
     public init() {}
 
-    /// Makes a code and shows it from now on; one shown before is void.
+    /// Makes a code and shows it from now on. A code shown before becomes void.
     public func show(lifetime: Duration = PairingDesk.lifetime) -> PairingCode {
         let code = PairingCode.random()
         lastNumber += 1
@@ -40,10 +41,10 @@ public actor PairingDesk {
         return code
     }
 
-    /// Begins an attempt, which counts from this moment on, whatever becomes of it.
+    /// Begins an attempt, which counts from this moment on, whatever its result.
     ///
-    /// - Parameter admit: asked before the attempt counts, and while no other can begin, which is told that the code is
-    ///   busy; what it throws refuses the attempt.
+    /// - Parameter admit: called before the attempt counts. An error that it throws refuses the attempt. Other
+    ///   attempts that begin meanwhile fail with `pairingBusy`.
     func beginAttempt(admitting admit: () async throws -> Void = {}) async throws -> Attempt {
         guard let current = shown, current.expires > clock.now, current.attemptsLeft > 0 else {
             shown = nil
@@ -60,7 +61,7 @@ public actor PairingDesk {
             if shown?.number == current.number { shown?.isBeingTried = false }
             throw error
         }
-        // Another code may have been shown meanwhile.
+        // Somebody may have shown another code meanwhile.
         guard shown?.number == current.number else { throw Self.unavailable }
         shown?.attemptsLeft -= 1
         return Attempt(code: current.code, number: current.number)
@@ -70,7 +71,7 @@ public actor PairingDesk {
         .pairingUnavailable,
         "no pairing code is valid there (it expired, was used up, or none was shown)")
 
-    /// Ends the attempt that was begun; a code that is shown since is not touched.
+    /// Ends an attempt. A code shown since then stays as it is.
     ///
     /// - Returns: how many attempts are left.
     @discardableResult

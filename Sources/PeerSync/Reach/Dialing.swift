@@ -4,12 +4,12 @@ import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
-/// Makes connections to other machines.
+/// A namespace for connecting to other machines.
 enum Dialing {
     /// Connects to an address.
     ///
-    /// Neither making a connection nor looking a name up can be cancelled. So when the task is cancelled, or the service
-    /// is to end, they are left to themselves, and what comes of them is closed.
+    /// Neither connecting nor a name lookup can be cancelled. So when the task is cancelled, or the service shuts
+    /// down, this leaves them running, and closes a connection that they still make.
     ///
     /// - Throws: ``PeerSyncError``: `unreachable`; `interrupted` when this side gave up.
     static func connect(to address: PeerAddress, within time: Duration) async throws -> ByteChannel {
@@ -45,7 +45,7 @@ enum Dialing {
     }
 }
 
-/// What one of several comes to first. The others are told that they are too late.
+/// The outcome that one of several tasks delivers first. The others learn that they are too late.
 private final class FirstOutcome<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -55,7 +55,7 @@ private final class FirstOutcome<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// - Returns: false when it was settled before.
+    /// - Returns: false when another task has settled it before.
     @discardableResult
     func settle(_ result: Result<Value, any Error>) -> Bool {
         let (isFirst, continuation) = state.withLock { state in
@@ -73,7 +73,8 @@ private final class FirstOutcome<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Waits for the outcome, which is a `CancellationError` when the waiting task is cancelled first. For one task.
+    /// Waits for the outcome, which is a `CancellationError` when the waiting task is cancelled first. Only one task
+    /// may wait.
     var value: Value {
         get async throws {
             try await withTaskCancellationHandler {
@@ -92,7 +93,7 @@ private final class FirstOutcome<Value: Sendable>: Sendable {
     }
 }
 
-/// Says in a few words why a connection was not made.
+/// A short reason why a connection was not made.
 enum ConnectionFailure {
     static func reason(_ error: any Error) -> String {
         switch error {

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// What counts as one place that connections come from: an IPv4 address, or the 64 bits of an IPv6 address that name its
-/// network, because whoever has one address there has as many as they like.
+/// The place that connections come from: an IPv4 address, or the 64 bits of an IPv6 address that name its network,
+/// because a machine with one address there can have as many as it likes.
 struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     /// `192.168.1.5`, or `2001:db8:0:1::/64`.
     let description: String
 
-    /// - Parameter address: an IP address as the system writes it; another text stands for itself.
+    /// - Parameter address: an IP address as the system writes it; any other text stays as it is.
     init(_ address: String) {
         let withoutScope = String(address.prefix { $0 != "%" })
         guard case .v6(let parsed)? = try? SocketAddress(ipAddress: withoutScope, port: 0) else {

@@ -7,7 +7,7 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an address as people write it: `kitchen`, `192.168.1.5:7431`, `[fe80::1]:7431`, `::1`.
     ///
-    /// - Returns: nil when it is none. Without a port it is that of ``SyncEngine/defaultPort``.
+    /// - Returns: nil when the text is no address. Without a port, the port is ``SyncEngine/defaultPort``.
     public init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         if text.hasPrefix("[") {
@@ -44,6 +44,6 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// As ``init(_:)`` reads it, with the port.
+    /// The text that ``init(_:)`` reads, with the port.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -1,51 +1,53 @@
-/// Decides when a connection that ended is made again, and what the user hears of it. Has no clock of its own.
+/// The decisions when to make a connection again, and what the user hears of it. They need no clock of their own.
 struct Reconnection: Sendable {
     /// The pause before the second attempt; it doubles with each further one.
     static let firstPause: Duration = .milliseconds(500)
     /// The longest pause between attempts.
     static let longestPause: Duration = .seconds(60)
 
-    /// When to give up, and what to say.
+    /// How long to keep trying, and what to say.
     enum Persistence {
-        /// Gives up when the first attempt fails, or a later one in a way that trying again does not mend.
+        /// Gives up when the first attempt fails, or when a later one fails with an error that another attempt does
+        /// not mend.
         case untilItIsHopeless
         /// Never gives up.
         case always
-        /// Never gives up, and says nothing of failures; for an address that is only remembered.
+        /// Says nothing of failures, and gives up only when the pairing has ended; for an address that is only
+        /// remembered.
         case quietly
     }
 
     enum Decision: Sendable, Equatable {
         case giveUp
-        /// To try again after a pause; the reason is nil when the user has heard it, or is not to hear it.
+        /// Tries again after a pause. The reason is nil when the user has heard it, or is not to hear it.
         case tryAgain(after: Duration, telling: PeerSyncError?)
     }
 
     private let persistence: Persistence
     private var pause = Self.firstPause
     private var hasConnected = false
-    /// What the user has heard since both sides held the same.
+    /// What the user has heard since both sides were last in sync.
     private var told: Set<String> = []
 
     init(_ persistence: Persistence) {
         self.persistence = persistence
     }
 
-    /// An attempt, and the session that came of it if one did, has ended.
+    /// Decides what follows the end of an attempt, or of the session that it led to.
     ///
     /// - Parameters:
-    ///   - error: nil when a goodbye ended it.
-    ///   - wasInSync: whether both sides held the same meanwhile.
-    ///   - length: how long it took.
+    ///   - error: nil when a goodbye ended the session.
+    ///   - wasInSync: whether both sides were in sync meanwhile.
+    ///   - length: the length of the attempt and the session.
     mutating func ended(with error: PeerSyncError?, wasInSync: Bool, after length: Duration) -> Decision {
         if let error, gives(up: error) { return .giveUp }
         if error.map({ !$0.comesFromNoPeer }) ?? true { hasConnected = true }
         if wasInSync {
             told = []
-            // What was there at the end of a short session will probably be there at the end of the next.
+            // A standing error that ended a short session will probably end the next one, too.
             if error?.isStanding != true || length >= Self.longestPause { pause = Self.firstPause }
         }
-        // Somebody has to do something first.
+        // Somebody has to act first.
         if error?.isTransient == false { pause = Self.longestPause }
         let current = pause
         pause = min(pause * 2, Self.longestPause)
@@ -55,7 +57,7 @@ struct Reconnection: Sendable {
     private func gives(up error: PeerSyncError) -> Bool {
         switch persistence {
         case .always: false
-        // Whoever was forgotten is not looked for any more.
+        // A machine that is no longer paired is not dialled any more.
         case .quietly: error.code == .notPaired
         case .untilItIsHopeless: !error.isTransient || (!hasConnected && error.comesFromNoPeer)
         }
@@ -64,17 +66,17 @@ struct Reconnection: Sendable {
     private mutating func reason(_ error: PeerSyncError?) -> PeerSyncError? {
         guard persistence != .quietly, error?.code != .duplicateConnection else { return nil }
         let reason = error ?? PeerSyncError(.interrupted, "the other side ended the connection")
-        // The sentence about clocks has the time in it, and so is another one each time.
+        // The message about clocks contains the time, so it is different each time.
         let isNews = told.insert(reason.code == .clockSkew ? "clock" : reason.message).inserted
         return isNews ? reason : nil
     }
 }
 
 extension PeerSyncError {
-    /// Whether it says only that no peer is at the address. On the first attempt that is mostly a wrong address.
+    /// Whether the error only says that no peer is at the address. On the first attempt the address is mostly wrong.
     fileprivate var comesFromNoPeer: Bool { [.unreachable, .noPeer, .otherApp].contains(code) }
 
-    /// Whether it mostly lasts, so that connections which end with it one after the other are made less and less often.
+    /// Whether the error mostly lasts, so that repeated connections which end with it come at growing intervals.
     fileprivate var isStanding: Bool {
         [
             .storeBusy, .diskFailure, .peerStoreFailure, .protocolViolation, .clockSkew, .notPermitted,

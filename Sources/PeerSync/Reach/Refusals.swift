@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Counts strangers that were turned away, and says which of them the user hears of. Has no clock of its own.
+/// A count of refused strangers. It decides which refusals the user hears of, and has no clock of its own.
 struct RefusalTally: Sendable {
-    /// So many are told one by one; then they are counted until there was a period without any.
+    /// How many refusals are told one by one. Further ones are only counted, until a period passes without any.
     static let toldOneByOne = 8
 
     struct Rest: Sendable, Equatable {
@@ -15,14 +15,14 @@ struct RefusalTally: Sendable {
     private var told = 0
     private var rest: Rest?
     private var hasAny = false
-    /// When the period ends, while there is one.
+    /// The end of the current period, if there is one.
     private(set) var end: ContinuousClock.Instant?
 
     init(period: Duration = .seconds(60)) {
         self.period = period
     }
 
-    /// - Returns: whether to tell this one.
+    /// - Returns: whether to tell this refusal.
     mutating func add(_ address: String, _ reason: PeerSyncError, at now: ContinuousClock.Instant) -> Bool {
         end = end ?? now + period
         hasAny = true
@@ -34,9 +34,9 @@ struct RefusalTally: Sendable {
         return false
     }
 
-    /// Ends the period, if it is over.
+    /// Ends the period if it is over.
     ///
-    /// - Returns: what is to be told of those that were not told one by one.
+    /// - Returns: the refusals that were only counted, to be told now.
     mutating func endPeriod(at now: ContinuousClock.Instant) -> Rest? {
         guard let end, end <= now else { return nil }
         if !hasAny { told = 0 }
@@ -51,8 +51,8 @@ struct RefusalTally: Sendable {
     }
 }
 
-/// Tells of strangers that were turned away: the first ones, then how many there were in each minute. Whatever strangers
-/// do, they fill no terminal and no log.
+/// The reporter of refused strangers: tells the app of the first ones one by one, then of their number in each minute.
+/// So strangers cannot fill a terminal or a log.
 final class Refusals: Sendable {
     private let tally: Mutex<RefusalTally>
     private let onEvent: @Sendable (SyncEvent) -> Void
@@ -71,7 +71,7 @@ final class Refusals: Sendable {
         if isTold { onEvent(.refused(address: address, reason)) }
     }
 
-    /// Tells at the end of each period how many there were, until cancelled; then what is left. To be run once.
+    /// Tells the number at the end of each period until cancelled, and then the rest. Runs only once.
     func run() async {
         for await _ in begins {
             while let end = tally.withLock({ $0.end }), (try? await Task.sleep(until: end)) != nil {

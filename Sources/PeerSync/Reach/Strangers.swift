@@ -1,19 +1,19 @@
 import NIOCore
 import Synchronization
 
-/// The places for connections whose other side has not shown to be paired.
+/// The places for connections whose other side has not proved yet that it is paired.
 ///
-/// Whoever comes gets one. When there are too many, the oldest connection goes of the address that has most. So nobody
-/// keeps others out who does not come from as many addresses as there are places.
+/// Every new connection gets a place. When there are too many, the oldest connection of the address with the most has
+/// to go. So strangers keep others out only if they come from as many addresses as there are places.
 struct StrangerPlaces<Holder: Equatable & Sendable>: Sendable {
-    /// How many places there are, and how many of them one address may have.
+    /// The number of places, and how many of them one address may have.
     static var limit: Int { 64 }
     static var limitPerAddress: Int { 16 }
 
     /// In order of arrival.
     private var taken: [(holder: Holder, address: NetworkAddress)] = []
 
-    /// - Returns: who has to go.
+    /// - Returns: the connection that has to go.
     mutating func enter(_ holder: Holder, from address: NetworkAddress) -> Holder? {
         var counts: [NetworkAddress: Int] = [:]
         for place in taken { counts[place.address, default: 0] += 1 }
@@ -28,7 +28,7 @@ struct StrangerPlaces<Holder: Equatable & Sendable>: Sendable {
         return leaving.map { taken.remove(at: $0).holder }
     }
 
-    /// - Returns: whether it had a place.
+    /// - Returns: whether the connection had a place.
     @discardableResult
     mutating func leave(_ holder: Holder) -> Bool {
         guard let index = taken.firstIndex(where: { $0.holder == holder }) else { return false }
@@ -36,14 +36,14 @@ struct StrangerPlaces<Holder: Equatable & Sendable>: Sendable {
         return true
     }
 
-    /// - Returns: all that had a place.
+    /// - Returns: the connections that had a place.
     mutating func removeAll() -> [Holder] {
         defer { taken = [] }
         return taken.map(\.holder)
     }
 }
 
-/// The connections of a listener whose other side has not shown to be paired, from the moment on at which they come.
+/// The connections of a listener, from their arrival until the other side proves that it is paired.
 final class Strangers: Sendable {
     private struct State {
         var places = StrangerPlaces<Stranger>()
@@ -52,7 +52,7 @@ final class Strangers: Sendable {
 
     private let state = Mutex(State())
 
-    /// Gives a connection a place, and closes the one that has to go for it.
+    /// Gives a connection a place, and closes the one that has to go.
     func enter(_ channel: any Channel) -> Stranger {
         let stranger = Stranger(self, channel)
         let leaving = state.withLock { state in
@@ -62,7 +62,7 @@ final class Strangers: Sendable {
         return stranger
     }
 
-    /// Closes those that have a place, and those that come from now on.
+    /// Closes the connections that have a place, and all that come from now on.
     func close() {
         let remaining = state.withLock { state in
             state.isClosed = true
@@ -71,13 +71,13 @@ final class Strangers: Sendable {
         for stranger in remaining { stranger.remove() }
     }
 
-    /// One of them.
+    /// A connection whose other side may be anybody.
     final class Stranger: Sendable, Equatable {
         enum State {
             case unknown
-            /// It has shown to be paired, or has ended.
+            /// The other side has proved that it is paired, or the connection has ended.
             case known
-            /// Another one has its place, and it was closed.
+            /// Another connection took the place, and this one was closed.
             case removed
         }
 
@@ -94,7 +94,7 @@ final class Strangers: Sendable {
 
         var state: State { current.withLock { $0 } }
 
-        /// Begins to read what it says.
+        /// Begins to read what the other side sends.
         ///
         /// - Throws: ``PeerSyncError`` (`interrupted`) if the connection was closed meanwhile.
         func connection() async throws -> ByteChannel {
@@ -109,7 +109,7 @@ final class Strangers: Sendable {
             }
         }
 
-        /// Gives its place back, if it has it.
+        /// Gives the place back, if the connection has one.
         func leave() {
             let isFirst = strangers.state.withLock { $0.places.leave(self) }
             if isFirst { current.withLock { $0 = .known } }

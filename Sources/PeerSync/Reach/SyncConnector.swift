@@ -4,13 +4,13 @@ import ServiceLifecycle
 import SyncProtocol
 import Synchronization
 
-/// Connects to one machine, and stays in live sync with it: when the connection ends, it is made again.
+/// A service that connects to one machine and stays in live sync with it: when the connection ends, it makes it again.
 public struct SyncConnector: Service {
     private let engine: SyncEngine
     private let address: PeerAddress
     private let code: PairingCode?
     private let wish: SessionWish
-    /// Where the sessions that this makes are counted.
+    /// The set that the sessions of this connector join.
     private let sessions: SessionSet
     var deadlines = Deadlines()
 
@@ -19,7 +19,7 @@ public struct SyncConnector: Service {
     ///   - startsOver: for a machine that was away too long: the first session forgets what the other machine has
     ///     acknowledged, keeps what was changed here since then, and takes over what the other machine holds.
     ///   - union: what becomes of the two default zones, if that has to be decided; nil asks the engine's `decide`.
-    ///     ``ZoneUnion/replaceCaller`` and ``ZoneUnion/replaceListener`` hold whether or not they are the same.
+    ///     ``ZoneUnion/replaceCaller`` and ``ZoneUnion/replaceListener`` apply even when both are the same zone.
     public init(
         _ engine: SyncEngine, to address: PeerAddress, code: PairingCode? = nil, startsOver: Bool = false,
         union: ZoneUnion? = nil
@@ -31,7 +31,7 @@ public struct SyncConnector: Service {
         sessions = SessionSet()
     }
 
-    /// For a listener, which waits for all sessions before it ends.
+    /// Creates a connector of a listener, which waits for all sessions before it ends.
     init(_ engine: SyncEngine, to address: PeerAddress, sessions: SessionSet) {
         self.engine = engine
         self.address = address
@@ -47,7 +47,7 @@ public struct SyncConnector: Service {
         try await once(SessionCall(isOnce: true), wish, orElse: "everything was exchanged")
     }
 
-    /// Connects once, looks at every record of the two machines, mends what is wrong or differs, and ends.
+    /// Connects once, checks every record of the two machines, mends what is wrong or differs, and ends.
     ///
     /// - Throws: ``PeerSyncError``.
     public func verify() async throws -> SyncReport {
@@ -68,13 +68,13 @@ public struct SyncConnector: Service {
 
     /// Stays connected until the task is cancelled or the service group shuts down.
     ///
-    /// - Throws: ``PeerSyncError`` when the first attempt fails, or a later one in a way that trying again does not
-    ///   mend.
+    /// - Throws: ``PeerSyncError`` when the first attempt fails, or when a later one fails with an error that another
+    ///   attempt does not mend.
     public func run() async throws {
         try await watching { try await stayConnected(.untilItIsHopeless) }
     }
 
-    /// Connects, again and again, until the task is cancelled or the service group shuts down.
+    /// Connects again and again, until the task is cancelled or the service group shuts down.
     func stayConnected(_ persistence: Reconnection.Persistence) async throws {
         var reconnection = Reconnection(persistence)
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -96,8 +96,8 @@ public struct SyncConnector: Service {
         }
     }
 
-    /// Pauses before the next attempt, with a random part that keeps machines that were cut off together from coming
-    /// back together.
+    /// Pauses before the next attempt. A random part keeps machines that were cut off together from coming back
+    /// together.
     private func wait(_ pause: Duration, telling reason: PeerSyncError?) async {
         let pause = pause * Double.random(in: 0.75...1.25)
         if let reason {
@@ -106,12 +106,12 @@ public struct SyncConnector: Service {
         } else {
             engine.logger.debug("trying \(address) again in \(pause)")
         }
-        // It ends early only when this is to end.
+        // The pause ends early only when the connector has to end.
         try? await cancelWhenGracefulShutdown { try await Task.sleep(for: pause) }
     }
 
-    /// Connects, and pairs if that is needed and there is a code: also when only the other side has ended an earlier
-    /// pairing.
+    /// Connects, and pairs with the code if there is one and it is needed, also after only the other side has ended an
+    /// earlier pairing.
     private func session(_ call: SessionCall, _ wish: SessionWish?) async throws -> SyncReport? {
         guard let code else { return try await attempt(call, wish) }
         var call = call

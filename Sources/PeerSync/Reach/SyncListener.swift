@@ -3,9 +3,9 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Takes connections of peers, and keeps each in live sync until either side ends it.
+/// A service that takes connections of peers, and keeps each in live sync until either side ends it.
 ///
-/// A port that cannot be listened on makes ``run()`` throw; a peer that misbehaves ends its own session only.
+/// When it cannot listen on the port, ``run()`` throws. A peer that misbehaves ends only its own session.
 public struct SyncListener: Service {
     private let engine: SyncEngine
     private let host: String
@@ -15,11 +15,11 @@ public struct SyncListener: Service {
     var deadlines = Deadlines()
 
     /// - Parameters:
-    ///   - host: the address to listen on; `0.0.0.0` and `::` mean every one.
-    ///   - port: 0 picks a free one; the event `listening` tells which.
+    ///   - host: the address to listen on; `0.0.0.0` and `::` mean all addresses.
+    ///   - port: 0 picks a free port, which the event `listening` names.
     ///   - dials: machines to connect to meanwhile, and to stay connected with.
-    ///   - dialsKnownPeers: also connects to the paired machines that this one has reached before, where they were
-    ///     then; when they are not there, nothing is said.
+    ///   - dialsKnownPeers: whether to connect to paired machines, too, at the addresses where this one has reached
+    ///     them before. The listener says nothing when they are not there.
     public init(
         _ engine: SyncEngine, host: String = "0.0.0.0", port: Int = SyncEngine.defaultPort,
         dialing dials: [PeerAddress] = [], dialsKnownPeers: Bool = false
@@ -39,7 +39,7 @@ public struct SyncListener: Service {
         let known = dialsKnownPeers ? try await knownAddresses() : []
         let strangers = Strangers()
         let server = try await bind(strangers)
-        // Also those that came while this ended, and that nobody has served.
+        // Also closes connections that came during the end, and that no session serves.
         defer { strangers.close() }
         let sessions = SessionSet()
         if let address = server.channel.localAddress {
@@ -82,7 +82,7 @@ public struct SyncListener: Service {
                     }
                 }
             } catch {
-                // Being told to end closes the socket, which is no error.
+                // stop() closes the socket, which is no error.
                 if !sessions.isStopping, !Task.isCancelled {
                     throw PeerSyncError(
                         .cannotListen,
@@ -94,7 +94,7 @@ public struct SyncListener: Service {
         }
     }
 
-    /// Where the paired machines were reached, apart from those that are dialled anyway.
+    /// The addresses where this machine has reached paired machines, without those that `dials` names.
     private func knownAddresses() async throws -> [PeerAddress] {
         let addresses = try await engine.store.peers.all().compactMap { $0.address.flatMap(PeerAddress.init) }
         return Set(addresses).subtracting(dials).sorted { $0.description < $1.description }

@@ -2,7 +2,7 @@ import SyncModel
 import SyncProtocol
 import Synchronization
 
-/// A batch, with the hashes of its records, which whoever writes them then need not compute.
+/// A batch with the hashes of its records, which the reader computes so that the writer need not.
 struct ArrivedBatch: Sendable {
     let batch: ChangeBatch
     let hashes: [RecordHashes]
@@ -14,20 +14,21 @@ struct ArrivedBatch: Sendable {
     }
 }
 
-/// Batches of one zone that have come and were not applied yet, in order: the next ones are decrypted and decoded while
-/// one is written, and what waits when a transaction is open goes into the same one.
+/// The batches of one zone that have come and are not applied yet, in order. While one is written, the reader decrypts
+/// and decodes the next ones; those that wait when a transaction is open join it.
 ///
-/// One task puts batches in, another one takes them out.
+/// One task puts batches in, and another takes them out.
 final class ArrivedBatches: Sendable {
-    /// So many are decoded and wait, over all zones of a session, so that the next one is there when it is wanted. Whoever
-    /// puts one in takes a turn first; it ends when the batch is taken out.
+    /// The turns for decoded batches that wait, over all zones of a session, so that the next batch is ready in time.
+    /// A batch has a turn from before it is put in until it is taken out.
     private let room: AsyncSemaphore
 
     private struct State {
         var waiting: [ArrivedBatch] = []
-        /// Batches that are applied. The side that puts in lets go of them, which for many records takes its time.
+        /// Batches that are applied. The task that puts batches in frees them, because freeing many records takes
+        /// time.
         var spent: [ArrivedBatch] = []
-        /// Batches that were put in and are not settled.
+        /// How many batches were put in and are not settled.
         var unsettled = 0
         var isClosed = false
     }
@@ -42,7 +43,7 @@ final class ArrivedBatches: Sendable {
 
     // MARK: The side that puts in
 
-    /// Puts a batch in, when there is room. After ``close()`` it is dropped.
+    /// Puts a batch in when there is room. After ``close()`` this drops the batch.
     func put(_ batch: ArrivedBatch) async throws {
         try await room.wait()
         let (isIn, spent) = state.withLock { state in
@@ -58,7 +59,7 @@ final class ArrivedBatches: Sendable {
         arrival.raise()
     }
 
-    /// Waits until everything that was put in is settled.
+    /// Waits until all batches that were put in are settled.
     func drained() async {
         while state.withLock({ $0.unsettled > 0 && !$0.isClosed }) {
             guard await settlement.wait() else { return }
@@ -67,7 +68,7 @@ final class ArrivedBatches: Sendable {
 
     // MARK: The side that takes out
 
-    /// The next batch, as soon as there is one; nil after ``close()``, and when the task is cancelled.
+    /// Waits for the next batch. Returns nil after ``close()``, or when the task is cancelled.
     func first() async -> ArrivedBatch? {
         while true {
             if let batch = next() { return batch }
@@ -75,23 +76,23 @@ final class ArrivedBatches: Sendable {
         }
     }
 
-    /// The next batch, if there is one.
+    /// Takes the next batch, if there is one.
     func next() -> ArrivedBatch? {
         let batch = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
         if batch != nil { room.signal() }
         return batch
     }
 
-    /// A batch that was taken out is not needed any more.
+    /// Hands back a batch that the writer no longer needs.
     func letGo(_ batch: ArrivedBatch) {
         state.withLock { $0.spent.append(batch) }
     }
 
-    /// Batches that were taken out are applied, and the other side was told.
+    /// Notes that batches are applied and the peer knows it.
     func settle(_ count: Int) {
         let spent = state.withLock { state in
             state.unsettled -= count
-            // The side that puts in may not come again for long.
+            // The task that puts batches in may not come again for long, so this task frees them.
             guard state.unsettled == 0 else { return [ArrivedBatch]() }
             defer { state.spent = [] }
             return state.spent
@@ -99,7 +100,7 @@ final class ArrivedBatches: Sendable {
         withExtendedLifetime(spent) { settlement.raise() }
     }
 
-    /// Nothing more is applied: what waits is dropped, and nobody waits any more.
+    /// Drops all batches that wait, and ends all waits: nothing more is applied.
     func close() {
         let dropped = state.withLock { state in
             state.isClosed = true

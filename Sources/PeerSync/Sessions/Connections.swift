@@ -1,13 +1,14 @@
 import SyncProtocol
 import Synchronization
 
-/// The connections of one engine that have said hello, so that two machines that dial each other keep one of the two.
+/// The connections of one engine that have said hello. Of two connections that two machines make to each other, it
+/// keeps one.
 ///
-/// Both sides decide by the same rule, each when it has the other's hello; whichever comes first ends the same one.
-/// Connections in the same direction, and with other runs of the peer's program, stand beside each other.
+/// Both sides decide by the same rule, each when it has the other's hello, so both end the same connection.
+/// Connections in the same direction, and with other runs of the peer's program, stay beside each other.
 final class Connections: Sendable {
-    /// How many sessions one peer may have at a time: some of its programs, and some that were cut off and that nobody has
-    /// noticed yet.
+    /// How many sessions one peer may have at a time: for several programs, and for connections that broke without
+    /// either side noticing yet.
     static let limit = 16
 
     struct Entry: Sendable {
@@ -20,11 +21,11 @@ final class Connections: Sendable {
 
     private let entries = Mutex<[Entry]>([])
 
-    /// Takes a connection in.
+    /// Adds a connection.
     ///
-    /// - Parameter isPreferred: whether it goes in the direction that stays.
-    /// - Throws: `duplicateConnection` when there is one in the other direction and that stays; `tooBusy` when there are
-    ///   as many as may be.
+    /// - Parameter isPreferred: whether the connection goes in the direction that stays.
+    /// - Throws: `duplicateConnection` when a connection in the other direction stays; `tooBusy` when the peer has as
+    ///   many as it may have.
     func enter(_ session: PeerSession, peer: Int64, instance: UInt64, isPreferred: Bool) throws(ProtocolError)
         -> Entry
     {
@@ -36,7 +37,7 @@ final class Connections: Sendable {
                 $0.peer == peer && $0.instance == instance && $0.isPreferred != isPreferred
             }
             guard isPreferred || opposite.isEmpty else { return opposite }
-            // Those that this one replaces are about to end.
+            // The connections that this one replaces end soon, so they do not count.
             guard entries.count(where: { $0.peer == peer }) - opposite.count < Self.limit else { return nil }
             entries.append(entry)
             return opposite
@@ -56,7 +57,7 @@ final class Connections: Sendable {
         entries.withLock { entries in entries.removeAll { $0.id == entry.id } }
     }
 
-    /// Whether there is any with a peer.
+    /// Whether a peer has any connection.
     func hasAny(with peer: Int64) -> Bool {
         entries.withLock { entries in entries.contains { $0.peer == peer } }
     }

@@ -2,27 +2,28 @@ import NIOCore
 import SyncProtocol
 import Synchronization
 
-/// The messages of one session that wait to be sent, in order; pieces of files wait in a line of their own, and go only
-/// when nothing else does.
+/// The messages of one session that wait to be sent, in order. Pieces of files wait in a line of their own, and go
+/// only when no message waits.
 ///
-/// Putting a message in never waits, so that a side that is reading never stops reading because it has to answer:
-/// two sides that both did would wait for each other for ever. What bounds it is the protocol: batches by the
-/// window, acknowledgements by the batches of the other side's window, the rest by ``limit`` and ``byteLimit``. Batches are
-/// read only when it is their turn, and pieces of files when there is room for them: ``sendWhenIdle(_:)`` waits.
+/// Adding a message never waits, so a side never stops reading because it has to answer. If both sides did, they would
+/// wait for each other for ever. The protocol bounds the messages: the window bounds batches, the batches of the other
+/// side's window bound acknowledgements, ``limit`` and ``byteLimit`` bound the rest. A zone reads a batch only when it
+/// has a turn, and ``sendWhenIdle(_:)`` waits for room for pieces of files.
 package final class Outbox: Sendable {
-    /// More messages than this are only waiting when the other side asks and does not read.
+    /// The greatest number of messages. More wait only when the other side asks and does not read.
     static let limit = 1024
-    /// More bytes than these, as they are in memory and about, without batches, wait for the same reason only.
+    /// The greatest number of bytes, as the messages take them in memory, roughly and without batches; for the same
+    /// reason.
     static let byteLimit = 32 << 20
-    /// So many batches are read, waiting and being written, over all zones, so that the next one is there when the last one
-    /// has gone. Whoever reads one takes a turn first; it ends when the batch is written.
+    /// The turns for batches that are read, wait or are written, over all zones, so that the next one is ready when
+    /// the last one has gone. A batch has a turn from before it is read until it is written.
     let batches = AsyncSemaphore(2)
-    /// So many pieces of files wait, so that the next one is there when the last one has gone.
+    /// How many pieces of files may wait, so that the next one is ready when the last one has gone.
     private static let pieces = 2
 
     private struct State {
         var messages = CircularBuffer<Message>()
-        /// What they take in memory, about.
+        /// The bytes that the messages take in memory, roughly.
         var byteCount = 0
         var pieces = CircularBuffer<Message>()
         var isFinished = false
@@ -35,7 +36,7 @@ package final class Outbox: Sendable {
     package init() {}
 
     package func send(_ message: Message) throws(ProtocolError) {
-        // The message that says so has to get out.
+        // The error message that ends the session must still get out.
         let isLast = if case .error = message { true } else { false }
         let isIn = state.withLock { state in
             guard !state.isFinished else { return true }
@@ -51,9 +52,9 @@ package final class Outbox: Sendable {
         signal.raise()
     }
 
-    /// Puts a piece of a file in, when there is room for one; for one task only.
+    /// Adds a piece of a file when there is room for one. Only one task may call this.
     ///
-    /// - Returns: false if it is not going to be written, because the session ends.
+    /// - Returns: false when the piece will not be written, because the session ends.
     @discardableResult
     func sendWhenIdle(_ message: Message) async -> Bool {
         while true {
@@ -69,7 +70,7 @@ package final class Outbox: Sendable {
         }
     }
 
-    /// Lets the writer end once every message that was put in is written; pieces of files that wait are dropped.
+    /// Lets the writer end after it has written every message. Pieces of files that wait are dropped.
     func finish() {
         state.withLock { state in
             state.isFinished = true
@@ -102,7 +103,7 @@ package final class Outbox: Sendable {
 
     /// Writes until the outbox is finished and empty, or the connection breaks.
     ///
-    /// - Throws: what the cipher says of a message that it cannot seal.
+    /// - Throws: the cipher's error for a message that it cannot seal.
     func drain(
         into outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>, writer: consuming MessageEncoder,
         counting statistics: StatisticsCounter, watchdog: Watchdog
@@ -112,13 +113,13 @@ package final class Outbox: Sendable {
                 switch next() {
                 case .message(let message):
                     writer.begin(message)
-                    // One frame at a time: each that is taken shows that the other side goes on reading.
+                    // One frame at a time: each frame that the connection takes shows that the other side still reads.
                     while let frame = try writer.nextFrame() {
                         statistics.update { $0.bytesSent += frame.readableBytes }
                         do {
                             try await watchdog.writing { try await outbound.write(frame) }
                         } catch {
-                            // The reading side finds the same connection broken, and says so.
+                            // The reading task finds the same connection broken, and reports it.
                             return
                         }
                     }
@@ -137,7 +138,7 @@ package final class Outbox: Sendable {
 }
 
 extension Message {
-    /// What the message takes in memory while it waits, about; batches are counted otherwise.
+    /// The bytes that the message takes in memory while it waits, roughly. Batches count elsewhere.
     fileprivate var byteCountInMemory: Int {
         switch self {
         case .reconcile(let step): 256 + step.payload.count + step.wanted.count * 40
@@ -147,7 +148,7 @@ extension Message {
     }
 }
 
-/// The numbers of a session, counted by its tasks.
+/// The counts of a session, which its tasks update.
 final class StatisticsCounter: Sendable {
     private let statistics = Mutex(SessionStatistics())
     private let start = ContinuousClock.now

@@ -1,7 +1,7 @@
 import RecordStore
 import SyncProtocol
 
-/// What a session's machine asks for.
+/// Performs the actions that a session's machine asks for.
 extension PeerSession {
     func perform(_ actions: ArraySlice<Session.Action>) async {
         for action in actions {
@@ -76,7 +76,7 @@ extension PeerSession {
             jobs.add { await self.failing { try await zone.pump() } }
             jobs.add {
                 await self.failing { try await zone.applyArrived() }
-                // Not before the failure was noted: who waits for the zone looks for it then.
+                // Only after the failure is noted: the reader waits for the zone, and looks for the failure then.
                 zone.arrived.close()
             }
         }
@@ -85,7 +85,7 @@ extension PeerSession {
         }
         jobs.add {
             while (try? await Task.sleep(for: self.deadlines.ping)) != nil {
-                // A peer that leaves no room for it does not read, and is let go for that.
+                // The outbox has no room only when the peer does not read. The session ends for that elsewhere.
                 try? self.outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
             }
         }
@@ -94,7 +94,7 @@ extension PeerSession {
         parts.withLock { $0.work?.memberships = [changes, files] }
     }
 
-    /// Runs a task of the session other than the reading one.
+    /// Runs a task of the session other than the reader, and ends the session when it fails.
     private func failing(_ body: () async throws -> Void) async {
         do {
             try await body()

@@ -4,7 +4,7 @@ import RecordStore
 import SecureChannel
 import SyncProtocol
 
-/// How a session ends, and what its end means to people.
+/// The end of a session, and its meaning for people.
 extension PeerSession {
     func conclude() async throws -> SyncReport? {
         await endPairingAttempt(succeeded: false)
@@ -28,7 +28,7 @@ extension PeerSession {
         return SyncReport(
             peer: peer.name, statistics: statistics.current, digest: digest, didPair: machine.didPair,
             differences: machine.differences,
-            // Whichever zone looked first has looked at the whole store.
+            // The first zone that checked records has checked the whole store.
             mended: parts.work?.zones.lazy.compactMap(\.mended).first)
     }
 
@@ -39,7 +39,7 @@ extension PeerSession {
         }
     }
 
-    /// Takes note of the end of a session, also in a task that was cancelled.
+    /// Notes the end of a session, even in a task that was cancelled.
     private func noteEnd(
         of connection: Connections.Entry, _ peer: Peer, _ error: PeerSyncError?
     ) async {
@@ -49,14 +49,15 @@ extension PeerSession {
             do {
                 try await engine.noteConnected(with: peer, error: error)
             } catch {
-                // The user hears of the end, if not of this: what keeps the store from being written mostly ended it.
+                // The cause that keeps the store from being written has mostly ended the session, too, so the user
+                // hears of it.
                 engine.logger.warning("cannot note that the session with \(peer.name) has ended: \(error)")
             }
         }.value
         engine.onEvent(.disconnected(name: peer.name, error))
     }
 
-    /// What an error means to the user here; nil when the task was cancelled.
+    /// The meaning of an error for the user here; nil when the task was cancelled.
     private func understood(_ error: any Error) -> PeerSyncError? {
         switch error {
         case is CancellationError: nil
@@ -79,7 +80,8 @@ extension PeerSession {
         }
     }
 
-    /// What an error of the protocol means, of which the wire does not say which machine's user declined.
+    /// The meaning of an error of the protocol. The wire does not say which machine's user declined; the direction
+    /// does.
     private func understood(_ error: ProtocolError, isOfPeer: Bool) -> PeerSyncError {
         let isCallers = isOfPeer == (purpose.call == nil)
         return error.code == .declined && !isCallers
@@ -93,7 +95,7 @@ extension PeerSession {
         }
     }
 
-    /// The other side has closed the connection without a word.
+    /// The other side has closed the connection without an error or a goodbye.
     var cut: PeerSyncError {
         if watchdog.hasFired { return timeout }
         return PeerSyncError(
@@ -102,7 +104,7 @@ extension PeerSession {
                 ? "the connection to \(address) was cut" : "\(address) closed the connection")
     }
 
-    /// What it means that the handshake has failed.
+    /// The meaning of a failed handshake.
     func handshakeFailure(_ error: any Error) -> any Error {
         switch error {
         case let error as SecureChannelError

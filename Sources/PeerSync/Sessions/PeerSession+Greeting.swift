@@ -4,11 +4,12 @@ import SecureChannel
 import SyncModel
 import SyncProtocol
 
-/// What a session does until the two have agreed: pairing, greeting, and what becomes of the zones.
+/// The actions until the two sides have agreed: pairing, greeting, and what becomes of the zones.
 extension PeerSession {
     func beginPairingAttempt() async throws {
         let network = NetworkAddress(address).description
-        // One address must not use up code after code, nor keep others from trying by being refused again and again.
+        // One address must not use up code after code, nor block others with attempts that are refused again and
+        // again.
         try await engine.store.peers.checkPairingAttempt(from: network)
         let attempt = try await engine.pairing.beginAttempt {
             try await engine.store.peers.beginPairingAttempt(from: network)
@@ -44,7 +45,8 @@ extension PeerSession {
     func noteAuthenticated(didPair: Bool) async {
         onAuthenticated()
         if didPair, let peer = parts.withLock({ $0.peer }) { engine.onEvent(.paired(name: peer.name)) }
-        // A connection that has just been closed takes no options; what the other side said before is still read.
+        // A connection that has just closed takes no options, but the session still reads what the other side said
+        // before.
         try? await connection.channel.setOption(.recvAllocator, value: SocketOptions.peersBuffer).get()
     }
 
@@ -62,7 +64,7 @@ extension PeerSession {
         if purpose.call != nil { try await engine.store.peers.noteAddress(address, of: peer) }
     }
 
-    /// Whether this is the connection that stays when the other side has connected to us as well: the one that the side
+    /// Whether this connection stays when the other side has also connected to this one: the connection that the side
     /// with the smaller key has made.
     private func isPreferred(over key: [UInt8]) -> Bool {
         let isOwnKeySmaller = engine.identity.publicKey.bytes.lexicographicallyPrecedes(key)
@@ -118,7 +120,7 @@ extension PeerSession {
         try await engine.noteConnected(with: peer)
     }
 
-    /// For a machine that was away too long: forgets what the peer has, in the zones in which it gives it back.
+    /// Starts over after a long absence: forgets what the peer has, in the zones in which the peer gives it back.
     func startOver(_ entries: [ZoneAgreement.Entry]) async throws {
         let peer = try peer
         let backup = try await engine.backUp()
@@ -142,6 +144,6 @@ extension PeerSession {
             zones: zones.map(\.zone.id), rights: zones.map(\.rights), erasures: settings.erasures)
     }
 
-    /// The user has decided something.
+    /// Tells the machine that the user has decided something.
     func settingsChanged() async { await handle { $0.settingsChanged() } }
 }

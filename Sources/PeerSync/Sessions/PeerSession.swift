@@ -4,13 +4,13 @@ import SecureChannel
 import SyncProtocol
 import Synchronization
 
-/// One connection with one machine, from the first byte to the last: does for ``Session`` what it asks for.
+/// One connection with one machine, from the first byte to the last: performs the actions that ``Session`` asks for.
 ///
-/// One task reads messages and hands them to the machine; one writes what it sends; each zone has two, files have some.
-/// Whoever hands something in performs the actions that come back, so the reader waits for the store, and the peer for the
-/// reader.
+/// One task reads messages and hands them to the machine, and one writes the messages that it sends. Each zone has two
+/// tasks, and files have some. A task that hands an event to the machine performs the resulting actions itself, so the
+/// reader waits for the store, and the peer for the reader.
 final class PeerSession: Sendable {
-    /// So many batches that have come wait to be applied, over all zones.
+    /// How many decoded batches may wait to be applied, over all zones.
     static let decodedBatches = 2
 
     let engine: SyncEngine
@@ -20,32 +20,32 @@ final class PeerSession: Sendable {
     let address: String
     let deadlines: Deadlines
     let purpose: SessionPurpose
-    /// What the user wants to be done once, however many connections that takes.
+    /// What the user wants to happen once, over however many connections.
     let wish: SessionWish?
     private let machine: Mutex<Session>
     let parts = Mutex(Parts())
     let jobs = JobQueue()
     let watchdog: Watchdog
-    /// Raised when something was handed in outside of the reading task, which may wait for it.
+    /// Raised after each event, because the reader may wait for one that another task hands in.
     private let answered = Signal()
-    /// Called once, when the other side has proved to be paired.
+    /// Called once, when the other side has proved that it is paired.
     let onAuthenticated: @Sendable () -> Void
 
-    /// What a session comes to have on its way.
+    /// The parts that a session gets on its way.
     struct Parts {
         var attempt: PairingDesk.Attempt?
         var peer: Peer?
         var entry: Connections.Entry?
-        /// The session hears of what the user decides.
+        /// Lets the session hear of the user's decisions.
         var settings: Registry<PeerSession>.Membership?
         var work: Work?
     }
 
-    /// What a session has once the two have agreed.
+    /// The parts that a session has once the two sides have agreed.
     struct Work {
         let zones: [ZoneWorker]
         let files: AssetSession
-        /// The session hears of changes of the store, and of files that come and go.
+        /// Lets the session hear of changes of the store, and of files that come and go.
         var memberships: [any Sendable] = []
     }
 
@@ -72,16 +72,17 @@ final class PeerSession: Sendable {
 
     // MARK: The machine
 
-    /// Hands something in, and does what comes of it.
+    /// Hands an event to the machine, and performs the resulting actions.
     func handle(_ event: (inout Session) -> [Session.Action]) async {
         await perform(take(event))
     }
 
-    /// Hands something in.
+    /// Hands an event to the machine.
     ///
-    /// What is sent first leaves at once, in the order in which the machine says so, whichever tasks hand something in.
+    /// This sends the messages at the head of the actions at once and under the lock, so they leave in the machine's
+    /// order, whichever tasks hand in events.
     ///
-    /// - Returns: what else is to be done.
+    /// - Returns: the remaining actions.
     private func take(_ event: (inout Session) -> [Session.Action]) -> ArraySlice<Session.Action> {
         let (actions, timeout) = machine.withLock { machine in
             var actions = event(&machine)[...]
@@ -103,9 +104,9 @@ final class PeerSession: Sendable {
     @discardableResult
     func update<Value>(_ body: (inout Session) -> Value) -> Value { machine.withLock { body(&$0) } }
 
-    /// Sends a message that the machine gives, if it gives one.
+    /// Sends the message that the machine gives, if any.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether the machine gave one.
     func send(_ message: (inout Session) -> Message?) throws -> Bool {
         try machine.withLock { machine in
             guard let message = message(&machine) else { return false }
@@ -119,9 +120,9 @@ final class PeerSession: Sendable {
         await handle { $0.failed(error, toldToPeer: ProtocolError(toldToPeer: error)) }
     }
 
-    /// Says goodbye and ends, without waiting for it.
+    /// Says goodbye and ends, without waiting for either.
     func stop() {
-        // All that is left to do is to leave.
+        // The only action that can remain is to leave.
         if !take({ $0.stop() }).isEmpty { outbox.finish() }
     }
 
@@ -141,7 +142,7 @@ final class PeerSession: Sendable {
 
     /// Runs the session to its end.
     ///
-    /// - Returns: what came of it, when both sides were found equal at least once.
+    /// - Returns: the report, when both sides were in sync at least once.
     /// - Throws: ``PeerSyncError``.
     func run() async throws -> SyncReport? {
         do {
@@ -166,7 +167,7 @@ final class PeerSession: Sendable {
         do {
             let (ciphers, frames) = try await Handshake.run(
                 purpose.role, app: engine.app, identity: engine.identity, reader: &bytes, outbound: outbound)
-            // The handshake's own frames: three, of fixed sizes but for what version the payload names.
+            // The handshake's own frames: three of fixed sizes, apart from the version that the payload names.
             statistics.update { $0.bytesSent += purpose.role == .initiator ? 108 : 98 }
             let reader = MessageReader(bytes, MessageDecoder(frames, ciphers.receive))
             await converse(reader, ciphers, outbound)
@@ -175,7 +176,7 @@ final class PeerSession: Sendable {
         }
     }
 
-    /// Everything after the handshake. Whatever ends the conversation, what waits to be sent is sent first.
+    /// Runs everything after the handshake. Whatever ends the conversation, the messages that wait are sent first.
     private func converse(
         _ messages: consuming MessageReader, _ ciphers: TransportCiphers,
         _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
@@ -216,7 +217,7 @@ final class PeerSession: Sendable {
                 // A long message on a slow line is no silence.
                 message = try await reader.next { self.watch(timeout, isNew: true) }
             } catch {
-                // What has come before is not lost, nor why this side has closed the connection.
+                // What came before must not be lost, nor the reason why this side closed the connection.
                 await settle()
                 return await fail(error)
             }
@@ -229,14 +230,14 @@ final class PeerSession: Sendable {
                 if case .reconcile = message { $0.reconciliationRounds += 1 }
             }
             await makeReady(for: message)
-            // However long the own disk takes, it is not the peer that is silent.
+            // While the own disk is slow, the peer is not the silent one.
             if update({ $0.isExchanging }) { watchdog.expect(within: deadlines.handling) }
             await handle { $0.received(message) }
             await stopIfDone()
         }
     }
 
-    /// Waits until the machine may be given a message.
+    /// Waits until the machine can take a message.
     private func makeReady(for message: Message) async {
         while true {
             switch update({ $0.readiness(for: message) }) {
@@ -252,12 +253,13 @@ final class PeerSession: Sendable {
         }
     }
 
-    /// Waits until all batches that have come are dealt with.
+    /// Waits until all batches that have come are settled.
     private func settle() async {
         for zone in parts.withLock({ $0.work?.zones }) ?? [] { await zone.arrived.drained() }
     }
 
-    /// Ends a session that was to sync once, when both sides hold the same, and have what files they can give each other.
+    /// Ends a session that was to sync once, when both sides are in sync and have the files that they can give each
+    /// other.
     func stopIfDone() async {
         guard update({ $0.awaitsFiles }), let files, await files.isDone() else { return }
         await handle { $0.filesSettled() }

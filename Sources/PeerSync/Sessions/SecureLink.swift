@@ -5,10 +5,10 @@ import SyncProtocol
 
 package typealias ByteChannel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-/// How the connections of both sides are set up.
+/// The socket options of both sides' connections.
 package enum SocketOptions {
-    /// So many bytes may wait in the system's buffer that have not gone out. What is put in after them can only go out
-    /// after them, so on a slow line a change would wait behind a megabyte of files.
+    /// How many unsent bytes the system's buffer may hold. A message that goes into the buffer waits for all bytes
+    /// before it, so on a slow line a change would wait behind a megabyte of files.
     private static let unsentLimit = 128 << 10
 
     #if canImport(Darwin)
@@ -17,12 +17,12 @@ package enum SocketOptions {
         private static let notSentLowWaterMark = NIOBSDSocket.Option(rawValue: 25)
     #endif
 
-    /// What is read at a time from whoever has not proved to be paired: so little that many of them together take little.
+    /// The buffer for reading from strangers: so small that many of them together take little memory.
     static let strangersBuffer = FixedSizeRecvByteBufferAllocator(capacity: 4096)
-    /// What is read at a time from a peer.
+    /// The buffer for reading from a peer.
     static let peersBuffer = AdaptiveRecvByteBufferAllocator()
 
-    /// Makes a connection one of byte buffers. Few of them wait to be taken in; after that the system's buffer fills, and
+    /// Wraps a connection as one of byte buffers. Few buffers wait for the reader; then the system's buffer fills, and
     /// the other side has to wait.
     package static func wrap(_ channel: any Channel) throws -> ByteChannel {
         try apply(to: channel)
@@ -35,15 +35,15 @@ package enum SocketOptions {
         guard let options = channel.syncOptions else { return }
         try options.setOption(.recvAllocator, value: strangersBuffer)
         try options.setOption(.tcpOption(.tcp_nodelay), value: 1)
-        // Not every system has it, and everything works without.
+        // Some systems lack this option, and everything works without it.
         try? options.setOption(.tcpOption(notSentLowWaterMark), value: unsentLimit)
     }
 }
 
-/// The other side closed the connection in the middle of the handshake, without a word.
+/// The other side closed the connection during the handshake, without an error.
 struct HandshakeCut: Error {}
 
-/// The bytes that a connection brings; ``LinkHandshake`` and ``MessageDecoder`` say what they mean.
+/// The bytes that a connection receives. ``LinkHandshake`` and ``MessageDecoder`` interpret them.
 package struct InboundBytes {
     private var bytes: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private(set) var byteCount = 0
@@ -52,7 +52,7 @@ package struct InboundBytes {
         bytes = inbound.makeAsyncIterator()
     }
 
-    /// What has come; nil at the end of the stream.
+    /// Waits for the next bytes; nil at the end of the stream.
     mutating func next() async throws -> ByteBuffer? {
         guard let more = try await bytes.next() else { return nil }
         byteCount += more.readableBytes
@@ -62,7 +62,7 @@ package struct InboundBytes {
 
 /// The Noise handshake over a connection.
 package enum Handshake {
-    /// - Returns: the ciphers, and what has come behind the handshake already.
+    /// - Returns: the ciphers, and the bytes that have already come after the handshake.
     package static func run(
         _ role: NoiseHandshake.Role, app: AppID, identity: Identity, reader: inout InboundBytes,
         outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
@@ -90,13 +90,13 @@ package struct MessageReader {
     private var bytes: InboundBytes
     private var decoder: MessageDecoder
 
-    /// Messages longer than this, in bytes, are refused.
+    /// The greatest length of a message in bytes. The decoder refuses longer ones.
     package var limit: Int {
         get { decoder.limit }
         set { decoder.limit = newValue }
     }
 
-    /// What is kept for messages that are not there whole, in bytes.
+    /// The memory for incomplete messages, in bytes.
     var capacity: Int { decoder.capacity }
 
     var byteCount: Int { bytes.byteCount }
@@ -106,9 +106,9 @@ package struct MessageReader {
         self.decoder = decoder
     }
 
-    /// The next message; nil at the end of the stream, which is abnormal unless a goodbye came before.
+    /// Reads the next message; nil at the end of the stream, which is abnormal unless a goodbye came before.
     ///
-    /// - Parameter onFrame: called for each frame that has come, of which a long message takes many.
+    /// - Parameter onFrame: called for each frame. A long message has many.
     package mutating func next(onFrame: @Sendable () -> Void = {}) async throws -> Message? {
         while true {
             switch try decoder.next() {

@@ -2,9 +2,9 @@ import RecordStore
 import SecureChannel
 import SyncProtocol
 
-/// What an error means to people, on either machine. Texts of SQLite, of the system and of the cipher are for the log.
+/// The meaning of errors for people on either machine. Texts of SQLite, the system and the cipher go only to the log.
 extension PeerSyncError {
-    /// What an error that the other side sent, or that this side found, means to the user here.
+    /// Says what a protocol error, sent by the other side or found by this one, means to the user here.
     init(_ error: ProtocolError) {
         let code: Code =
             switch error.code {
@@ -32,7 +32,7 @@ extension PeerSyncError {
         self.init(code, error.message)
     }
 
-    /// What it means to the user here that this machine's store fails.
+    /// Says what a failure of this machine's store means to the user here.
     init(store error: any Error) {
         switch error {
         case let error as PeerSyncError: self = error
@@ -81,7 +81,7 @@ extension PeerSyncError {
 }
 
 extension RecordStoreError {
-    /// What the protocol calls it; nil for what is this machine's own trouble.
+    /// The protocol's code for the error; nil when the error is this machine's own trouble.
     fileprivate var protocolCode: ProtocolError.Code? {
         switch code {
         case .clockSkew: .clockSkew
@@ -96,7 +96,7 @@ extension RecordStoreError {
 }
 
 extension ProtocolError {
-    /// What the other machine's user is told of an error that was found here; nil for one that came from there.
+    /// Says what an error found here means to the other machine's user; nil for an error that came from there.
     init?(toldToPeer error: any Error) {
         switch error {
         case let error as ProtocolError: self = error

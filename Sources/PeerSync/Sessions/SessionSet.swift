@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The sessions that are running, so that all can be told to end.
+/// The running sessions, so that one call can end them all.
 final class SessionSet: Sendable {
     private struct State {
         var sessions: [ObjectIdentifier: PeerSession] = [:]
@@ -20,7 +20,7 @@ final class SessionSet: Sendable {
         return try await body()
     }
 
-    /// Ends all sessions, and those that begin from now on.
+    /// Ends all sessions, and all that begin from now on.
     func stopAll() {
         let sessions = state.withLock { state in
             state.isStopping = true
@@ -31,7 +31,7 @@ final class SessionSet: Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Waits for the sessions to end; each ends by itself soon after ``stopAll()``.
+    /// Waits for the sessions to end. Each ends by itself soon after ``stopAll()``.
     func waitUntilEmpty() async throws {
         while state.withLock({ !$0.sessions.isEmpty }) {
             try await Task.sleep(for: .milliseconds(10))

@@ -1,8 +1,8 @@
 import SyncProtocol
 import Synchronization
 
-/// What the user wants to be done once, however many connections that takes: a connection that is made again must not
-/// replace a zone a second time.
+/// What the user wants to happen once, over however many connections: a second connection must not replace a zone a
+/// second time.
 final class SessionWish: Sendable {
     private struct State {
         var startsOver: Bool
@@ -12,13 +12,13 @@ final class SessionWish: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - startsOver: to forget what the other side has, and to take it over anew.
+    ///   - startsOver: whether to forget what the other side has, and to take it over anew.
     ///   - union: what becomes of the two default zones.
     init(startsOver: Bool = false, union: ZoneUnion? = nil) {
         state = Mutex(State(startsOver: startsOver, union: union))
     }
 
-    /// Adds to what a caller wants what is left to be done.
+    /// Adds the part of the wish that is not done yet to a call.
     func adding(to call: SessionCall) -> SessionCall {
         let state = state.withLock { $0 }
         var call = call

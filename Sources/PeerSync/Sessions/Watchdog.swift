@@ -2,23 +2,23 @@ import NIOCore
 import SyncProtocol
 import Synchronization
 
-/// Closes a connection when what is expected of the other side does not come in time, or when it does not take what it is
-/// sent.
+/// A watchdog that closes a connection when an expected message does not come in time, or when the other side does not
+/// read in time.
 final class Watchdog: Sendable {
-    /// What the other side did not do.
+    /// What the other side failed to do.
     enum Cause: Sendable {
-        /// It was silent.
+        /// It sent nothing.
         case silence
         /// It did not read.
         case blockage
     }
 
-    /// What the connection is waited for, and until when.
+    /// The deadlines of a connection.
     struct Vigil: Sendable {
         private enum Phase {
-            /// The next thing has to come.
+            /// The next message has to come.
             case expecting(ContinuousClock.Instant)
-            /// The session has said its last words. Nothing that still goes on in it moves this deadline.
+            /// The session has said its last words. Whatever still runs in it cannot move this deadline.
             case leaving(ContinuousClock.Instant)
         }
 
@@ -47,10 +47,10 @@ final class Watchdog: Sendable {
             }
         }
 
-        /// When to look again.
+        /// When to check again.
         var next: ContinuousClock.Instant { writeDeadline.map { min($0, deadline) } ?? deadline }
 
-        /// Why the connection is to be closed, if it is.
+        /// Why the connection must close now, if it must.
         func cause(at now: ContinuousClock.Instant) -> Cause? {
             guard next <= now else { return nil }
             return deadline <= now ? .silence : .blockage
@@ -60,7 +60,7 @@ final class Watchdog: Sendable {
     private struct State {
         var vigil: Vigil
         var cause: Cause?
-        /// What was waited for last.
+        /// What the session last waited for.
         var timeout: Session.Timeout?
     }
 
@@ -69,26 +69,26 @@ final class Watchdog: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - time: within which the first thing has to come.
-    ///   - writeLimit: within which the connection has to take what is written at a time.
+    ///   - time: the time within which the first message has to come.
+    ///   - writeLimit: the time within which the connection has to take each write.
     init(_ channel: any Channel, within time: Duration, writing writeLimit: Duration) {
         self.channel = channel
         self.writeLimit = writeLimit
         state = Mutex(State(vigil: Vigil(expectingBy: .now + time)))
     }
 
-    /// Why it was this that closed the connection, if it was.
+    /// Why the watchdog closed the connection, if it did.
     var cause: Cause? { state.withLock { $0.cause } }
 
-    /// Whether it was this that closed the connection.
+    /// Whether the watchdog closed the connection.
     var hasFired: Bool { cause != nil }
 
-    /// Waits for what a session waits for.
+    /// Sets the deadline of what the session waits for.
     ///
     /// - Parameters:
-    ///   - time: how long, from the moment on at which it began to.
-    ///   - isNew: it begins to now, because something has come. Only silence is measured from then on; all that comes before
-    ///     has to be done in one time.
+    ///   - time: the time from the beginning of the wait.
+    ///   - isNew: whether the wait begins now, because something has come. Only silence begins anew with each message;
+    ///     pairing, greeting and the like have one deadline for the whole.
     func watch(_ timeout: Session.Timeout, within time: Duration, isNew: Bool) {
         state.withLock { state in
             let deadline = ContinuousClock.now + time
@@ -101,12 +101,12 @@ final class Watchdog: Sendable {
         }
     }
 
-    /// From now on, the next thing has to come within `time`; once the session has said its last words, this changes nothing.
+    /// Gives the next message a new deadline, unless the session has said its last words.
     func expect(within time: Duration) {
         state.withLock { $0.vigil.expect(by: .now + time) }
     }
 
-    /// Writes something, which has to be taken in time.
+    /// Writes something that the connection has to take within the write limit.
     func writing(_ body: () async throws -> Void) async throws {
         state.withLock { $0.vigil.beginWriting(by: .now + writeLimit) }
         defer { state.withLock { $0.vigil.endWriting() } }
@@ -122,7 +122,7 @@ final class Watchdog: Sendable {
                 return (state.vigil.next, state.cause)
             }
             guard cause == nil else { return channel.close(promise: nil) }
-            // Deadlines move; looking again soon is cheaper than waking for each move.
+            // Deadlines move, and polling often costs less than waking for each move.
             let pause = min(next - now, .milliseconds(500))
             try? await Task.sleep(for: pause)
         }

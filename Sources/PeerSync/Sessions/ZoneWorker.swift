@@ -3,38 +3,38 @@ import SyncModel
 import SyncProtocol
 import Synchronization
 
-/// When a transaction that takes in what came is committed although more waits: others who write to the store wait for that
-/// long, and the write-ahead log grows by so much.
+/// When to commit a transaction although more batches wait. It keeps other writers waiting this long, and the
+/// write-ahead log grows by this much.
 private enum CommitLimit {
-    /// Half of those that may be on their way, so that the other half comes while these are committed.
+    /// Half of the window, so that the other half comes during the commit.
     static let batches = ProtocolLimits.window / 2
     static let records = 32_768
     static let duration: Duration = .milliseconds(500)
 }
 
 extension ChangeBatch {
-    /// What is left to say of a batch that is applied.
+    /// The rest of a batch that is applied.
     fileprivate var withoutRecords: ChangeBatch {
         ChangeBatch(records: [], token: token, isLast: isLast, isLoose: isLoose)
     }
 }
 
-/// Does the work of one zone of a session: reads and writes the store as ``Session`` asks for it.
+/// The worker for one zone of a session: reads and writes the store as ``Session`` asks.
 ///
-/// ``pump()`` sends, ``applyArrived()`` applies what has come; each runs in a task of its own. The session's reader performs
+/// ``pump()`` sends and ``applyArrived()`` applies batches, each in a task of its own. The session's reader performs
 /// the rest and waits for it: that is the back-pressure on the peer.
 final class ZoneWorker: Sendable {
     let zone: Zone
     private let number: Int
     private let peerZone: PeerZone
-    /// The session keeps this worker, and lives as long as its tasks.
+    /// Unowned: the session keeps this worker, and lives as long as the tasks.
     private unowned let session: PeerSession
-    /// Batches that have come, from the session's reader to ``applyArrived()``.
+    /// The batches that have come, from the session's reader to ``applyArrived()``.
     let arrived: ArrivedBatches
     private let wake = Signal()
-    /// The store has changed, and the session's machine does not know yet.
+    /// Whether the store has changed and the session's machine does not know it yet.
     private let hasStoreChanged = Atomic(false)
-    /// What the user was told last about both sides holding the same.
+    /// The digest and the count of records that the last event about sync told the user.
     private let lastReport = Mutex<(ZoneDigest, Int)?>(nil)
     private let repair = Mutex<StoreCheck?>(nil)
 
@@ -49,12 +49,12 @@ final class ZoneWorker: Sendable {
     private var engine: SyncEngine { session.engine }
     private var outbox: Outbox { session.outbox }
 
-    /// What a look at every record of the store found wrong, and mended.
+    /// What a check of every record of the store found wrong, and mended.
     var mended: StoreCheck? { repair.withLock { $0 } }
 
     // MARK: Sending
 
-    /// There may be something to send.
+    /// Wakes ``pump()``, because there may be something to send.
     func raise() { wake.raise() }
 
     func storeChanged() {
@@ -62,7 +62,7 @@ final class ZoneWorker: Sendable {
         wake.raise()
     }
 
-    /// Sends what there is to send, whenever there is something, until cancelled.
+    /// Sends whenever there is something to send, until cancelled.
     func pump() async throws {
         var place = ReadingPlace(.start)
         for await _ in wake {
@@ -96,13 +96,14 @@ final class ZoneWorker: Sendable {
             let read = try await givingBackIfFailed { try await peerZone.states(named: names) }
             try send(read.records.count) { $0.namedRead(read, zone: number) }
         case .summarize:
-            // The other side may say goodbye as soon as it hears the digest. This side finds them equal all the same.
+            // The other side may say goodbye as soon as it hears the digest. The task of its own goes on even then, so
+            // that this side also finds the two equal.
             try await Task { try await summarize() }.value
         }
     }
 
-    /// A batch is read when it is this zone's turn, so that the zones of a session together keep few of them in memory,
-    /// however slowly the peer reads. The turn ends when the batch is written, or when there is none.
+    /// Runs `body` and gives the turn for a batch back when it fails. Turns keep the batches of all zones in memory
+    /// few, however slowly the peer reads. Otherwise a turn ends when the batch is written, or when there is none.
     private func givingBackIfFailed<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -119,7 +120,7 @@ final class ZoneWorker: Sendable {
     }
 
     private func summarize() async throws {
-        // Whoever hears that all records are here knows then whether their files are.
+        // A peer that hears of the digest must already know whether this side wants files.
         try await session.files?.refresh()
         let summary = try await peerZone.summary()
         await session.handle { $0.summarized(summary, zone: self.number) }
@@ -127,12 +128,12 @@ final class ZoneWorker: Sendable {
 
     // MARK: Receiving
 
-    /// Applies what comes, until cancelled or ``ArrivedBatches/close()``.
+    /// Applies batches until cancelled or ``ArrivedBatches/close()``.
     ///
-    /// What has come while a transaction is open becomes part of it, within limits: of the pages of an index that several
-    /// batches change, each is then written once. A batch that cannot be applied takes its transaction along, so the first
-    /// of a session has one batch, and those after it twice as many as the one before: what was sent with a bad batch is
-    /// applied in a later session, if not in this one.
+    /// Batches that come while a transaction is open join it, within limits. A page of an index that several of them
+    /// change is then written only once. A batch that cannot be applied undoes its whole transaction, so the first
+    /// transaction has one batch, and each further one twice as many as the one before. So batches that came with a
+    /// bad one are applied in a later session, if not in this one.
     func applyArrived() async throws {
         var limit = 1
         var next = await arrived.first()
@@ -148,14 +149,14 @@ final class ZoneWorker: Sendable {
     }
 
     private struct Applied {
-        /// Those that are durable, without their records.
+        /// The batches that are durable, without their records.
         var batches: [ChangeBatch] = []
         var refusals: [Refusal] = []
-        /// A batch that was taken out, and is better applied alone.
+        /// A batch that was taken out, and should be applied alone.
         var left: ArrivedBatch?
     }
 
-    /// Applies a batch and those that wait behind it, in one transaction.
+    /// Applies a batch, and those that wait behind it, in one transaction.
     private func apply(_ first: ArrivedBatch, limit: Int) async throws -> Applied {
         let begin = ContinuousClock.now
         let applied = try await peerZone.applying { [peerZone, arrived] transaction in
@@ -163,7 +164,7 @@ final class ZoneWorker: Sendable {
             var records = 0
             var next: ArrivedBatch? = first
             while let current = next {
-                // Of the reasons to refuse a batch this is the one that honest machines give.
+                // A wrong clock is the one reason for a refused batch that comes from honest machines.
                 if !applied.batches.isEmpty, (try? peerZone.checkClock(current.batch)) == nil {
                     applied.left = current
                     break
@@ -183,7 +184,7 @@ final class ZoneWorker: Sendable {
         return applied
     }
 
-    /// Tells the peer, before the acknowledgement, which of its records were not taken.
+    /// Tells the peer, before the acknowledgement, which of its records this side refused.
     private func tell(_ refusal: Refusal) throws {
         try outbox.send(
             .refuse(
@@ -195,7 +196,7 @@ final class ZoneWorker: Sendable {
 
     // MARK: What the session asks for
 
-    /// Begins to send, from the token that the peer holds if that is one of ours.
+    /// Begins to send, from the token that the peer holds if this store issued it.
     func begin(heldByPeer held: ChangeToken?, peerTakesWrites: Bool) async throws {
         if peerTakesWrites { try await peerZone.retryRefused() }
         let begin = try await peerZone.begin(heldByPeer: held)
@@ -208,7 +209,7 @@ final class ZoneWorker: Sendable {
 
     func noteBegun(at token: ChangeToken?) async throws { try await peerZone.noteBegun(at: token) }
 
-    /// The peer does not take some records.
+    /// Notes that the peer refused some records.
     func noteRefused(_ names: [RecordName], reason number: Int) async throws {
         guard let reason = Refusal.Reason(rawValue: Int64(number)) else { return }
         try await peerZone.noteRefused(Refusal(names: names, reason: reason))
@@ -247,7 +248,7 @@ final class ZoneWorker: Sendable {
         await session.handle { $0.recordsChecked(zone: self.number) }
     }
 
-    /// Both sides hold the same.
+    /// Notes that both sides are in sync, and tells the user if that is news.
     func noteInSync(_ digest: ZoneDigest) async throws {
         let statistics = session.statistics.current
         let moved = statistics.recordsSent + statistics.recordsReceived

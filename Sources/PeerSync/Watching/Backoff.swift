@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The growing pauses between looks after the files were written, and how long to go on: a commit is written to the log some
-/// moments before others can see it, as long as it takes to reach the disk.
+/// The growing pauses between polls after a write to the database's files, and the time after which polling stops. A
+/// process writes a commit to the log some moments before others can see it: as long as the disk takes.
 final class Backoff: Sendable {
     private static let length: Duration = .milliseconds(128)
     private static let shortestPause: Duration = .microseconds(500)
@@ -9,14 +9,14 @@ final class Backoff: Sendable {
 
     private let lastWrite = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// The files were written just now.
+    /// Notes that the files were written just now.
     func begin() {
         lastWrite.withLock { $0 = .now }
     }
 
-    /// Waits a little: the longer, the longer it was waited already.
+    /// Pauses before the next poll, longer with each.
     ///
-    /// - Returns: false, at once, when it was waited long enough.
+    /// - Returns: false, at once, when the polling has lasted long enough.
     func pause() async -> Bool {
         guard let lastWrite = lastWrite.withLock({ $0 }) else { return false }
         let waited = ContinuousClock.now - lastWrite

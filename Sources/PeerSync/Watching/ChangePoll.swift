@@ -1,7 +1,7 @@
 import RecordStore
 import Synchronization
 
-/// Looks whether another connection has committed anything since the last look, and takes in what it wrote.
+/// A check whether another connection has committed since the last poll. It takes in what the other wrote.
 struct ChangePoll: Sendable {
     private let store: RecordStore
     private let trouble: StoreTrouble
@@ -18,16 +18,17 @@ struct ChangePoll: Sendable {
         self.onChange = onChange
     }
 
-    /// - Parameter isRegular: assets that could not be put into files are tried again, also when nothing has changed.
+    /// - Parameter isRegular: whether to store assets that could not be put into files before, even when nothing has
+    ///   changed.
     func callAsFunction(isRegular: Bool = false) async {
         do {
             let found = try await store.foldOthersWrites(since: last.value.withLock { $0 })
-            // Only now: what could not be taken in, because another program held the store, is looked at again.
+            // Only after success: if another program held the store, the next poll must see the same change again.
             last.value.withLock { $0 = found.version }
-            // If there was nothing to take in, another process has done so, or has merged what came from a peer.
+            // Nothing to take in means that another process has done so, or has merged records of a peer.
             if found.hasChanged, !found.hasFolded { onChange() }
             guard found.hasChanged || isRegular else { return }
-            // Once they are there, the sessions look for those that their peers have asked for in vain.
+            // The sessions then announce the files that their peers have asked for in vain.
             try await store.assets.storeFiles()
             trouble.succeeded(.changes)
         } catch {

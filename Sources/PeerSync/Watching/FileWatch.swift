@@ -5,18 +5,18 @@ import Foundation
     import Glibc
 #endif
 
-/// Tells that the files of a SQLite database were written, by whichever process: a commit changes the database file or
-/// the write-ahead log beside it.
+/// A watch for writes of any process to the files of a SQLite database: a commit changes the database file or the
+/// write-ahead log beside it.
 ///
-/// inotify on Linux, kqueue on macOS. It says that something happened, not what; on a network file system it may say
-/// nothing at all.
+/// It uses inotify on Linux, and kqueue on macOS. It says that something happened, not what. On a network file system
+/// it may say nothing at all.
 final class FileWatch: @unchecked Sendable {
-    /// An element after each change; changes that nobody has waited for are one element.
+    /// An element after each change. Changes that nobody has awaited yet share one element.
     let changes: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
-    /// After a change, others are told of together, this much later.
+    /// The time after a change in which further changes share one element.
     private static let pause = DispatchTimeInterval.milliseconds(2)
-    // Dispatch's sources may be used from any thread; on Linux they do not say so.
+    // Any thread may use Dispatch's sources, but on Linux their type does not say so.
     private let sources: [any DispatchSourceProtocol]
 
     deinit {
@@ -25,13 +25,13 @@ final class FileWatch: @unchecked Sendable {
     }
 
     #if canImport(Glibc)
-        /// - Returns: nil when the system gives no watch, as when too many are in use.
+        /// - Returns: nil when the system gives no watch, for example because too many are in use.
         init?(database path: String) {
             let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
             let name = file.lastPathComponent
             let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
             guard descriptor >= 0 else { return nil }
-            // The directory, because the log comes and goes.
+            // This watches the directory, because the log comes and goes.
             let mask = UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
             guard inotify_add_watch(descriptor, file.deletingLastPathComponent().path, mask) >= 0 else {
                 close(descriptor)
@@ -43,7 +43,7 @@ final class FileWatch: @unchecked Sendable {
                 fileDescriptor: descriptor, queue: queue)
             source.setEventHandler {
                 if Self.drain(descriptor, name) { continuation.yield() }
-                // A large transaction writes page after page, and each is an event.
+                // A large transaction writes page after page, and each page is an event.
                 source.suspend()
                 queue.asyncAfter(deadline: .now() + Self.pause) { source.resume() }
             }
@@ -56,7 +56,7 @@ final class FileWatch: @unchecked Sendable {
 
         /// Reads all events that wait.
         ///
-        /// - Returns: whether one is of the database, whose files are called `name` and `name-…`.
+        /// - Returns: whether an event is about the database, whose files are called `name` and `name-…`.
         private static func drain(_ descriptor: Int32, _ name: String) -> Bool {
             var isOurs = false
             var buffer = [UInt8](repeating: 0, count: 4096)
@@ -86,7 +86,7 @@ final class FileWatch: @unchecked Sendable {
             let queue = DispatchQueue(label: "PeerSync.file-watch")
             let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
             var sources: [any DispatchSourceFileSystemObject] = []
-            // The log stays as long as a connection is open, and the watch has one of its own.
+            // The log stays while a connection is open, and this process has one.
             for watched in [file, file + "-wal"] {
                 let descriptor = open(watched, O_EVTONLY)
                 guard descriptor >= 0 else { continue }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The files of a database that is open: the database itself, its write-ahead log, and the index of the log.
+/// The files of an open database: the database itself, its write-ahead log, and the index of the log.
 ///
-/// A connection goes on with the files that it has opened, also when they were removed or replaced. What it writes then is
-/// nowhere when it closes, and what others write goes to other files. SQLite changes and truncates these files, but as
-/// long as anybody has the database open it removes none.
+/// A connection keeps using the files that it has opened, even when somebody removes or replaces them. What it writes
+/// then is lost when it closes, and other programs write to other files. SQLite changes and truncates these files, but
+/// removes none while any program has the database open.
 struct OpenFiles: Sendable {
-    /// One of them is not at its path any more.
+    /// A file that is not at its path any more.
     struct Loss: Error {
         let path: String
     }
 
-    /// What a file is, whatever it is called.
+    /// A file's identity, whatever its name.
     private struct Identity: Sendable, Equatable {
         let device: UInt64
         let number: UInt64
@@ -20,7 +20,7 @@ struct OpenFiles: Sendable {
     private enum Presence: Equatable {
         case there(Identity)
         case gone
-        /// The system does not say, as when the disk fails. Then whoever reads or writes hears of it.
+        /// The system does not say, for example because the disk fails. Reads and writes then fail by themselves.
         case unknown
 
         init(_ path: String) {
@@ -36,12 +36,12 @@ struct OpenFiles: Sendable {
     private let files: [(path: String, identity: Identity)]
     private let log: String
 
-    /// Looks at the files of a database that is open, and was used.
+    /// Notes the files of an open database that was used before.
     ///
     /// - Returns: nil for a database that has no file.
     init?(database path: String) {
         guard case .there = Presence(path) else { return nil }
-        // SQLite follows links, and puts the others beside what it finds.
+        // SQLite follows links, and puts the other files beside the target.
         let beside = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         log = beside + "-wal"
         files = [path, log, beside + "-shm"].compactMap { path in
@@ -50,7 +50,7 @@ struct OpenFiles: Sendable {
         }
     }
 
-    /// The first file that was removed or replaced since it was looked at first.
+    /// The first file that somebody has removed or replaced since ``init(database:)``.
     var loss: Loss? {
         for (path, identity) in files {
             let presence = Presence(path)
@@ -59,6 +59,6 @@ struct OpenFiles: Sendable {
         return nil
     }
 
-    /// The log of a database that has one, when it was gone already when the files were looked at first.
+    /// The log, when the database should have one, and it was gone already at ``init(database:)``.
     var earlyLoss: Loss? { files.contains { $0.path == log } ? nil : Loss(path: log) }
 }

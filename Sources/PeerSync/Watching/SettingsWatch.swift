@@ -1,17 +1,18 @@
 import RecordStore
 import Synchronization
 
-/// Tells sessions when somebody has changed what they go by: who is paired, who may do what, whether sync is on.
+/// A watch that tells sessions when the settings that govern them have changed: who is paired, who may do what,
+/// whether sync is on.
 final class SettingsWatch: Sendable {
-    /// Those that are told.
+    /// The sessions to tell.
     let sessions = Registry<PeerSession>()
 
-    /// How long it takes until it is looked again after a look that failed.
+    /// The pause after a failed attempt to read the settings.
     private static let retryPause: Duration = .seconds(1)
 
     /// Watches until cancelled.
     ///
-    /// - Throws: ``PeerSyncError`` `switchedOff` when sync is switched off, or was when this began.
+    /// - Throws: ``PeerSyncError`` `switchedOff` when sync is or becomes switched off.
     func run(_ store: RecordStore, _ watch: StoreWatch, _ trouble: StoreTrouble) async throws {
         let change = Signal()
         let observation = watch.observe { change.raise() }
@@ -32,7 +33,7 @@ final class SettingsWatch: Sendable {
             } catch {
                 guard !Task.isCancelled else { return }
                 trouble.failed(.settings, because: error)
-                // Nobody would say again that there was something to look at.
+                // No other signal would repeat that the settings may have changed.
                 guard (try? await Task.sleep(for: Self.retryPause)) != nil else { return }
                 change.raise()
             }

@@ -1,15 +1,16 @@
 import Logging
 import Synchronization
 
-/// Tells the user that this machine's store cannot be looked at, once for each reason, and that it can be again.
+/// The reporter of failed reads of this machine's store: tells the user once for each reason, and again when reads
+/// succeed.
 ///
-/// As long as it cannot, no session hears of what other programs write here, or of what its user decides.
+/// Until then no session hears of what other programs write here, or of what the user decides.
 final class StoreTrouble: Sendable {
-    /// What is looked for.
+    /// What the engine reads.
     enum Subject: Sendable {
-        /// What other programs have written.
+        /// The writes of other programs.
         case changes
-        /// What the user has decided about sync.
+        /// The user's decisions about sync.
         case settings
     }
 

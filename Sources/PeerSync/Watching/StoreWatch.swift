@@ -1,27 +1,27 @@
 import Logging
 import RecordStore
 
-/// Tells sessions that the store has changed, whichever process changed it.
+/// A watch that tells sessions when the store has changed, whichever process changed it.
 ///
-/// GRDB says what this process commits, at once. For other processes, a watch on the database's files says when to
-/// look; what it is looked at by is `PRAGMA data_version` of the connection that writes, which changes with every commit
-/// of every connection but itself. What they wrote is taken in at once, so that sessions find it as records.
+/// GRDB reports the commits of this process at once. For other processes, a watch on the database's files says when to
+/// poll `PRAGMA data_version` on the writing connection. Its value changes with every commit of every other
+/// connection. The poll takes in what they wrote at once, so that sessions find it as records.
 final class StoreWatch: Sendable {
-    /// How often it is looked without a reason, in case the file system says nothing.
+    /// The time between polls without a reason, in case the file system says nothing.
     private static let fallbackInterval: Duration = .seconds(5)
-    /// How often it is looked where the files cannot be watched.
+    /// The time between polls where the files cannot be watched.
     private static let pollingInterval: Duration = .milliseconds(100)
 
     private let observers = Registry<@Sendable () -> Void>()
 
-    /// Calls `onChange` after each change, on any thread, for as long as what is returned is kept.
+    /// Calls `onChange` after each change, on any thread, for as long as the caller keeps the returned membership.
     func observe(_ onChange: @escaping @Sendable () -> Void) -> Registry<@Sendable () -> Void>.Membership {
         observers.add(onChange)
     }
 
     /// Watches until cancelled.
     ///
-    /// - Parameter files: those of the database; nil when it has none.
+    /// - Parameter files: the files of the database; nil when it has none.
     /// - Throws: ``OpenFiles/Loss``.
     func run(
         _ store: RecordStore, _ files: OpenFiles?, _ trouble: StoreTrouble, logger: Logger
@@ -68,12 +68,12 @@ final class StoreWatch: Sendable {
                 } while (try? await Task.sleep(for: interval)) != nil
                 write.finish()
             }
-            // Not waitForAll, which waits for the others when one has thrown.
+            // Unlike this loop, waitForAll would go on waiting for the others after one has thrown.
             while try await group.next() != nil {}
         }
     }
 
-    /// Tells those who observe that the store has changed.
+    /// Tells the observers that the store has changed.
     func notify() {
         for onChange in observers.elements { onChange() }
     }

@@ -2,15 +2,15 @@ import Foundation
 import RecordStore
 import SyncModel
 
-/// What goes on beside all sessions, and the copies that are made when something is given up or goes wrong.
+/// The tasks that run beside all sessions, and the copies of the database that protect a user's data.
 extension SyncEngine {
-    /// Runs `body` while the store is watched, and what its user decides.
+    /// Runs `body` while watching the store and its settings.
     ///
     /// - Parameters:
-    ///   - sessions: those that `body` runs. The other machines are told why they end.
-    ///   - stop: ends them, and whatever makes new ones.
-    /// - Throws: what `body` throws; ``PeerSyncError``: `switchedOff`; `storeUnusable` when a file of the store was removed
-    ///   or replaced, and what is open was saved.
+    ///   - sessions: the sessions that `body` runs. The engine tells the other machines why they end.
+    ///   - stop: ends the sessions, and whatever starts new ones.
+    /// - Throws: what `body` throws; ``PeerSyncError``: `switchedOff`; `storeUnusable` when somebody has removed or
+    ///   replaced a file of the store, and the engine has saved what is open.
     func whileWatching<Value: Sendable>(
         _ sessions: SessionSet, stop: @escaping @Sendable () -> Void,
         _ body: @escaping @Sendable () async throws -> Value
@@ -22,7 +22,7 @@ extension SyncEngine {
             result = .failure(error)
         }
         if case .failure(let loss as OpenFiles.Loss) = result { throw await rescue(from: loss) }
-        // Nobody may have looked since they went. And what failed since then failed because of that.
+        // The files may have gone after the last check. A failure since then came from that.
         if let loss = files?.loss { throw await rescue(from: loss) }
         return try result.get()
     }
@@ -36,7 +36,7 @@ extension SyncEngine {
                 do {
                     try await self.watchStore()
                 } catch {
-                    // At once, because sessions that end write. If it fails, the rescue tells why.
+                    // At once, because ending sessions write. If it fails, the rescue tells why.
                     if error is OpenFiles.Loss { try? await self.store.databaseFile.leave() }
                     stop()
                     try? await sessions.waitUntilEmpty()
@@ -48,7 +48,7 @@ extension SyncEngine {
             defer { group.cancelAll() }
             while let ended = try await group.next() {
                 guard let value = ended else { continue }
-                // What has ended because it was stopped comes to nothing: the watch then says why.
+                // If the watch has stopped `body`, waitForAll throws the watch's error instead of giving the value.
                 group.cancelAll()
                 try await group.waitForAll()
                 return value
@@ -72,23 +72,22 @@ extension SyncEngine {
                 while try await group.next() != nil {}
             }
         } catch is CancellationError {
-            // The store says so when it is asked for the first time and nobody wants to know any more. That is an end
-            // like any other.
+            // GRDB throws this when a cancelled task accesses the store. It is an ordinary end.
         }
     }
 
-    /// Saves what is open of a store whose files are not at their paths any more.
+    /// Saves the open content of a store whose files are not at their paths any more.
     ///
-    /// - Returns: what to tell the user.
+    /// - Returns: the error for the user.
     private func rescue(from found: OpenFiles.Loss) async -> PeerSyncError {
         let database = store.database.path
-        // The database itself says more than what is beside it, if it went, too.
+        // If the database is gone, too, its path says more than that of the file beside it.
         let loss = files?.loss ?? found
         let process = ProcessInfo.processInfo.processIdentifier
-        // Two programs that have the store open may save it at once.
+        // Two programs that have the store open may save it at the same time.
         let copy = newBackup("rescued", "-\(process)")
         let what = "\(loss.path) was removed or replaced while it was open"
-        // Also when the task is cancelled.
+        // An unstructured task, so that a cancelled task saves, too.
         let failure = await Task { [store] () -> (any Error)? in
             do {
                 try await store.databaseFile.leave()
@@ -113,15 +112,15 @@ extension SyncEngine {
                     : "what other programs have written since then is in \(database)"))
     }
 
-    /// Copies the database to a new file, named by the time, beside it.
+    /// Copies the database to a new file in the folder `backups` beside it. The time is in the file's name.
     package func backUp() async throws -> (url: URL, moment: BackupMoment) {
         let url = newBackup(words.backupName, "")
-        // What was written until now is folded, so that folding is no change after it.
+        // Folding first takes in all earlier writes, so that no fold counts as a change after the backup.
         try await store.foldPendingChanges()
         return (url, try await store.databaseFile.backUp(to: url))
     }
 
-    /// A file named by the time.
+    /// The URL of a new file with the time in its name.
     private func newBackup(_ prefix: String, _ suffix: String) -> URL {
         let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded) ?? "unknown"
         let name = "\(prefix)-\(time.replacingOccurrences(of: ":", with: "-"))\(suffix).sqlite"

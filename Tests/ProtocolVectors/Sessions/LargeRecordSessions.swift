@@ -1,12 +1,12 @@
 import SyncModel
 
 extension VectorFile {
-    /// Records that are too large to be kept, or to be sent.
+    /// Records that are too large to keep or to send.
     static func tooLarge() async throws -> [JSON] { try await manyFields() + [manyBytes()] }
 
     private static func manyBytes() async throws -> JSON {
         let scene = try await synced()
-        // What a state has without fields is counted once when two are merged.
+        // A merged state counts the size without fields only once.
         let empty = Samples.state("SBGame|~|6").size
         for (suffix, excess) in [("6", 1), ("7", 0)] {
             let most = RecordState.maximumSize
@@ -30,7 +30,7 @@ extension VectorFile {
         try scene.kitchen.write([
             many("3", 1000, "f", at: 1_000, kitchen), many("4", 1000, "f", at: 1_000, kitchen),
         ])
-        // At once they would be refused here.
+        // In one write, this machine would refuse the record.
         for part in long("5", ["name", "notes"], RecordState.maximumSize + 1, at: 1_001, kitchen) {
             try scene.kitchen.write([part])
         }
@@ -61,7 +61,7 @@ extension VectorFile {
         ]
     }
 
-    /// A record with so many fields that no table here has.
+    /// A record with more fields than any table here has.
     private static func many(
         _ suffix: String, _ count: Int, _ prefix: String, at milliseconds: Int64, _ replica: ReplicaID
     ) -> RecordState {
@@ -76,7 +76,7 @@ extension VectorFile {
         return Samples.state("SBGame|~|\(suffix)", fields)
     }
 
-    /// A record with two texts and that size, in two parts.
+    /// Two parts of a record with two texts. Together they have the given size.
     private static func long(
         _ suffix: String, _ fields: [String], _ size: Int, at milliseconds: Int64, _ replica: ReplicaID
     ) -> [RecordState] {

@@ -1,14 +1,14 @@
 import SyncModel
 import SyncProtocol
 
-/// A session of two machines that are paired, over a line that brings each message at once, in the order in which they
-/// were sent: so it is the same whenever it is made.
+/// A session of two paired machines over a line that delivers each message at once, in the order of sending. So every
+/// run gives the same session.
 ///
-/// The session and the stores are those of the program. This type is the line between them, and ``RecordedSide`` does what
-/// tasks do there.
+/// The session and the stores are the program's own. This type is the line between them, and ``RecordedSide`` does the
+/// work of the program's tasks.
 package final class RecordedSession {
     package enum Entry {
-        /// - Parameter on: the entry that made the side say this; nil if none did.
+        /// - Parameter on: the entry that caused this message; nil if none did.
         case message(isFromCaller: Bool, on: Int?, Message)
         case writes(isAtCaller: Bool, [RecordState])
     }
@@ -18,21 +18,22 @@ package final class RecordedSession {
     private let listener: SessionMachine
     private let tokens: SessionTokens?
     private var underWay: [(isFromCaller: Bool, entry: Int, message: Message)] = []
-    /// The entry that a side deals with now.
+    /// The entry that a side is processing.
     private var cause: Int?
-    /// What one side has told the other to have gone wrong.
+    /// The error that one side has told the other.
     private var failure: ProtocolError?
 
-    /// - Parameter tokens: what the generations are called in the entries; as they were drawn if nothing is given.
+    /// - Parameter tokens: the names of the generations in the entries; without it the generations stay as the stores
+    ///   drew them.
     package init(_ caller: SessionMachine, _ listener: SessionMachine, _ tokens: SessionTokens? = nil) throws
     {
         (self.caller, self.listener, self.tokens) = (caller, listener, tokens)
         for (one, other) in [(caller, listener), (listener, caller)] { _ = try one.peer(other) }
     }
 
-    /// Runs to the goodbyes.
+    /// Runs the session to the goodbyes.
     ///
-    /// - Throws: the error that one side tells the other, when that ends the session.
+    /// - Throws: the error that one side tells the other, if an error ends the session.
     package func run(_ wish: RecordedWish = RecordedWish(), _ steps: [SessionStep] = []) async throws {
         let called = try RecordedSide(caller, wish.call, answer: .nobody) { [unowned self] in
             try post($0, isFromCaller: true)
@@ -64,7 +65,7 @@ package final class RecordedSession {
             .message(isFromCaller: isFromCaller, on: cause, tokens?.renamed(message) ?? message))
     }
 
-    /// Brings what is under way, and what is said to it, until nothing is.
+    /// Delivers the messages on the line and their answers, until none is left.
     private func deliver(to sides: (caller: RecordedSide, listener: RecordedSide)) async throws {
         while !underWay.isEmpty {
             let next = underWay.removeFirst()

@@ -4,9 +4,9 @@ import SecureChannel
 import SyncModel
 import SyncProtocol
 
-/// One machine of a recorded session: does for ``Session`` what it asks for, one thing after the other.
+/// One machine of a recorded session: performs the actions that ``Session`` asks for, one after the other.
 ///
-/// In a running program several tasks do this, and what they send may come in another order from one run to the next.
+/// In a running program several tasks do this, so the order of their messages may differ between runs.
 final class RecordedSide {
     private let machine: SessionMachine
     private let answer: ZoneAnswer
@@ -15,7 +15,7 @@ final class RecordedSide {
     private var peer: Peer?
     private var zones: [(peerZone: PeerZone, place: ReadingPlace)] = []
 
-    /// - Parameter answer: what the machine's user says to a union that they are asked about.
+    /// - Parameter answer: the answer of the machine's user to a question about a union.
     init(
         _ machine: SessionMachine, _ purpose: SessionPurpose, answer: ZoneAnswer,
         send: @escaping (Message) throws -> Void
@@ -29,12 +29,12 @@ final class RecordedSide {
                 displayName: machine.name), purpose)
     }
 
-    /// Both sides know that they hold the same records, but for those that one of them has refused.
+    /// Whether both sides know that they hold the same records, apart from those that one of them has refused.
     var isInSync: Bool { session.isInSync }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// The handshake with another machine is done.
+    /// Begins the session after the handshake with another machine.
     func begin(with other: SessionMachine) async throws {
         let channel = SecuredChannel(
             remoteKey: other.keyPair.publicKey, handshakeHash: [UInt8](repeating: 0, count: 32))
@@ -42,13 +42,13 @@ final class RecordedSide {
     }
 
     func receive(_ message: Message) async throws {
-        // Batches are applied as they come, and the answers are given at once.
+        // This side applies batches as they come, and answers every question at once.
         precondition(session.readiness(for: message) != .afterAnswers, "an answer is missing")
         try await perform(session.received(message))
         try await pump()
     }
 
-    /// Somebody writes to the store.
+    /// Writes to the store, as another program would.
     func write(_ states: [RecordState]) async throws {
         try machine.write(states)
         for number in zones.indices { session.storeChanged(zone: number) }
@@ -57,7 +57,7 @@ final class RecordedSide {
 
     func stop() async throws { try await perform(session.stop()) }
 
-    /// Sends what there is to send.
+    /// Sends everything that there is to send.
     private func pump() async throws {
         for number in zones.indices {
             while let request = session.nextRequest(zone: number) { try await answer(request, number) }
@@ -85,7 +85,7 @@ final class RecordedSide {
         try machine.read { try zones[number].peerZone.summary($0) }
     }
 
-    // MARK: What the session asks for
+    // MARK: Actions
 
     private func perform(_ actions: [Session.Action]) async throws {
         for action in actions {
@@ -110,7 +110,7 @@ final class RecordedSide {
             let (offers, held) = try await machine.engine.offers(to: knownPeer)
             try await perform(session.offersRead(offers, held: held, clock: store.now()))
         case .ask(let question):
-            // The caller's user has said beforehand what they want.
+            // The caller's user has decided in advance.
             try await perform(session.decided(question.proposal == nil ? .nobody : answer))
         case .readTokens(let ids):
             try await perform(session.tokensRead(store.exchange.receivedTokens(of: knownPeer, in: ids)))
@@ -123,7 +123,7 @@ final class RecordedSide {
                 (PeerZone(store: store, zone: .one($0), peer: knownPeer), ReadingPlace(.start))
             }
         case .startOver(let entries): try await startOver(entries)
-        // Nobody changes what the two share while they talk.
+        // Nobody changes the zones that the two share during the session.
         case .readGrants:
             try await perform(session.grantsRead(SessionGrants(zones: [], rights: [], erasures: 0)))
         case .begin(let number, let held, let peerTakesWrites):
@@ -172,7 +172,7 @@ final class RecordedSide {
     private func perform(_ action: ZoneExchange.Action, _ number: Int) async throws {
         let peerZone = zones[number].peerZone
         switch action {
-        // The session sends, and whoever hands something in looks for what there is to send.
+        // The session sends the message; each message that comes, and each write, ends with a pump.
         case .send, .wake: break
         case .apply(let batch):
             for refusal in try machine.write({ try peerZone.apply($0, batch) }) {

@@ -1,11 +1,11 @@
 import SyncProtocol
 
-/// What the users of the two machines want of a session.
+/// What the users of both machines want from a session.
 package struct RecordedWish: Sendable {
     var union: ZoneUnion?
     var startsOver = false
     var comparesEverything = false
-    /// What the listener's user says to a union that they are asked about.
+    /// The answer of the listener's user to a question about a union.
     var answer = ZoneAnswer.nobody
 
     package init(

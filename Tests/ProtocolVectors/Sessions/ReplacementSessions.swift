@@ -4,7 +4,7 @@ import SyncModel
 import SyncProtocol
 import TestSupport
 
-/// Sessions in which one side is to give up what it has: unions 3 and 4 of protocol.md 7.12.
+/// Sessions in which one side has to give up its records: unions 3 and 4 of protocol.md 7.12.
 extension VectorFile {
     /// Two machines that have not met, each with records and a deletion.
     private static func strangers(in folder: URL? = nil) throws -> SessionScene {
@@ -16,7 +16,8 @@ extension VectorFile {
         return scene
     }
 
-    /// Two machines with one scorebook. Both have forgotten a deletion, and the attic has refused what the kitchen wrote.
+    /// Two machines with one scorebook. Both have forgotten a deletion, and the attic has refused records of the
+    /// kitchen.
     private static func household(in folder: URL) async throws -> SessionScene {
         let scene = try await synced(in: folder)
         try scene.kitchen.write([deletion("2", at: 1_000, kitchen)])
@@ -32,7 +33,7 @@ extension VectorFile {
     }
 
     static func replacement() async throws -> [JSON] {
-        // A machine backs its store up before it gives it up, so the stores are in files.
+        // A machine backs its store up before it gives it up, so the stores must be files.
         let first = try await withTemporaryDirectory { folder in
             [
                 try await strangers(in: folder).session(
@@ -77,7 +78,7 @@ extension VectorFile {
         return first + second + third + fourth
     }
 
-    /// Nothing is changed when one of the two says no.
+    /// Sessions in which one side says no, so that nothing changes.
     static func refusedReplacement() async throws -> [JSON] {
         var cases: [JSON] = []
         for (title, why, answer) in [
@@ -145,7 +146,8 @@ extension VectorFile {
 }
 
 extension SessionScene {
-    /// Takes a zone that stands beside a machine's own from the other's reach, and gives its own back to it.
+    /// Withdraws from the other machine the zone that stands beside a machine's own, and grants it the machine's own
+    /// zone again.
     fileprivate func takeBack(at machine: SessionMachine) throws {
         let other = machine === kitchen ? attic : kitchen
         let peer = try machine.peer(other)

@@ -6,26 +6,26 @@ import SecureChannel
 import SyncModel
 import SyncProtocol
 
-/// One machine of the conversations in sessions.json: a real store in memory, under a clock that stands still.
+/// One machine of the sessions in sessions.json: a real store in memory, under a clock that stands still.
 package final class SessionMachine {
-    /// Two types of a scorebook that refer to nothing, so that a peer without a schema comes to the same.
+    /// Two types of a scorebook without references, so that an implementation without a schema gets the same results.
     private static let types = ["SBGame": ["name", "year"], "SBPerson": ["firstName"]]
 
     package let name: String
     let keyPair: KeyPair
-    /// What the hellos of this machine's program say.
+    /// The program's instance, which the machine's hellos contain.
     let instance: UInt64
-    /// Tells the generations of this machine from those of others; see ``SessionTokens``.
+    /// Distinguishes the generations of this machine from those of others; see ``SessionTokens``.
     let tag: UInt8
     package let database: DatabaseQueue
     package private(set) var engine: SyncEngine
     private var backup: DatabaseQueue?
-    /// What the machine's user says when they are asked whether a union may be.
+    /// The answer of the machine's user to a question about a union.
     private let answer: ZoneAnswer
 
     /// - Parameters:
-    ///   - directory: where the store is kept; in memory if none is given.
-    ///   - answer: what the machine's user says when they are asked whether a union may be.
+    ///   - directory: the directory of the store; without it the store is in memory.
+    ///   - answer: the answer of the machine's user to a question about a union.
     package init(
         _ name: String, _ keyPair: KeyPair, tag: UInt8, in directory: URL? = nil, answer: ZoneAnswer = .nobody
     ) throws {
@@ -58,7 +58,7 @@ package final class SessionMachine {
         let store = try RecordStore(
             database, schema: RecordSchema(types), replica: identity.replicaID,
             now: { VectorFile.sessionClock })
-        // The caller's user has said beforehand what they want.
+        // The caller's user has decided in advance.
         return SyncEngine(
             app: VectorKeys.app, store: store, identity: identity, displayName: name,
             decide: { question in question.proposal == nil ? .nobody : answer })
@@ -74,21 +74,21 @@ package final class SessionMachine {
         try database.write(body)
     }
 
-    /// Another machine, as this one knows it. The two are paired from the first time on that one asks.
+    /// Returns this machine's peer for another machine. The first call pairs the two.
     package func peer(_ other: SessionMachine) throws -> Peer {
         try write { try store.peers.add($0, key: other.keyPair.publicKey.bytes, name: other.name) }
     }
 
     package func zones() throws -> [Zone] { try read { try store.zones.all($0) } }
 
-    // MARK: What happens to a machine
+    // MARK: Events
 
-    /// Writes records, under the stamps that they carry, in one step.
+    /// Writes records in one step, with the stamps that they carry.
     package func write(_ states: [RecordState]) throws {
         _ = try write { try store.merge($0, states) }
     }
 
-    /// Lets another machine do more or less in the default zone.
+    /// Changes another machine's rights in the default zone.
     package func grant(_ rights: ZoneRights, to other: SessionMachine) throws {
         let peer = try peer(other)
         let zone = try zones()[0]
@@ -106,7 +106,7 @@ package final class SessionMachine {
         backup = copy
     }
 
-    /// Puts the backup in place of the store, and starts the program again.
+    /// Replaces the store by the backup, and starts the program again.
     func restoreBackup() throws {
         try backup?.backup(to: database)
         try restart()
@@ -117,7 +117,7 @@ package final class SessionMachine {
         engine = try Self.engine(database, keyPair, name, answer)
     }
 
-    /// Somebody takes a record out of the tables, the engine's included, and mends the digest.
+    /// Removes a record from the tables, the engine's included, and corrects the digest.
     func lose(_ record: String) throws {
         try write { db in
             let name = Samples.name(record)

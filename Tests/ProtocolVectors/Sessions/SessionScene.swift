@@ -4,38 +4,38 @@ import RecordStore
 import SyncModel
 import SyncProtocol
 
-/// Two machines that meet again and again. Any of their sessions can become a vector.
+/// Two machines that meet repeatedly. Any of their sessions can become a vector.
 final class SessionScene {
     let kitchen: SessionMachine
     let attic: SessionMachine
     private let tokens = SessionTokens()
 
-    /// - Parameter directory: where the stores are kept, beside their backups; in memory if none is given.
+    /// - Parameter directory: the directory of the stores and their backups; without it the stores are in memory.
     init(in directory: URL? = nil) throws {
         kitchen = try SessionMachine(
             "kitchen", VectorKeys.caller, tag: 0xCA, in: try directory?.subfolder("kitchen"))
         attic = try SessionMachine(
             "attic", VectorKeys.listener, tag: 0xA7, in: try directory?.subfolder("attic"))
-        // So that their stores know each other before the first session.
+        // Their stores must know each other before the first session.
         for (one, other) in [(kitchen, attic), (attic, kitchen)] { _ = try one.peer(other) }
     }
 
-    /// Lets the attic call the kitchen, for what comes of it.
+    /// Lets the attic call the kitchen. The session becomes no vector; only its results matter.
     func callFromAttic(_ wish: RecordedWish) async throws {
         try await RecordedSession(attic, kitchen, tokens).run(wish)
     }
 
     /// Lets the kitchen call the attic.
     ///
-    /// - Parameter error: what ends the session before anything is exchanged, if anything does.
-    /// - Returns: the conversation, with the stores before and after.
+    /// - Parameter error: the error that ends the session before the exchange, if any.
+    /// - Returns: the session, with the stores before and after.
     @discardableResult
     func session(
         _ title: String, _ why: String, _ wish: RecordedWish = RecordedWish(), _ steps: [SessionStep] = [],
         endsWith error: ProtocolError.Code? = nil
     ) async throws -> JSON {
         let machines = [(kitchen, attic), (attic, kitchen)]
-        // A run that has numbered changes before would go on with its generation.
+        // A program that has numbered changes before would go on with its generation.
         for (machine, _) in machines { try machine.restart() }
         let before = try machines.map { try $0.0.describe(with: $0.1, tokens) }
         let added = machines.map { tokens.added(by: $0.0).count }
@@ -67,7 +67,7 @@ final class SessionScene {
 }
 
 extension URL {
-    /// A new folder in this one.
+    /// Creates a new folder in this one.
     fileprivate func subfolder(_ name: String) throws -> URL {
         let folder = appendingPathComponent(name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -83,7 +83,7 @@ extension RecordedWish {
         ]
     }
 
-    /// What the listener's user says.
+    /// The answer of the listener's user.
     private var allows: JSON {
         switch answer {
         case .nobody: .null
@@ -108,7 +108,7 @@ extension JSON {
 }
 
 extension SessionMachine {
-    /// The store, as far as a session with another machine goes.
+    /// The parts of the store that matter to a session with another machine.
     package func describe(with other: SessionMachine, _ tokens: SessionTokens) throws -> JSON {
         try tokens.look(at: self)
         let peer = try peer(other)

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// Something that happens to a machine while a session runs, when nothing is on its way.
+/// An event at a machine during a session, at a moment when no message is on its way.
 package struct SessionStep {
     let isAtCaller: Bool
     let writes: [RecordState]

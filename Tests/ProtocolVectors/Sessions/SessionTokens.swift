@@ -3,14 +3,14 @@ import GRDB
 import SyncModel
 import SyncProtocol
 
-/// Stores draw their generations at random. The vectors have numbers in their place, in the order in which the stores add
-/// them: everything else in a token is fixed.
+/// The names of generations in the vectors. Stores draw their generations at random, so the vectors number them in the
+/// order in which the stores add them. Everything else in a token is fixed.
 package final class SessionTokens {
     private var names: [[UInt8]: [UInt8]] = [ChangeToken.start.generation: ChangeToken.start.generation]
     private var generations: [[UInt8]: [UInt8]] = [:]
-    /// By tag of the machine.
+    /// The generations that each store has added, by the machine's tag.
     private var added: [UInt8: [[UInt8]]] = [:]
-    /// The names for the next generations, if somebody gave any.
+    /// The names for the next generations, if the caller gave any.
     private var next: [[UInt8]] = []
 
     package init() {}
@@ -23,10 +23,10 @@ package final class SessionTokens {
         self.next = next
     }
 
-    /// The names that no store has needed yet.
+    /// The names that no store has used yet.
     package var left: [[UInt8]] { next }
 
-    /// Looks for generations that a store has added. They must be looked for before a message names them.
+    /// Finds the generations that a store has added. This must come before a message that names them.
     package func look(at machine: SessionMachine) throws {
         let generations = try machine.read { db in
             try Data.fetchAll(db, sql: "SELECT id FROM storeGeneration ORDER BY firstSequence").map(
@@ -41,7 +41,7 @@ package final class SessionTokens {
         }
     }
 
-    /// The generations that a machine's store has added until now.
+    /// The generations that a machine's store has added so far.
     func added(by machine: SessionMachine) -> [[UInt8]] { added[machine.tag] ?? [] }
 
     func name(_ generation: [UInt8]) -> [UInt8] {
@@ -53,10 +53,10 @@ package final class SessionTokens {
 
     func renamed(_ token: ChangeToken) -> ChangeToken { Self.replacing(name, in: token) }
 
-    /// The message with the names of the generations.
+    /// Replaces the generations in a message by their names.
     package func renamed(_ message: Message) -> Message { Self.replacing(name, in: message) }
 
-    /// The message with the generations that have these names.
+    /// Replaces the names in a message by their generations.
     package func original(_ message: Message) -> Message {
         Self.replacing({ generations[$0] ?? $0 }, in: message)
     }

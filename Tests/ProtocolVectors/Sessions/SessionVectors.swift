@@ -60,9 +60,9 @@ extension VectorFile {
             "SBPerson|~|\(suffix)", [("firstName", .text(name), Samples.stamp(milliseconds, replica))])
     }
 
-    /// Two machines that have synced: the attic's records came to the kitchen.
+    /// Makes two machines that have synced: the attic's records came to the kitchen.
     ///
-    /// - Parameter directory: where the stores are kept; in memory if none is given.
+    /// - Parameter directory: the directory of the stores; without it the stores are in memory.
     static func synced(in directory: URL? = nil) async throws -> SessionScene {
         let scene = try SessionScene(in: directory)
         try scene.attic.write([
