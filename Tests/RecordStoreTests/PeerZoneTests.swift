@@ -152,7 +152,8 @@ struct PeerZoneTests: PeerRecords {
     @Test func whatIsAskedForByNameFitsIntoABatch() async throws {
         let text = String(repeating: "x", count: 300_000)
         try machine.shell(
-            (1...10).map { "INSERT INTO Author (recordName, name) VALUES ('Author|~|\($0)', '\(text)');" }.joined())
+            (1...10).map { "INSERT INTO Author (recordName, name) VALUES ('Author|~|\($0)', '\(text)');" }
+                .joined())
         try await machine.store.foldPendingChanges()
         var names = try (1...10).map { try RecordName("Author|~|\($0)") }
         var given: [String] = []

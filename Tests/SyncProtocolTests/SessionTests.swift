@@ -80,7 +80,8 @@ struct SessionTests {
                 case .read(let token, _):
                     let batch = ChangeBatch(records: [], token: token, isLast: true)
                     if let message = machine.batchRead(batch, zone: 0) { said.append(message) }
-                case .readNamed: if let message = machine.namedRead(NamedRecords(), zone: 0) { said.append(message) }
+                case .readNamed:
+                    if let message = machine.namedRead(NamedRecords(), zone: 0) { said.append(message) }
                 case .summarize: hand { [summary] in $0.summarized(summary, zone: 0) }
                 }
             }
