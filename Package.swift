@@ -65,7 +65,7 @@ let package = Package(
             ]
         ),
         // What the tests share: a clock, a directory, a way to wait, and random numbers that are the same in every run.
-        .target(name: "TestSupport", dependencies: ["SyncModel"], path: "Tests/Support"),
+        .target(name: "TestSupport", dependencies: ["SyncModel"], path: "Tests/Support/Shared"),
         // The simulator is a library, so that the tests run a bounded number of seeds and the command any number.
         .target(
             name: "SyncSimulator",
@@ -74,14 +74,14 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
-            path: "Tests/SyncSimulator"
+            path: "Tests/Simulator/Library"
         ),
         .executableTarget(
             name: "simulate",
             dependencies: [
                 "SyncSimulator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            path: "Tests/simulate"
+            path: "Tests/Simulator/Command"
         ),
         // What the fuzzer runs is a library, so that the tests run it too, over the vectors and what was found.
         .target(
@@ -90,15 +90,19 @@ let package = Package(
                 "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
-            path: "Tests/FuzzTargets",
+            path: "Tests/Fuzz/Library",
             // Read by their path, not bundled.
             exclude: ["Found"]
         ),
         // Speaks with the test harnesses of other implementations of Negentropy.
         .executableTarget(
-            name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/negentropy-harness"),
-        .testTarget(name: "MergeRulesTests", dependencies: ["MergeRules", "SyncModel"]),
-        .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "TestSupport", "SyncModel"]),
+            name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/Vectors/NegentropyHarness"),
+        .testTarget(
+            name: "MergeRulesTests", dependencies: ["MergeRules", "SyncModel"],
+            path: "Tests/Unit/MergeRulesTests"),
+        .testTarget(
+            name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "TestSupport", "SyncModel"],
+            path: "Tests/Fuzz/Tests"),
         // What stands in Protocol/vectors: a library, so that the tests hold the files against it and the command writes
         // them.
         .target(
@@ -109,10 +113,10 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
-            path: "Tests/ProtocolVectors"
+            path: "Tests/Vectors/Library"
         ),
         .executableTarget(
-            name: "make-vectors", dependencies: ["ProtocolVectors"], path: "Tests/make-vectors"),
+            name: "make-vectors", dependencies: ["ProtocolVectors"], path: "Tests/Vectors/Command"),
         .testTarget(
             name: "ProtocolVectorTests",
             dependencies: [
@@ -120,8 +124,7 @@ let package = Package(
                 "RecordStore", "PeerSync", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
-            ]
-        ),
+            ], path: "Tests/Vectors/Tests"),
         // A peer that says what the tests want.
         .target(
             name: "ScriptedPeer",
@@ -130,40 +133,43 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            path: "Tests/ScriptedPeer"
+            path: "Tests/Support/ScriptedPeer"
         ),
-        .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"]),
-        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"]),
-        .testTarget(name: "SecureChannelTests", dependencies: ["SecureChannel", "TestSupport"]),
+        .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"], path: "Tests/Simulator/Tests"),
+        .testTarget(
+            name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"],
+            path: "Tests/Unit/SyncModelTests"),
+        .testTarget(
+            name: "SecureChannelTests", dependencies: ["SecureChannel", "TestSupport"],
+            path: "Tests/Unit/SecureChannelTests"),
         .testTarget(
             name: "SyncProtocolTests",
             dependencies: [
                 "SyncProtocol", "SecureChannel", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
-            ]
-        ),
+            ], path: "Tests/Unit/SyncProtocolTests"),
         .testTarget(
             name: "RecordStoreTests",
-            dependencies: ["RecordStore", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]
-        ),
+            dependencies: ["RecordStore", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/Unit/RecordStoreTests"),
         .testTarget(
             name: "PeerSyncTests",
             dependencies: [
                 "PeerSync", "Scorebook", "ScriptedPeer", "TestSupport",
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "GRDB", package: "GRDB.swift"),
-            ]
-        ),
+            ], path: "Tests/Unit/PeerSyncTests"),
         .testTarget(
             name: "ScorebookTests",
             dependencies: ["Scorebook", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/Unit/ScorebookTests",
             // Read by their path beside the tests, not bundled.
             exclude: ["Data"]
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["scorebook-peer", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]
-        ),
+            dependencies: ["scorebook-peer", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/Commands"),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -171,9 +177,9 @@ let package = Package(
 // Linked with libFuzzer, which only `swift build --sanitize=fuzzer` brings along: scripts/fuzz builds it.
 if Context.environment["SCOREBOOK_FUZZING"] != nil {
     package.targets += [
-        .target(name: "FuzzAllocations", path: "Tests/fuzz-allocations"),
+        .target(name: "FuzzAllocations", path: "Tests/Fuzz/Allocations"),
         .executableTarget(
-            name: "fuzz", dependencies: ["FuzzTargets", "FuzzAllocations"], path: "Tests/fuzz"),
+            name: "fuzz", dependencies: ["FuzzTargets", "FuzzAllocations"], path: "Tests/Fuzz/Command"),
     ]
 }
 
