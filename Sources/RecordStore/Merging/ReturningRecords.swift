@@ -2,29 +2,36 @@ import SyncModel
 
 /// The records that come back with each deleted one.
 struct ReturningRecords {
-    /// Each deleted record, followed by the records that cannot be shown without it.
-    private var below: [RecordName: [RecordName]] = [:]
-    /// The deleted records that keep a record out of sight, including the record itself.
+    /// The deleted records that keep each deleted one out of sight, itself included.
     private var deletions: [RecordName: Set<RecordName>] = [:]
-    /// The deleted records without fields in this store.
+    /// The number of records that the same deleted records keep out of sight.
+    private var counts: [Set<RecordName>: Int] = [:]
+    /// The deleted records whose fields this store does not have.
     private var hollow: Set<RecordName> = []
+
+    /// For so few records it takes less time to look up each subset than to look at all of ``counts``.
+    private static let fewDeletions = 8
 
     init(_ outOfSight: OutOfSight) throws {
         for record in outOfSight.deleted {
-            let below = [record.name] + (try outOfSight.below(record))
-            self.below[record.name] = below
-            for name in below { deletions[name, default: []].insert(record.name) }
+            deletions[record.name, default: []].insert(record.name)
+            for name in try outOfSight.below(record) { deletions[name, default: []].insert(record.name) }
             if record.state.fields.isEmpty { hollow.insert(record.name) }
         }
+        for taken in deletions.values { counts[taken, default: 0] += 1 }
     }
 
     /// Returns the number of records that come back with a deleted one, besides itself; nil if nobody can restore it here.
     ///
-    /// A restore takes back the deletions of all records that this one needs. It shows every record again that no other
-    /// deletion keeps out of sight.
+    /// A restore takes back the deletions of all records that this one needs. Each record that no other deletion keeps out of
+    /// sight is shown again.
     func count(with name: RecordName) -> Int? {
         guard let taken = deletions[name], taken.isDisjoint(with: hollow) else { return nil }
-        let candidates = Set(taken.flatMap { below[$0] ?? [] })
-        return candidates.count { deletions[$0]?.isSubset(of: taken) == true } - 1
+        guard taken.count <= Self.fewDeletions else {
+            return counts.filter { $0.key.isSubset(of: taken) }.values.reduce(0, +) - 1
+        }
+        var subsets: [Set<RecordName>] = [[]]
+        for deletion in taken { subsets += subsets.map { $0.union([deletion]) } }
+        return subsets.compactMap { counts[$0] }.reduce(0, +) - 1
     }
 }

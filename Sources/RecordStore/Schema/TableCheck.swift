@@ -15,7 +15,7 @@ enum TableCheck {
             throw RecordStoreError(
                 .tableMismatch, "the primary key of \(type.name) must be the column recordName")
         }
-        try checkKey(type, columns["recordName"])
+        try checkKey(db, type, columns["recordName"])
         try checkLocalColumns(db, type, columns)
         do {
             let fields = type.fieldNames.map { "\($0) = ?" }.joined(separator: ", ")
@@ -48,14 +48,17 @@ enum TableCheck {
         }
     }
 
-    /// Refuses a column of numbers as the key: it cannot hold a record name.
-    private static func checkKey(_ type: RecordType, _ key: ColumnInfo?) throws {
-        switch ColumnAffinity(declaredType: key?.type ?? "") {
-        case .text, .blob, .numeric: return
-        case .integer, .real:
+    /// Refuses a key that cannot hold a text: the alias of a rowid, and a column of another type in a STRICT table.
+    private static func checkKey(_ db: Database, _ type: RecordType, _ key: ColumnInfo?) throws {
+        let declared = key?.type ?? ""
+        let isStrict = try Row.fetchAll(db, sql: "PRAGMA table_list(\(type.name))").contains {
+            $0["strict"] == 1
+        }
+        let takesText = !isStrict || ["TEXT", "ANY"].contains(declared.uppercased())
+        guard try db.primaryKey(type.name).rowIDColumn == nil, takesText else {
             throw RecordStoreError(
                 .tableMismatch,
-                "the column \(type.name).recordName must be TEXT, not \(key?.type ?? ""): it holds names such as "
+                "the column \(type.name).recordName must be TEXT, not \(declared): it holds names such as "
                     + "“\(type.name)\(RecordName.separator)1”")
         }
     }
@@ -69,7 +72,7 @@ enum TableCheck {
         let generated = try String.fetchSet(
             db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", arguments: [type.name])
         let needy = columns.values.filter {
-            $0.isNotNull && $0.defaultValueSQL == nil && !synced.contains($0.name)
+            $0.isNotNull && ($0.defaultValueSQL ?? "NULL").uppercased() == "NULL" && !synced.contains($0.name)
                 && !generated.contains($0.name)
         }.map(\.name).sorted()
         guard let name = needy.first else { return }

@@ -67,7 +67,7 @@ extension ScorebookStore {
 
     /// Deletes a record for ever, and the records that go with it. The record may be deleted already.
     ///
-    /// - Returns: the names of all these records, this one included.
+    /// - Returns: the names of all these records, without those that were deleted for ever already.
     /// - Throws: ``ScorebookError`` `notFound`; ``RecordStoreError`` `deletionDenied`.
     public func deleteForever(_ name: RecordName) async throws -> [RecordName] {
         try await write { [self] db in try deleteForever(db, name) }

@@ -1,7 +1,7 @@
 /// The app whose records two machines exchange. Machines of different apps never get beyond the handshake.
 ///
 /// It is like a bundle identifier: `org.example.todo`. It stays the same for as long as the app's machines are to meet.
-/// It is never sent in the clear, so a stranger does not learn from it which app listens.
+/// Nobody sends it. It is no secret all the same: a stranger who guesses it can find out whether the guess is right.
 public struct AppID: Sendable, Hashable, CustomStringConvertible {
     /// The most bytes that an id may have.
     public static let maximumByteCount = 128

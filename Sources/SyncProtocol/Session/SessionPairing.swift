@@ -119,7 +119,7 @@ struct SessionPairing: Sendable {
     static func failed(attemptsLeft: Int) -> ProtocolError {
         let rest =
             switch attemptsLeft {
-            case 0: "it is used up now"
+            case 0: "it is used up now, and that machine has to show a new one"
             case 1: "1 attempt is left"
             default: "\(attemptsLeft) attempts are left"
             }

@@ -121,7 +121,7 @@ struct SessionOptions: ParsableArguments {
             app: .scorebook, store: store.scorebook.records, identity: store.identity,
             displayName: displayName ?? ProcessInfo.processInfo.hostName,
             allowedSkew: .seconds(allowedSkew), logger: logger,
-            words: AppWords(backupName: "scorebook", explanation: { $0.explanation }), onEvent: onEvent,
+            words: .scorebook, onEvent: onEvent,
             decide: decide)
     }
 

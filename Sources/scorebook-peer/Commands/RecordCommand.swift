@@ -49,7 +49,7 @@ struct RecordCommand: AsyncParsableCommand {
                     ? try records.listing.held(db, type: type, in: scope)
                     : try records.listing.names(db, type: type, in: scope)
             }
-            try check(type, records.schema, hasAny: !list.isEmpty)
+            if !held { try check(type, records.schema, hasAny: !list.isEmpty) }
             if output.json { return try Terminal.write(json: list.map(Line.init)) }
             let hasZones = try await store.hasSeveralZones()
             for entry in list {

@@ -86,8 +86,10 @@ struct DeletionOptions: ParsableArguments {
         text(steps.filter { $0.action == .delete }.map(\.name), steps.last!.name)
     }
 
+    /// - Parameter name: comes first, unless it is deleted already.
     private static func text(_ names: [RecordName], _ name: RecordName) -> String {
-        "\(name)\(companions(names.filter { $0 != name }, .goWithIt))"
+        let name = names.contains(name) ? name : names.first ?? name
+        return "\(name)\(companions(names.filter { $0 != name }, .goWithIt))"
     }
 
     /// The behaviour of other records when one is deleted or restored.

@@ -8,7 +8,6 @@ enum Hint {
             "run `scorebook-peer listen --pair` on one and `scorebook-peer connect HOST --code NNN-NNN`, with the code "
             + "it shows, on the other",
         .pairingUnavailable: "run `scorebook-peer listen --pair` on that machine to get a new one",
-        .pairingFailed: "`scorebook-peer listen --pair` there shows another code",
         .changeTokenExpired:
             "run `scorebook-peer connect HOST --start-over` on it, which takes the other scorebook over and keeps what "
             + "was written on it since the last sync",
@@ -56,4 +55,8 @@ extension PeerSyncError {
 extension RecordStoreError {
     /// What is wrong, and what helps.
     var explanation: String { Hint.sentence(message, Hint.ofStore[code]) }
+}
+
+extension AppWords {
+    static let scorebook = AppWords(backupName: "scorebook", explanation: { $0.explanation })
 }

@@ -20,14 +20,16 @@ struct TableCheckTests {
             "recordName INTEGER PRIMARY KEY, name TEXT, modificationDate TEXT",
             "Author.recordName must be TEXT"
         ),
-        ("recordName BIGINT PRIMARY KEY, name TEXT, modificationDate TEXT", "Author.recordName must be TEXT"),
-        ("recordName REAL PRIMARY KEY, name TEXT, modificationDate TEXT", "Author.recordName must be TEXT"),
+        (
+            "recordName BLOB PRIMARY KEY, name TEXT, modificationDate TEXT) STRICT --",
+            "Author.recordName must be TEXT"
+        ),
         ("id TEXT PRIMARY KEY, name TEXT, modificationDate TEXT", "has no column recordName"),
         ("recordName TEXT PRIMARY KEY, modificationDate TEXT", "has no column name"),
         ("recordName TEXT PRIMARY KEY, name TEXT", "has no column modificationDate"),
         ("recordName TEXT, name TEXT PRIMARY KEY, modificationDate TEXT", "primary key of Author"),
         (
-            "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, shelf TEXT NOT NULL",
+            "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, shelf TEXT NOT NULL DEFAULT NULL",
             "Author.shelf is NOT NULL, has no DEFAULT and is not synced"
         ),
         ("recordName TEXT PRIMARY KEY, name TEXT UNIQUE, modificationDate TEXT", "Author.name is UNIQUE"),
@@ -41,6 +43,9 @@ struct TableCheckTests {
         "recordName TEXT NOT NULL PRIMARY KEY, name TEXT, modificationDate TEXT",
         "recordName VARCHAR(80) PRIMARY KEY, name TEXT NOT NULL, modificationDate TEXT",
         "recordName BLOB PRIMARY KEY, name, modificationDate TEXT",
+        "recordName BIGINT PRIMARY KEY, name, modificationDate TEXT",
+        "recordName INTEGER PRIMARY KEY, name, modificationDate TEXT) WITHOUT ROWID --",
+        "recordName ANY PRIMARY KEY, name ANY, modificationDate TEXT) STRICT --",
         "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, shelf TEXT NOT NULL DEFAULT 'top', note TEXT",
         "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, upper TEXT NOT NULL AS (upper(name)) STORED",
     ])
