@@ -350,7 +350,10 @@ public struct Simulation {
     ) throws {
         // Two machines may hold records of a third, or of a lost store, without knowing that the other holds them.
         guard replicas.count == 2, counts.restores == 0 else { return }
-        let unseen = states.values.filter { !history[other.number].contains($0) }
+        // A machine that revives a record by a rule does not know that the other has come to the same revival by itself.
+        let unseen = states.values.filter {
+            !history[other.number].contains($0) || ($0.revival != nil && $0.revival == $0.newestStamp)
+        }
         let needed = closure(of: Set(unseen.map(\.name))) { states[$0]?.targets ?? [] }
         let left = states.values.filter { $0.isLive && !needed.contains($0.name) }.map(\.name).sorted()
         guard left.isEmpty else {
