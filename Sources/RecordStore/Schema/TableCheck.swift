@@ -51,11 +51,10 @@ enum TableCheck {
     /// Refuses a key that cannot hold a text: the alias of a rowid, and a column of another type in a STRICT table.
     private static func checkKey(_ db: Database, _ type: RecordType, _ key: ColumnInfo?) throws {
         let declared = key?.type ?? ""
-        let isStrict = try Row.fetchAll(db, sql: "PRAGMA table_list(\(type.name))").contains {
-            $0["strict"] == 1
-        }
-        let takesText = !isStrict || ["TEXT", "ANY"].contains(declared.uppercased())
-        guard try db.primaryKey(type.name).rowIDColumn == nil, takesText else {
+        let table = try Row.fetchOne(db, sql: "PRAGMA table_list(\(type.name))")
+        let isRowID = declared.uppercased() == "INTEGER" && table?["wr"] != 1
+        let isOfOtherType = table?["strict"] == 1 && !["TEXT", "ANY"].contains(declared.uppercased())
+        guard !isRowID, !isOfOtherType else {
             throw RecordStoreError(
                 .tableMismatch,
                 "the column \(type.name).recordName must be TEXT, not \(declared): it holds names such as "

@@ -1,6 +1,7 @@
 import Foundation
 import Scorebook
 import SyncModel
+import TestSupport
 import Testing
 
 /// Files that are imported again, in other orders, on other machines.
@@ -176,8 +177,7 @@ struct BGStatsImportTests {
     }
 
     @Test func theDemoDataIsWhatTheReadmeSays() async throws {
-        let file = Support.directory.deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("scripts/data/household.bgstats.json")
+        let file = Repository.root.appendingPathComponent("scripts/data/household.bgstats.json")
         let scorebook = try Support.scorebook(now: 1_893_456_000_000)
         let report = try await scorebook.importFile(at: file.path)
         #expect(report.types["SBPerson"]?.new == 12)

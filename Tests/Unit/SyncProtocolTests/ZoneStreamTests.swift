@@ -203,7 +203,7 @@ struct ZoneStreamTests {
     @Test func aRoundIsNotBegunWhileLooseBatchesAreOnTheirWay() throws {
         var exchange = try reconciled(lacking: 1)
         _ = exchange.nextRequest()
-        _ = exchange.namedRead(NamedRecords())
+        _ = exchange.namedRead(NamedRecords(namesRead: 1))
         _ = try exchange.received(looseEnd())
         _ = exchange.applied(looseEnd())
         var hasty = exchange
