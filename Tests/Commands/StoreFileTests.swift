@@ -98,17 +98,15 @@ import Testing
         }
     }
 
-    @Test func aStoreOfBeforeTheFirstReleaseIsBroughtUpToDate() async throws {
-        try await withPair { kitchen, study in
-            try kitchen.write(
-                """
-                ALTER TABLE peer DROP COLUMN lastSeen; DROP TABLE peerSession;
-                DROP TABLE formerPeer; CREATE TABLE formerPeer (publicKey BLOB, zone INTEGER)
-                """)
-            #expect(try await kitchen.status().peers.first?.lastSeen == nil)
-            try await study.sync(with: kitchen)
-            #expect(try await kitchen.status().peers.first?.lastSeen != nil)
-            try await kitchen.peer("peers", "forget", "study")
+    @Test(arguments: [
+        "DROP TABLE unsyncedRecord",
+        "DROP TABLE formerPeer; CREATE TABLE formerPeer (publicKey BLOB, zone INTEGER)",
+    ])
+    func aStoreWithoutATableOfItsFormatIsRefusedAndLeftAsItIs(sql: String) async throws {
+        try await withMachine { kitchen in
+            try await kitchen.importHousehold()
+            try kitchen.write(sql)
+            try await expectRefused(kitchen, 65, "lacks tables of its format")
         }
     }
 

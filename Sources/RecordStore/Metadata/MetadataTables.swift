@@ -7,118 +7,6 @@ enum MetadataTables {
     /// The format of the tables below; it grows by one with each change. A store refuses a greater version.
     static let formatVersion = 1
 
-    /// Older stores, from before the first release, lack this table or its column `start`; ``migrate(_:)`` makes it
-    /// there.
-    private static let createPeerSession = """
-        -- The processes that have live sessions with a peer. One that was killed leaves its number here, and another may get
-        -- it: start tells the two apart.
-        CREATE TABLE peerSession (
-            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
-            process INTEGER NOT NULL,
-            start TEXT,
-            PRIMARY KEY (peer, process)
-        ) WITHOUT ROWID;
-        """
-
-    /// Older stores, from before the first release, lack these tables; ``migrate(_:)`` makes them there.
-    private static let createAssets = """
-        -- The files that live records refer to. id grows, so that what is new is found.
-        CREATE TABLE assetReference (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            recordName TEXT NOT NULL,
-            field TEXT NOT NULL,
-            zone INTEGER NOT NULL REFERENCES recordZone (id),
-            hash BLOB NOT NULL,
-            size INTEGER NOT NULL,
-            UNIQUE (recordName, field)
-        );
-        CREATE INDEX assetReferenceHash ON assetReference (hash);
-
-        -- Files that no live record of a zone refers to any more. changeSequence: that of the change that let go of it.
-        -- since: when that was noticed, in milliseconds since 1970.
-        CREATE TABLE assetLeftover (
-            hash BLOB NOT NULL,
-            zone INTEGER NOT NULL,
-            changeSequence INTEGER NOT NULL,
-            since INTEGER,
-            PRIMARY KEY (hash, zone)
-        ) WITHOUT ROWID;
-
-        -- Files that somebody asked for although the policy would not fetch them.
-        CREATE TABLE assetWish (
-            hash BLOB PRIMARY KEY
-        ) WITHOUT ROWID;
-        """
-
-    /// Older stores, from before the first release, lack this table; ``migrate(_:)`` makes it there.
-    private static let createRefusedRecord = """
-        -- The records of which a peer has not taken this store's state. reason: 1 the peer lets this machine read only,
-        -- 2 the peer has a record of that name in another zone, 3 the record is too large for the peer.
-        CREATE TABLE refusedRecord (
-            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
-            zone INTEGER NOT NULL,
-            recordName TEXT NOT NULL,
-            reason INTEGER NOT NULL,
-            PRIMARY KEY (peer, zone, recordName)
-        ) WITHOUT ROWID;
-        """
-
-    /// Older stores, from before the first release, lack this table; ``migrate(_:)`` makes it there.
-    private static let createPairingAttempt = """
-        -- Attempts to pair with this machine that did not succeed, or not yet. address: an IPv4 address, or the /64 of an
-        -- IPv6 one. time: milliseconds since 1970.
-        CREATE TABLE pairingAttempt (
-            id INTEGER PRIMARY KEY,
-            address TEXT NOT NULL,
-            time INTEGER NOT NULL
-        );
-        """
-
-    /// Older stores, from before the first release, lack this table; ``migrate(_:)`` makes it there.
-    private static let createUnsyncedRecord = """
-        -- The rows and records of this store that stay here. recordType: the table. reason: 1 recordName is not the name
-        -- of a record of the table, and the row has no zone; 2 the record is too large to travel.
-        CREATE TABLE unsyncedRecord (
-            recordType TEXT NOT NULL,
-            recordName NOT NULL,
-            zone INTEGER,
-            reason INTEGER NOT NULL,
-            PRIMARY KEY (recordType, recordName)
-        ) WITHOUT ROWID;
-        CREATE INDEX unsyncedRecordZone ON unsyncedRecord (zone) WHERE zone IS NOT NULL;
-        """
-
-    /// In older stores, from before the first release, the rows end with the pairing; ``migrate(_:)`` makes these
-    /// tables anew there.
-    private static let createPeerZone = """
-        -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have. This
-        -- outlives the pairing: the machine may come back with what it holds.
-        -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
-        CREATE TABLE peerZone (
-            peer INTEGER NOT NULL,
-            zone INTEGER NOT NULL REFERENCES recordZone (id),
-            acknowledgedSequence INTEGER NOT NULL DEFAULT 0,
-            receivedGeneration BLOB,
-            receivedSequence INTEGER NOT NULL DEFAULT 0,
-            receivedHorizon INTEGER NOT NULL DEFAULT 0,
-            rights INTEGER,
-            PRIMARY KEY (peer, zone)
-        ) WITHOUT ROWID;
-
-        -- The machines that this one is no longer paired with. Each gets its number back when it is paired again.
-        CREATE TABLE formerPeer (
-            id INTEGER PRIMARY KEY,
-            publicKey BLOB NOT NULL UNIQUE
-        );
-        """
-
-    /// In older stores, from before the first release, the index lacks `sourcePeer`; ``migrate(_:)`` makes it anew
-    /// there.
-    private static let createChangeIndex = """
-        -- With sourcePeer, so that what a peer has sent itself is passed over without a look at the records.
-        CREATE INDEX remoteRecordChange ON remoteRecord (zone, changeSequence, sourcePeer);
-        """
-
     /// The names are unusual, so that the tables can live beside an app's own.
     static let createVersion1 = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
@@ -156,7 +44,8 @@ enum MetadataTables {
             sourcePeer INTEGER,
             remoteRecord BLOB NOT NULL
         ) WITHOUT ROWID;
-        \(createChangeIndex)
+        -- With sourcePeer, so that what a peer has sent itself is passed over without a look at the records.
+        CREATE INDEX remoteRecordChange ON remoteRecord (zone, changeSequence, sourcePeer);
         CREATE INDEX remoteRecordOffTable ON remoteRecord (zone, status) WHERE status <> 0;
 
         -- The references that no row shows: of records without a row, and of rows in which they are empty because what they
@@ -186,7 +75,16 @@ enum MetadataTables {
             formerValues TEXT
         );
 
-        \(createUnsyncedRecord)
+        -- The rows and records of this store that stay here. recordType: the table. reason: 1 recordName is not the name
+        -- of a record of the table, and the row has no zone; 2 the record is too large to travel.
+        CREATE TABLE unsyncedRecord (
+            recordType TEXT NOT NULL,
+            recordName NOT NULL,
+            zone INTEGER,
+            reason INTEGER NOT NULL,
+            PRIMARY KEY (recordType, recordName)
+        ) WITHOUT ROWID;
+        CREATE INDEX unsyncedRecordZone ON unsyncedRecord (zone) WHERE zone IS NOT NULL;
 
         -- Has a row only inside a transaction in which the engine itself writes: the triggers then stay silent.
         CREATE TABLE capturePause (
@@ -212,15 +110,79 @@ enum MetadataTables {
             lastError TEXT
         );
 
-        \(createPeerSession)
+        -- The processes that have live sessions with a peer. One that was killed leaves its number here, and another may get
+        -- it: start tells the two apart.
+        CREATE TABLE peerSession (
+            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
+            process INTEGER NOT NULL,
+            start TEXT,
+            PRIMARY KEY (peer, process)
+        ) WITHOUT ROWID;
 
-        \(createPairingAttempt)
+        -- Attempts to pair with this machine that did not succeed, or not yet. address: an IPv4 address, or the /64 of an
+        -- IPv6 one. time: milliseconds since 1970.
+        CREATE TABLE pairingAttempt (
+            id INTEGER PRIMARY KEY,
+            address TEXT NOT NULL,
+            time INTEGER NOT NULL
+        );
 
-        \(createAssets)
+        -- The files that live records refer to. id grows, so that what is new is found.
+        CREATE TABLE assetReference (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            recordName TEXT NOT NULL,
+            field TEXT NOT NULL,
+            zone INTEGER NOT NULL REFERENCES recordZone (id),
+            hash BLOB NOT NULL,
+            size INTEGER NOT NULL,
+            UNIQUE (recordName, field)
+        );
+        CREATE INDEX assetReferenceHash ON assetReference (hash);
 
-        \(createRefusedRecord)
+        -- Files that no live record of a zone refers to any more. changeSequence: that of the change that let go of it.
+        -- since: when that was noticed, in milliseconds since 1970.
+        CREATE TABLE assetLeftover (
+            hash BLOB NOT NULL,
+            zone INTEGER NOT NULL,
+            changeSequence INTEGER NOT NULL,
+            since INTEGER,
+            PRIMARY KEY (hash, zone)
+        ) WITHOUT ROWID;
 
-        \(createPeerZone)
+        -- Files that somebody asked for although the policy would not fetch them.
+        CREATE TABLE assetWish (
+            hash BLOB PRIMARY KEY
+        ) WITHOUT ROWID;
+
+        -- The records of which a peer has not taken this store's state. reason: 1 the peer lets this machine read only,
+        -- 2 the peer has a record of that name in another zone, 3 the record is too large for the peer.
+        CREATE TABLE refusedRecord (
+            peer INTEGER NOT NULL REFERENCES peer (id) ON DELETE CASCADE,
+            zone INTEGER NOT NULL,
+            recordName TEXT NOT NULL,
+            reason INTEGER NOT NULL,
+            PRIMARY KEY (peer, zone, recordName)
+        ) WITHOUT ROWID;
+
+        -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have. This
+        -- outlives the pairing: the machine may come back with what it holds.
+        -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
+        CREATE TABLE peerZone (
+            peer INTEGER NOT NULL,
+            zone INTEGER NOT NULL REFERENCES recordZone (id),
+            acknowledgedSequence INTEGER NOT NULL DEFAULT 0,
+            receivedGeneration BLOB,
+            receivedSequence INTEGER NOT NULL DEFAULT 0,
+            receivedHorizon INTEGER NOT NULL DEFAULT 0,
+            rights INTEGER,
+            PRIMARY KEY (peer, zone)
+        ) WITHOUT ROWID;
+
+        -- The machines that this one is no longer paired with. Each gets its number back when it is paired again.
+        CREATE TABLE formerPeer (
+            id INTEGER PRIMARY KEY,
+            publicKey BLOB NOT NULL UNIQUE
+        );
         """
 
     /// Creates the tables, or updates those of an older format.
@@ -234,58 +196,14 @@ enum MetadataTables {
             return false
         }
         try checkFormat(db)
-        // Format 1 is the first; later formats will migrate here step by step. Before the first release format 1 still
-        // grows.
-        if try !db.columns(in: "peer").contains(where: { $0.name == "lastSeen" }) {
-            try db.execute(sql: "ALTER TABLE peer ADD COLUMN lastSeen TEXT")
-        }
-        let hasSessions = try db.tableExists("peerSession")
-        if try !hasSessions || !db.columns(in: "peerSession").contains(where: { $0.name == "start" }) {
-            try db.execute(sql: "DROP TABLE IF EXISTS peerSession; \(createPeerSession)")
-        }
-        if try !db.tableExists("pairingAttempt") {
-            try db.execute(sql: createPairingAttempt)
-        }
-        if try !db.tableExists("assetReference") {
-            try db.execute(sql: createAssets)
-        }
-        if try !db.indexes(on: "remoteRecord").contains(where: { $0.columns.contains("sourcePeer") }) {
-            try db.execute(sql: "DROP INDEX IF EXISTS remoteRecordChange; \(createChangeIndex)")
-        }
-        if try !db.tableExists("unsyncedRecord") {
-            // Entries of the old triggers have no type; the prefix of the record name gives it.
-            try db.execute(
-                sql: "ALTER TABLE pendingChange ADD COLUMN recordType TEXT; \(createUnsyncedRecord)")
-        }
-        if try !db.tableExists("refusedRecord") {
-            try db.execute(
-                sql: """
-                    ALTER TABLE recordZone ADD COLUMN zoneName TEXT NOT NULL DEFAULT '\(ZoneName.standard)';
-                    ALTER TABLE recordZone ADD COLUMN owner TEXT NOT NULL DEFAULT '';
-                    ALTER TABLE recordZone ADD COLUMN isShared INTEGER NOT NULL DEFAULT 0;
-                    CREATE UNIQUE INDEX recordZoneID ON recordZone (zoneName, owner);
-                    ALTER TABLE peerZone ADD COLUMN rights INTEGER;
-                    \(createRefusedRecord)
-                    """)
-        }
-        if try !db.columns(in: "formerPeer").contains(where: { $0.name == "id" }) {
-            try db.execute(
-                sql: """
-                    CREATE TEMPORARY TABLE oldPeerZone AS SELECT * FROM peerZone;
-                    DROP TABLE peerZone;
-                    DROP TABLE formerPeer;
-                    \(createPeerZone)
-                    INSERT INTO peerZone SELECT * FROM oldPeerZone;
-                    DROP TABLE oldPeerZone
-                    """)
-        }
+        // Format 1 is the first; later formats will migrate here step by step.
         guard try db.tableExists("unsettledRecord") else { return false }
         try db.execute(
             sql: "DROP TABLE unsettledRecord; ALTER TABLE pendingChange ADD COLUMN formerValues TEXT")
         return true
     }
 
-    /// Refuses a store that a newer version wrote. Only reads.
+    /// Refuses a store that a newer version wrote, or one from long before the first release. Only reads.
     static func checkFormat(_ db: Database) throws {
         guard try db.tableExists("syncState") else { return }
         let version = try SyncState.integer(db, .formatVersion)
@@ -297,6 +215,13 @@ enum MetadataTables {
                 .newerFormat,
                 "this store was written by a newer version of the program (format \(version); this one knows "
                     + "\(formatVersion)); install the newer version to open it")
+        }
+        let hasPeerNumbers = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('formerPeer') WHERE name = 'id')"
+        guard try db.tableExists("unsyncedRecord"), try Bool.fetchOne(db, sql: hasPeerNumbers) == true else {
+            throw RecordStoreError(
+                .corrupt,
+                "the store lacks tables of its format: the file is damaged, or a program from before the first release "
+                    + "wrote it")
         }
     }
 }
