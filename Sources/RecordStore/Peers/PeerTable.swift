@@ -100,6 +100,10 @@ enum PeerTable {
         return PeerProgress(acknowledgedSequence: row[0], received: received)
     }
 
+    /// Notes how far this store has a peer's changes.
+    ///
+    /// The token never goes back within a generation: two processes may have sessions with the peer, and the slower one
+    /// may apply an older batch last.
     static func setReceived(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken?) throws {
         try db.cachedStatement(
             sql: """
@@ -109,6 +113,8 @@ enum PeerTable {
                     receivedGeneration = excluded.receivedGeneration,
                     receivedSequence = excluded.receivedSequence,
                     receivedHorizon = excluded.receivedHorizon
+                WHERE receivedGeneration IS NOT excluded.receivedGeneration
+                    OR receivedSequence <= excluded.receivedSequence
                 """
         ).execute(arguments: [
             peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.horizon ?? 0,

@@ -618,7 +618,9 @@ class Store:
                     refused.setdefault(TOO_LARGE, []).append(name)
                 else:
                     changed += self._take(peer, zone.number, name, incoming, batch.loose, acknowledged, group)
-            if not batch.loose:
+            held = self.received_token(peer, zone.number)
+            is_late = held and held.generation == batch.token.generation and held.sequence > batch.token.sequence
+            if not batch.loose and not is_late:
                 self.set_received_token(peer, zone.number, batch.token)
         return Applied(changed, refused)
 

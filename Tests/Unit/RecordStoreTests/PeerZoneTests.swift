@@ -194,6 +194,25 @@ struct PeerZoneTests: PeerRecords {
         #expect(received == nil)
     }
 
+    /// Two programs of this machine may have a session with the peer each, and the slower one applies last.
+    @Test func anOlderTokenOfTheSameGenerationIsNotTakenBack() async throws {
+        func receive(_ generation: UInt8, _ sequence: Int64) async throws -> ChangeToken? {
+            let token = ChangeToken(generation: [generation], sequence: sequence)
+            return try await machine.store.database.write { [peerZone] db in
+                _ = try peerZone.apply(db, ChangeBatch(records: [], token: token, isLast: true))
+                return try peerZone.summary(db).received
+            }
+        }
+        #expect(try await receive(1, 100)?.sequence == 100)
+        #expect(try await receive(1, 60)?.sequence == 100)
+        #expect(try await receive(1, 101)?.sequence == 101)
+        // The peer was restored from a backup.
+        #expect(try await receive(2, 60) == ChangeToken(generation: [2], sequence: 60))
+        // The peer has never given the token out, and begins anew.
+        try await peerZone.voidReceived()
+        #expect(try await receive(2, 7)?.sequence == 7)
+    }
+
     @Test func whatAReaderWritesIsRefusedByName() async throws {
         try await machine.store.zones.grant(.read, to: "peer", in: "ScorebookData")
         let records = try [author(1), author(2)]
