@@ -16,12 +16,7 @@ enum AssetTable {
     static func note(
         _ db: Database, _ state: RecordState, zone: Int64, sequence: Int64, hadAny: Bool
     ) throws {
-        var wanted: [String: Asset] = [:]
-        if state.isLive {
-            for field in state.fields {
-                if case .asset(let asset) = field.value { wanted[field.name] = asset }
-            }
-        }
+        var wanted = files(of: state)
         guard hadAny || !wanted.isEmpty else { return }
         let name = state.name.description
         let rows = try Row.fetchAll(
@@ -39,6 +34,16 @@ enum AssetTable {
         for (field, asset) in wanted.sorted(by: { $0.key < $1.key }) {
             try insert(db, name, field, asset, zone: zone)
         }
+    }
+
+    /// The files that a record needs, by field.
+    static func files(of state: RecordState) -> [String: Asset] {
+        guard state.isLive else { return [:] }
+        var files: [String: Asset] = [:]
+        for field in state.fields {
+            if case .asset(let asset) = field.value { files[field.name] = asset }
+        }
+        return files
     }
 
     private static func insert(

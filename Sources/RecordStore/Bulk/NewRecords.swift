@@ -56,7 +56,7 @@ final class NewRecords {
             VALUES (?, 0, ?, ?, ?, ?, ?)
             """)
         deleteMetadata = try db.cachedStatement(sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?")
-        findWaiting = try db.statementToBind("SELECT 1 FROM heldReference WHERE target = ?")
+        findWaiting = try db.statementToBind(HeldReferenceTable.awaits)
     }
 
     /// Forgets what it has remembered, because somebody else has written in this transaction.
@@ -174,7 +174,7 @@ final class NewRecords {
     /// Whether a held record waits for a record of that name.
     private func isAwaited(_ name: RecordName) throws -> Bool {
         if areAnyWaiting == nil {
-            areAnyWaiting = try WorkingSet.hasHeldRecords(db)
+            areAnyWaiting = try HeldReferenceTable.isAny(db)
         }
         guard areAnyWaiting == true else { return false }
         bindings.begin()

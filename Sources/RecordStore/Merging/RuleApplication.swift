@@ -198,7 +198,7 @@ private struct WorkingNeighbourhood: Neighbourhood {
 
     init(_ working: WorkingSet) throws {
         self.working = working
-        hasHeldRecords = try WorkingSet.hasHeldRecords(working.db)
+        hasHeldRecords = try HeldReferenceTable.isAny(working.db)
     }
 
     /// Reads a record for the rules, again if its state has changed.

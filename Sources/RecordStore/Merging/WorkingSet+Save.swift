@@ -199,21 +199,12 @@ extension WorkingSet {
         return record.sourcePeer
     }
 
-    /// Keeps the references that no row shows, so that the store finds them from their targets.
     private func saveHeldReferences(_ record: WorkingRecord, _ placement: RecordStatus) throws {
         // A reference that was empty in the row may have another value by now.
         if record.original.map({ $0.status != .inTable || !$0.alteredFields.isEmpty }) == true {
-            try db.cachedStatement(sql: "DELETE FROM heldReference WHERE recordName = ?")
-                .execute(arguments: [record.name.description])
+            try HeldReferenceTable.remove(db, of: record.name)
         }
-        guard placement != .inTable || !record.emptiedFields.isEmpty else { return }
-        for field in record.state.fields
-        where placement != .inTable || record.emptiedFields.contains(field.name) {
-            guard case .reference(let target) = field.value else { continue }
-            try db.cachedStatement(
-                sql: "INSERT OR IGNORE INTO heldReference (recordName, target) VALUES (?, ?)"
-            )
-            .execute(arguments: [record.name.description, target.description])
-        }
+        let targets = HeldReferenceTable.targets(record.state, placement, emptied: record.emptiedFields)
+        try HeldReferenceTable.insert(db, record.name, targets)
     }
 }

@@ -77,11 +77,6 @@ final class WorkingSet {
         try UnsyncedRecords.isAnyTooLarge(db) || RefusedRecords.isAnyTooLarge(db)
     }
 
-    /// Whether any record has a reference that no row shows.
-    static func hasHeldRecords(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM heldReference)")) ?? false
-    }
-
     /// The records in the store that refer to a record.
     func referrers(of name: RecordName, includingHeld: Bool) throws -> [RecordName] {
         let record = records[name]
@@ -94,11 +89,7 @@ final class WorkingSet {
                 names += try String.fetchAll(db.cachedStatement(sql: sql), arguments: [name.description])
             }
         }
-        if includingHeld {
-            let statement = try db.cachedStatement(
-                sql: "SELECT recordName FROM heldReference WHERE target = ?")
-            names += try String.fetchAll(statement, arguments: [name.description])
-        }
+        if includingHeld { names += try HeldReferenceTable.referrers(db, of: name) }
         // A row may have any text as its name. Sync skips rows whose name is not a record name.
         return names.compactMap { try? RecordName($0) }
     }

@@ -12,11 +12,11 @@ enum RecordTraces {
     static func remove(_ db: Database, of name: RecordName) throws {
         for sql in [
             "DELETE FROM remoteRecord WHERE remoteRecordID = ?",
-            "DELETE FROM heldReference WHERE recordName = ?",
             "DELETE FROM assetReference WHERE recordName = ?",
         ] {
             try db.cachedStatement(sql: sql).execute(arguments: [name.description])
         }
+        try HeldReferenceTable.remove(db, of: name)
         try UnsyncedRecords.removeSize(db, name)
     }
 

@@ -18,6 +18,8 @@ public struct StoreCheck: Sendable, Equatable {
             case invalidName
             /// Sync cannot read the metadata of the record.
             case damagedMetadata
+            /// The store's lists of references and files disagree with the record.
+            case wrongIndex
             /// The record takes more than ``RecordStore/maximumRecordSize``; it stays here until it is smaller.
             case tooLarge
 

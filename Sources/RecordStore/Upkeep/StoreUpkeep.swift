@@ -21,12 +21,16 @@ public struct StoreUpkeep: Sendable {
         var digests: [Int64: ZoneDigest] = [:]
         let shapes = ShapeTable(db)
         var hasher = RecordHasher()
+        var indexes = try KeptIndexes(db)
         try RecordScan(db, store.tables).readAll { record in
+            let kept = indexes.take(record.name)
             do {
                 let stored = try record.stored(shapes)
                 let hashes = hasher.hashes(of: stored.state)
                 if let kind = Self.finding(stored, hashes) {
                     findings.append(.init(name: record.name, kind: kind))
+                } else if kept != KeptIndexes.entries(of: stored, zone: record.row["zone"]) {
+                    findings.append(.init(name: record.name, kind: .wrongIndex))
                 }
                 if stored.state.isTooLarge { findings.append(.init(name: record.name, kind: .tooLarge)) }
                 if stored.state.isLive {
@@ -36,6 +40,7 @@ public struct StoreUpkeep: Sendable {
                 findings.append(.init(name: record.name, kind: .damagedMetadata))
             }
         }
+        findings += indexes.names.map { .init(name: $0, kind: .wrongIndex) }
         for type in store.schema.types { findings += try unknownRows(db, of: type) }
         return StoreCheck(
             findings: findings.sorted { $0.name < $1.name },
@@ -97,7 +102,8 @@ public struct StoreUpkeep: Sendable {
         guard !findings.isEmpty || found.digests.contains(where: { $0.kept != $0.found }) else {
             return found
         }
-        try retake(db, findings)
+        try retake(db, findings.filter { $0.kind != .wrongIndex })
+        try reindex(db, findings.filter { $0.kind == .wrongIndex })
         for zone in try Zones.all(db) {
             try AssetTable.rebuild(db, zone: zone.row) { note in
                 try store.listing.forEachState(db, zone: .one(zone)) { try note($0) }
@@ -107,7 +113,8 @@ public struct StoreUpkeep: Sendable {
         for (zone, digests) in zip(try Zones.all(db), try check(db).digests) {
             try Zones.setDigest(db, zone.row, digests.found)
         }
-        try db.execute(sql: "UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0")
+        try db.execute(
+            sql: "UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0")
         try Generations.startOver(db)
         return found
     }
@@ -137,6 +144,19 @@ public struct StoreUpkeep: Sendable {
             }
             _ = try store.folding(zone).take(db, rows)
         }
+    }
+
+    /// Saves records anew, with their references that no row shows.
+    private func reindex(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
+        guard !findings.isEmpty else { return }
+        let set = try WorkingSet(db, store.tables)
+        for finding in findings {
+            // Another program may have written a name that is none.
+            try db.execute(sql: "DELETE FROM heldReference WHERE recordName = ?", arguments: [finding.name])
+            guard let name = try? RecordName(finding.name) else { continue }
+            try set.known(name)?.isRelearnt = true
+        }
+        _ = try set.save(generation: store.generation)
     }
 
     /// The stamp for a row that sync has missed.

@@ -75,6 +75,27 @@ struct StoreCheckTests {
         #expect(try b.rows("SELECT title, shelf FROM Book") == ["Persuasion|Shelf|~|1"])
     }
 
+    /// Without its entry nothing would bring the record back into its table when its target comes.
+    @Test(arguments: [
+        "DELETE FROM heldReference", "UPDATE heldReference SET target = 'Author|~|other'",
+        "INSERT INTO heldReference (recordName, target) VALUES ('Book|~|1', 'Author|~|1')",
+        "INSERT INTO heldReference (recordName, target) VALUES ('no name', 'Author|~|1')",
+        "INSERT INTO assetReference (recordName, field, zone, hash, size) VALUES ('Book|~|1', 'title', 1, x'00', 1)",
+    ])
+    func aListThatDisagreesWithTheRecordsCounts(sql: String) async throws {
+        try a.shell("INSERT INTO Book (recordName, author) VALUES ('Book|~|2', 'Author|~|missing')")
+        _ = try await a.status()
+        try a.shell(sql)
+        #expect(try await check().allSatisfy { $0.hasPrefix("wrongIndex ") })
+        #expect(try await !check().isEmpty)
+        try await repair()
+        #expect(
+            try a.rows("SELECT recordName, target FROM heldReference") == ["Book|~|2|Author|~|missing"])
+        try a.shell("INSERT INTO Author (recordName) VALUES ('Author|~|missing')")
+        try await expectEqual()
+        #expect(try b.rows("SELECT recordName FROM Book") == ["Book|~|1", "Book|~|2"])
+    }
+
     @Test func aRowThatVanishedComesBackFromAPeer() async throws {
         try pastTheTriggers("DELETE FROM Book")
         #expect(try await check() == ["missingRow Book|~|1", "digest"])
