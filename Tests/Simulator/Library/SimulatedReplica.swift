@@ -171,7 +171,7 @@ final class SimulatedReplica {
 
     /// Whether the store holds a record that waits for another.
     func isHeld(_ db: Database, _ name: RecordName) throws -> Bool {
-        try store.listing.held(db, type: nil).contains { $0.name == name.description }
+        try store.listing.held(db).contains { $0.name == name.description }
     }
 
     /// Everything that the store knows, by record.
@@ -184,7 +184,7 @@ final class SimulatedReplica {
         }
     }
 
-    /// The access of another machine's exchange to this one's store.
+    /// The exchange with another machine, for this machine's store.
     func peerZone(with other: SimulatedReplica) throws -> PeerZone {
         let peer = try database.write { db in
             try store.peers.add(db, key: other.key, name: "machine \(other.number)")

@@ -82,6 +82,7 @@ struct SimulatedSession {
         while try step(&random) {}
         // Only the caller remembers the pairing.
         if sides[0].isToldToPair {
+            try end()
             try connect(.again(Self.code))
             while try step(&random) {}
         }

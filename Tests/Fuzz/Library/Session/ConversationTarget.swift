@@ -81,7 +81,7 @@ enum ConversationTarget {
         machine.showsCode = flags & 8 == 8
         machine.answer = input.pick(answers)
         let isCaller = flags & 16 == 16
-        var side = ModelSession(machine, isCaller ? .call(call(&input)) : .answer, mayPair: false)
+        var side = ModelSession(machine, isCaller ? .call(call(&input)) : .answer, isPeerHonest: false)
         var peer = HostilePeer(isCaller: !isCaller)
         // Somebody may have copied the store.
         side.begin(with: flags & 0xE0 == 0xE0 ? 1 : 2)
@@ -173,7 +173,7 @@ enum ConversationTarget {
         -> [ModelSession]
     {
         var sides = machines.enumerated().map { index, machine in
-            ModelSession(machine, index == caller ? .call(call) : .answer, mayPair: true)
+            ModelSession(machine, index == caller ? .call(call) : .answer, isPeerHonest: true)
         }
         for index in 0...1 { sides[index].begin(with: machines[1 - index].number) }
         return sides

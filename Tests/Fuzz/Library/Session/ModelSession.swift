@@ -54,15 +54,15 @@ struct ModelSession {
     private(set) var outbox: [Message] = []
     private(set) var messagesSent = 0
 
-    /// - Parameter mayPair: whether the other side can know the code.
-    init(_ machine: ModelMachine, _ purpose: SessionPurpose, mayPair: Bool) {
+    /// - Parameter isPeerHonest: whether the other side keeps to the protocol, and knows the code.
+    init(_ machine: ModelMachine, _ purpose: SessionPurpose, isPeerHonest: Bool) {
         self.machine = machine
         self.machine.files = ModelAssets(machine.files, wanting: machine.wantedFiles)
         let identity = Session.Identity(
             key: ModelMachine.key(machine.number), replica: ReplicaID(rawValue: UInt64(machine.number)),
             instance: UInt64(machine.number), displayName: "machine \(machine.number)")
         session = Session(identity, purpose)
-        rules = SessionRules(purpose, mayPair: mayPair)
+        rules = SessionRules(purpose, isPeerHonest: isPeerHonest)
     }
 
     /// Both sides know that they hold the same.

@@ -11,7 +11,8 @@ struct SessionRules {
     }
 
     private let purpose: SessionPurpose
-    private let mayPair: Bool
+    /// Whether the other side keeps to the protocol, and knows the code.
+    private let isPeerHonest: Bool
     private var stage = Stage.secured
     private var isAuthenticated = false
     private var asked = 0
@@ -30,9 +31,9 @@ struct SessionRules {
     private(set) var unacknowledged: [Int: [ChangeToken]] = [:]
     private var lastDigests: [Int: ZoneSummary] = [:]
 
-    init(_ purpose: SessionPurpose, mayPair: Bool) {
+    init(_ purpose: SessionPurpose, isPeerHonest: Bool) {
         self.purpose = purpose
-        self.mayPair = mayPair
+        self.isPeerHonest = isPeerHonest
     }
 
     // MARK: The session
@@ -55,7 +56,7 @@ struct SessionRules {
         case .failed(let error)?:
             try expect(!(wasAsked ?? false), "the session ends in another way than before")
             wasAsked = false
-            try expect(Self.mayEnd(with: error), "\(error) ends the session")
+            try expect(mayEnd(with: error), "\(error) ends the session")
         }
         try expect(session.isOver || !wasOver, "the session reads again")
         wasOver = session.isOver
@@ -69,12 +70,19 @@ struct SessionRules {
         actions.contains { if case .exchange = $0 { true } else { false } }
     }
 
-    private static func mayEnd(with error: any Error) -> Bool {
+    private func mayEnd(with error: any Error) -> Bool {
         switch error {
-        case is ProtocolError, is SecureChannelError, is ErrorOfPeer, is EarlyGoodbye, is ModelSession.Fault:
-            true
+        case let error as ProtocolError: mayEnd(with: error)
+        case let error as ErrorOfPeer: mayEnd(with: error.error)
+        case is SecureChannelError, is EarlyGoodbye, is ModelSession.Fault: true
         default: false
         }
+    }
+
+    /// Two sides that keep to the protocol never find that the other one does not.
+    private func mayEnd(with error: ProtocolError) -> Bool {
+        let faults: [ProtocolError.Code] = [.malformed, .unexpectedMessage, .digestMismatch, .timeout]
+        return !isPeerHonest || !faults.contains(error.code)
     }
 
     /// After a message was handed in.
@@ -96,9 +104,9 @@ struct SessionRules {
     mutating func check(_ action: Session.Action) throws {
         switch action {
         case .authenticated(let didPair):
-            try expect(!isAuthenticated && (mayPair || !didPair), "somebody is let in")
+            try expect(!isAuthenticated && (isPeerHonest || !didPair), "somebody is let in")
             isAuthenticated = true
-        case .keepPeer: try expect(mayPair && !isAuthenticated, "a stranger is kept as a peer")
+        case .keepPeer: try expect(isPeerHonest && !isAuthenticated, "a stranger is kept as a peer")
         case .beginPairingAttempt:
             attempts += 1
             try expect(attempts == 1 && purpose.call == nil, "\(attempts) attempts to pair")
