@@ -64,7 +64,7 @@ import Testing
             let code = try #require(listener.code)
             let outcome = try await attic.run("connect", listener.address, "--once", "--code", code)
             #expect(outcome.isSentence(77))
-            #expect(outcome.errors.contains("same identity"))
+            #expect(outcome.errors.contains("same identity") && outcome.errors.contains("identity renew"))
 
             try await attic.peer("identity", "renew", "--yes")
             try await attic.addGame("Hearts")
