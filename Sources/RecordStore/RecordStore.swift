@@ -37,18 +37,18 @@ public final class RecordStore: Sendable {
     ///
     /// Sync takes in rows that it does not know yet as if they were written now.
     ///
-    /// - Parameter assets: the directory for the files of assets; it belongs to this store alone.
+    /// - Parameter assetDirectory: the directory for the files of assets; it belongs to this store alone.
     /// - Throws: ``RecordStoreError``: `newerFormat`, before anything is changed; `tableMismatch` when a table of the
     ///   schema is missing or differs; errors of SQLite.
     public init(
         _ database: any DatabaseWriter, schema: RecordSchema, replica: ReplicaID,
-        assets: AssetDirectory? = nil,
+        assetDirectory: AssetDirectory? = nil,
         now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
     ) throws {
         self.schema = schema
         self.database = database
         self.replica = replica
-        assetDirectory = assets
+        self.assetDirectory = assetDirectory
         self.now = now
         try database.read { db in
             try MetadataTables.checkFormat(db)
@@ -233,8 +233,8 @@ public final class RecordStore: Sendable {
 
     // MARK: Reading
 
-    /// Calls `onChange` after each transaction of this process that changed a record, or wrote to a synced table, until
-    /// the caller cancels the returned object. It does not see what other processes write.
+    /// Calls `onChange` after each transaction of this process that changed a record or a setting, or wrote to a synced
+    /// table, until the caller cancels the returned object. It does not see what other processes write.
     package func observeWrites(_ onChange: @escaping @Sendable () -> Void) -> AnyDatabaseCancellable {
         let observer = WriteObserver(onChange)
         database.add(transactionObserver: observer, extent: .observerLifetime)

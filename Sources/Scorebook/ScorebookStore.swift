@@ -39,7 +39,7 @@ public final class ScorebookStore: Sendable {
     /// - Throws: ``RecordStoreError``: `newerFormat` when a newer version of the program wrote the scorebook, which
     ///   stays unchanged; errors of SQLite.
     public init(
-        _ database: any DatabaseWriter, replica: ReplicaID, assets: AssetDirectory? = nil,
+        _ database: any DatabaseWriter, replica: ReplicaID, assetDirectory: AssetDirectory? = nil,
         now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
     ) throws {
         self.now = now
@@ -47,7 +47,8 @@ public final class ScorebookStore: Sendable {
         shortage = Shortage()
         try ScorebookSchema.migrate(database)
         records = try RecordStore(
-            database, schema: ScorebookSchema.schema, replica: replica, assets: assets, now: now)
+            database, schema: ScorebookSchema.schema, replica: replica, assetDirectory: assetDirectory,
+            now: now)
     }
 
     private init(_ scorebook: ScorebookStore, _ zone: Zone) {

@@ -229,7 +229,11 @@ actor AssetSession {
     private func tellOfRoom(_ hash: AssetHash, _ error: any Error) {
         let isFirst = withoutRoom.isEmpty
         guard withoutRoom.insert(hash).inserted, isFirst else { return }
-        engine.onEvent(.assetsPaused(name: peer.name, PeerSyncError(store: error)))
+        let reason = PeerSyncError(store: error)
+        if reason.message != "\(error)" {
+            engine.logger.warning("files of \(peer.name) cannot be written: \(error)")
+        }
+        engine.onEvent(.assetsPaused(name: peer.name, reason))
     }
 
     /// Takes bytes of a file and returns at once; ``write()`` writes them.

@@ -5,9 +5,11 @@ import SyncModel
 public struct StoreListing: Sendable {
     let store: RecordStore
 
-    /// The names of the records in the tables, of one type or of all, in the schema's order of types. Fold first.
+    /// The names of the records in the tables, in the schema's order of types. Fold first.
+    ///
+    /// - Parameter type: nil for all types.
     public func names(
-        _ db: Database, type: String?, in scope: ZoneScope = .all
+        _ db: Database, type: String? = nil, in scope: ZoneScope = .all
     ) throws -> [RecordListEntry] {
         let zones = try ZoneNames(db)
         return try store.schema.types.filter { type == nil || $0.name == type }.flatMap { type in
@@ -22,8 +24,10 @@ public struct StoreListing: Sendable {
     }
 
     /// The held records, and what each waits for.
+    ///
+    /// - Parameter type: nil for all types.
     public func held(
-        _ db: Database, type: String?, in scope: ZoneScope = .all
+        _ db: Database, type: String? = nil, in scope: ZoneScope = .all
     ) throws -> [RecordListEntry] {
         let zones = try ZoneNames(db)
         let names = try String.fetchAll(

@@ -19,8 +19,7 @@ enum TableCheck {
         try checkLocalColumns(db, type, columns)
         do {
             let fields = type.fieldNames.map { "\($0) = ?" }.joined(separator: ", ")
-            _ = try db.makeStatement(
-                sql: "UPDATE \(type.name) SET \(fields.isEmpty ? "recordName = ?" : fields)")
+            _ = try db.makeStatement(sql: "UPDATE \(type.name) SET \(fields)")
         } catch let error as DatabaseError {
             throw RecordStoreError(
                 .invalidSchema,

@@ -5,7 +5,7 @@ import SyncModel
 /// The zones of a store, and the rights of peers in them: ``RecordStore/zones``.
 public struct StoreZones: Sendable {
     /// The most zones in a store: one session can carry no more.
-    public static let maximumCount = 64
+    public static let maximumCount = ZoneID.maximumCount
 
     let store: RecordStore
 
@@ -107,7 +107,6 @@ public struct StoreZones: Sendable {
             let peer = try PeerTable.find(db, nameOrKey: peer)
             let zone = try Zones.find(db, named: zone)
             try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
-            try SyncSettings.noteChanged(db)
             return (peer, zone)
         }
     }

@@ -100,6 +100,7 @@ enum Zones {
                 INSERT INTO peerZone (peer, zone, rights) VALUES (?, ?, ?)
                 ON CONFLICT (peer, zone) DO UPDATE SET rights = excluded.rights
                 """, arguments: [peer, zone, rights.rawValue])
+        try SyncSettings.noteChanged(db)
     }
 
     // MARK: Digests

@@ -1,6 +1,9 @@
 /// The identity of a zone on every machine: its name and the replica that made it. Two groups of machines may each have a zone
 /// “club”; these are two zones.
 public struct ZoneID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The most zones of a store, and so of a session.
+    package static let maximumCount = 64
+
     public let name: ZoneName
     /// The replica that made the zone.
     public let owner: ReplicaID

@@ -19,7 +19,7 @@ public enum ProtocolLimits {
     /// The longest sentence of an error, in bytes of UTF-8.
     package static let maximumErrorMessage = 1024
     /// The most zones in one session.
-    package static let maximumZones = 64
+    package static let maximumZones = ZoneID.maximumCount
     /// The most types, shapes or replicas in one batch, and the most records that one message names.
     package static let maximumTableEntries = 65_536
     /// The most fields of one record.

@@ -97,7 +97,7 @@ struct OpenStore: Sendable {
         defer { close(lock) }
         scorebook = try ScorebookStore(
             Self.database(database, staysOpen: staysOpen), replica: identity.replicaID,
-            assets: AssetDirectory(at: pictures))
+            assetDirectory: AssetDirectory(at: pictures))
     }
 
     private static func database(_ path: String, staysOpen: Bool) throws -> any DatabaseWriter {

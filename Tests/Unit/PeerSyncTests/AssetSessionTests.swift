@@ -31,7 +31,7 @@ struct AssetSessionTests {
             store = try RecordStore(
                 database,
                 schema: RecordSchema([RecordType("Photo", [FieldDefinition("file", .asset)])]),
-                replica: identity.replicaID, assets: assets)
+                replica: identity.replicaID, assetDirectory: assets)
             let peer = try await store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "attic")
             engine = SyncEngine(app: "scorebook", store: store, identity: identity, displayName: "kitchen")
             session = AssetSession(

@@ -36,7 +36,7 @@ struct PlacementTests: PeerRecords {
         let books = try (1...2).map { try book($0, by: "Author|~|\($0)", shelf: "Shelf|~|1") }
         try await apply([[author(1)] + books], to: machine)
         let store = machine.store
-        let held = try await store.database.read { try store.listing.held($0, type: nil) }
+        let held = try await store.database.read { try store.listing.held($0) }
         #expect(held.map(\.name) == ["Book|~|1", "Book|~|2"])
         #expect(held.map(\.waitsFor) == ["fields that its table accepts", "Author|~|2"])
     }

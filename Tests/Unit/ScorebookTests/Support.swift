@@ -18,7 +18,7 @@ enum Support {
     ) throws -> ScorebookStore {
         try ScorebookStore(
             DatabaseQueue(), replica: ReplicaID(rawValue: replica),
-            assets: assets.map { AssetDirectory(at: $0) }, now: { now })
+            assetDirectory: assets.map { AssetDirectory(at: $0) }, now: { now })
     }
 
     /// A file of the directory `Data` beside this source file.

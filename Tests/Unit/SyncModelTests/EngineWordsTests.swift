@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The engine serves any app: its sources have no command of the command line, and no word of a scorebook.
@@ -14,14 +15,6 @@ struct EngineWordsTests {
         "IdentityFile.swift": #""scorebook-peer identity 1 ""#,
     ]
 
-    /// The repository, wherever the tests stand in it.
-    private static var root: URL? {
-        sequence(first: URL(fileURLWithPath: #filePath)) {
-            $0.path == "/" ? nil : $0.deletingLastPathComponent()
-        }
-        .first { FileManager.default.fileExists(atPath: $0.appendingPathComponent("Package.swift").path) }
-    }
-
     /// A word in a line of code, in a comment or in a text that only this app has.
     private static func foreignWord(_ line: String) -> String? {
         if let word = line.firstMatch(of: /(?i:scorebook|picture|\bgames?\b)|\bSB[A-Z][a-z]+/) {
@@ -34,7 +27,7 @@ struct EngineWordsTests {
     }
 
     @Test(arguments: targets) func noSourceHasTheWordsOfTheApp(target: String) throws {
-        let folder = try #require(Self.root).appendingPathComponent("Sources/\(target)")
+        let folder = Repository.root.appendingPathComponent("Sources/\(target)")
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
             .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
         #expect(!files.isEmpty)

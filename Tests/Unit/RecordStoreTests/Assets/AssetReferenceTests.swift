@@ -33,7 +33,7 @@ struct AssetReferenceTests {
                     ])
             ])
             store = try RecordStore(
-                database, schema: schema, replica: ReplicaID(rawValue: replica), assets: assets)
+                database, schema: schema, replica: ReplicaID(rawValue: replica), assetDirectory: assets)
         }
 
         func write(_ sql: String, _ arguments: StatementArguments = []) async throws {
