@@ -12,7 +12,10 @@ final class Registry<Element: Sendable>: Sendable {
             self.registry = registry
         }
 
-        func end() { registry.state.withLock { _ = $0.elements.removeValue(forKey: number) } }
+        func end() {
+            // Releases the element outside of the lock: it may hold a membership of its own.
+            _ = registry.state.withLock { $0.elements.removeValue(forKey: number) }
+        }
 
         deinit { end() }
     }

@@ -111,7 +111,7 @@ extension PeerSession {
             files: AssetSession(
                 engine, with: peer, zones: zones, outbox: outbox, statistics: statistics,
                 patience: deadlines.files))
-        let membership = engine.settings.sessions.add(self)
+        let membership = engine.settings.observers.add { await self.settingsChanged() }
         parts.withLock { parts in
             parts.work = work
             parts.settings = membership

@@ -37,7 +37,7 @@ final class PeerSession: Sendable {
         var peer: Peer?
         var entry: Connections.Entry?
         /// Lets the session hear of the user's decisions.
-        var settings: Registry<PeerSession>.Membership?
+        var settings: Registry<@Sendable () async -> Void>.Membership?
         var work: Work?
     }
 

@@ -1,11 +1,11 @@
 import RecordStore
 import Synchronization
 
-/// A watch that tells sessions when the settings that govern them have changed: who is paired, who may do what,
-/// whether sync is on.
+/// A watch that tells others when the settings of sync have changed: who is paired and where, who may do what, whether
+/// sync is on.
 final class SettingsWatch: Sendable {
-    /// The sessions to tell.
-    let sessions = Registry<PeerSession>()
+    /// Called after each change.
+    let observers = Registry<@Sendable () async -> Void>()
 
     /// The pause after a failed attempt to read the settings.
     private static let retryPause: Duration = .seconds(1)
@@ -24,9 +24,9 @@ final class SettingsWatch: Sendable {
                 let settings = try await store.settings.current()
                 trouble.succeeded(.settings)
                 guard settings.version != last else { continue }
-                let isFirst = last == nil
                 last = settings.version
-                if !isFirst || !settings.isSyncOn { await tellSessions() }
+                // Also at first: an observer may have read older settings.
+                await notify()
                 guard settings.isSyncOn else { throw PeerSyncError.switchedOff }
             } catch let error as PeerSyncError {
                 throw error
@@ -40,7 +40,7 @@ final class SettingsWatch: Sendable {
         }
     }
 
-    private func tellSessions() async {
-        for session in sessions.elements { await session.settingsChanged() }
+    private func notify() async {
+        for onChange in observers.elements { await onChange() }
     }
 }

@@ -15,12 +15,14 @@ final class WriteObserver: TransactionObserver, Sendable {
     }
 
     /// Every numbering of a record rewrites the zone's digest. A row leaves `assetUnstored` once its bytes are in a
-    /// file: peers may have asked for that file in vain. `syncState` has the version of the switch, pairings and rights.
+    /// file: peers may have asked for that file in vain. ``SyncSettings/noteChanged(_:)`` names `syncState`.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
         ["recordZone", "pendingChange", "assetUnstored", "syncState"].contains(kind.tableName)
     }
 
-    func databaseDidChange(with _: DatabaseEvent) {
+    func databaseDidChange(with _: DatabaseEvent) { databaseDidChange() }
+
+    func databaseDidChange() {
         hasSeenChange.store(true, ordering: .relaxed)
         stopObservingDatabaseChangesUntilNextTransaction()
     }

@@ -18,5 +18,7 @@ package struct SyncSettings: Sendable, Equatable {
     static func noteChanged(_ db: Database) throws {
         let version = try SyncState.integer(db, .settingsVersion) ?? 0
         try SyncState.set(db, .settingsVersion, version + 1)
+        // SQLite reports no changes of a table WITHOUT ROWID.
+        try db.notifyChanges(in: Table("syncState"))
     }
 }

@@ -1,5 +1,7 @@
 import PeerSync
 import RecordStore
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -8,11 +10,15 @@ import Testing
 struct OwnSettingsTests {
     @Test(.timeLimit(.minutes(5))) func whoSwitchesItsOwnSyncOffEndsItsListener() async throws {
         let kitchen = try LoopbackMachine("kitchen")
+        let looks = Mutex(0)
+        let membership = kitchen.engine.settings.observers.add { looks.withLock { $0 += 1 } }
         let listener = Task { try await SyncListener(kitchen.engine, host: "127.0.0.1", port: 0).run() }
-        _ = try await kitchen.event { if case .listening = $0 { true } else { nil as Bool? } }
+        // The listener has seen that sync is on.
+        try await eventually("the settings", within: .seconds(300)) { looks.withLock { $0 > 0 } }
         try await kitchen.engine.store.settings.setSyncOn(false)
         let error = await #expect(throws: PeerSyncError.self) { try await listener.value }
         #expect(error?.code == .switchedOff)
+        withExtendedLifetime(membership) {}
     }
 
     @Test(.timeLimit(.minutes(5))) func theReportCountsTheRoundsOfAReconciliation() async throws {
