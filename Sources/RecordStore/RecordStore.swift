@@ -37,19 +37,23 @@ public final class RecordStore: Sendable {
     ///
     /// Sync takes in rows that it does not know yet as if they were written now.
     ///
-    /// - Parameter assetDirectory: the directory for the files of assets; it belongs to this store alone.
+    /// - Parameters:
+    ///   - assetDirectory: the directory for the files of assets; it belongs to this store alone.
+    ///   - now: a wall clock of the caller's, for tests, in milliseconds since 1970. It also stamps what programs write
+    ///     through `database`. Without one, the clock is that of the machine.
     /// - Throws: ``RecordStoreError``: `newerFormat`, before anything is changed; `tableMismatch` when a table of the
     ///   schema is missing or differs; errors of SQLite.
     public init(
         _ database: any DatabaseWriter, schema: RecordSchema, replica: ReplicaID,
         assetDirectory: AssetDirectory? = nil,
-        now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
+        now: (@Sendable () -> Int64)? = nil
     ) throws {
         self.schema = schema
         self.database = database
         self.replica = replica
         self.assetDirectory = assetDirectory
-        self.now = now
+        self.now = now ?? Self.wallClock
+        if let now { database.writeWithoutTransaction { CaptureTriggers.setClock($0, now) } }
         try database.read { db in
             try MetadataTables.checkFormat(db)
             for type in schema.types { try TableCheck.check(db, type, in: schema) }

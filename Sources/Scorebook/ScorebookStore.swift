@@ -35,14 +35,14 @@ public final class ScorebookStore: Sendable {
     /// - Parameters:
     ///   - replica: the id under which this machine writes.
     ///   - assets: the directory of the picture files. It belongs to this scorebook alone.
-    ///   - now: the wall clock, in milliseconds since 1970.
+    ///   - now: a wall clock of the caller's, for tests, in milliseconds since 1970; by default the machine's.
     /// - Throws: ``RecordStoreError``: `newerFormat` when a newer version of the program wrote the scorebook, which
     ///   stays unchanged; errors of SQLite.
     public init(
         _ database: any DatabaseWriter, replica: ReplicaID, assetDirectory: AssetDirectory? = nil,
-        now: @escaping @Sendable () -> Int64 = RecordStore.wallClock
+        now: (@Sendable () -> Int64)? = nil
     ) throws {
-        self.now = now
+        self.now = now ?? RecordStore.wallClock
         scope = .all
         shortage = Shortage()
         try ScorebookSchema.migrate(database)

@@ -9,8 +9,18 @@ import SyncModel
 enum CaptureTriggers {
     /// Milliseconds since 1970 in SQL; `unixepoch('subsec')` would need SQLite 3.42. Without an argument `julianday`
     /// takes the moment of the statement, as with 'now', but SQLite does not have to parse that text first.
+    ///
+    /// ``setClock(_:_:)`` replaces `julianday()` with a clock of the caller's.
     private static let now = "CAST((julianday() - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
     private static let isCapturing = "NOT EXISTS (SELECT 1 FROM capturePause)"
+
+    /// Lets the triggers stamp what comes through a connection with another clock, in milliseconds since 1970.
+    static func setClock(_ db: Database, _ now: @escaping @Sendable () -> Int64) {
+        db.add(
+            function: DatabaseFunction("julianday", argumentCount: 0) { _ in
+                Double(now()) / 86_400_000 + 2_440_587.5
+            })
+    }
 
     /// The names and statements of a type's triggers.
     static func statements(for type: RecordType) -> [(name: String, sql: String)] {

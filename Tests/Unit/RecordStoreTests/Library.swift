@@ -63,15 +63,7 @@ final class Machine: Sendable {
     /// A machine whose clock the test sets.
     init(_ name: String, number: UInt64, clock: SetClock) throws {
         self.name = name
-        var configuration = Configuration()
-        configuration.prepareDatabase { db in
-            // What the triggers ask for the time.
-            db.add(
-                function: DatabaseFunction("julianday", argumentCount: 0) { _ in
-                    Double(clock.milliseconds) / 86_400_000 + 2_440_587.5
-                })
-        }
-        database = try DatabaseQueue(configuration: configuration)
+        database = try DatabaseQueue()
         try database.write { try $0.execute(sql: Library.sql) }
         store = try RecordStore(
             database, schema: Library.schema(), replica: ReplicaID(rawValue: number),
