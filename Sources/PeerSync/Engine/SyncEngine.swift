@@ -36,7 +36,7 @@ public final class SyncEngine: Sendable {
     let logger: Logger
     let metrics: SyncMetrics
     let words: AppWords
-    let onEvent: @Sendable (SyncEvent) -> Void
+    private let channel: EventChannel
     let decide: @Sendable (ZoneQuestion) async -> ZoneAnswer
     let settings = SettingsWatch()
     let watch = StoreWatch()
@@ -78,8 +78,14 @@ public final class SyncEngine: Sendable {
         self.metrics = SyncMetrics(metrics)
         self.words = words
         self.decide = decide
-        self.onEvent = EventChannel(onEvent).send
+        channel = EventChannel(onEvent)
     }
+
+    /// A new stream of what happens from now on, for each reader that asks. A reader that lags by more than 1,000 events
+    /// misses the oldest of them.
+    public var events: AsyncStream<SyncEvent> { channel.stream() }
+
+    var onEvent: @Sendable (SyncEvent) -> Void { channel.send }
 
     /// Gives access to the store for the exchange of a zone with a peer.
     func peerZone(_ zone: Zone, _ peer: Peer) -> PeerZone {

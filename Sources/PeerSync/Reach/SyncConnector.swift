@@ -4,15 +4,31 @@ import ServiceLifecycle
 import SyncProtocol
 import Synchronization
 
+/// The end of a connection that a connector makes.
+private enum Destination: Sendable, CustomStringConvertible {
+    case address(PeerAddress)
+    case engine(SyncEngine)
+
+    var description: String {
+        switch self {
+        case .address(let address): address.description
+        case .engine: "this process"
+        }
+    }
+}
+
 /// A service that connects to one machine and stays in live sync with it: when the connection ends, it makes it again.
 public struct SyncConnector: Service {
     private let engine: SyncEngine
-    private let address: PeerAddress
+    private let destination: Destination
     private let code: PairingCode?
     private let wish: SessionWish
     /// The set that the sessions of this connector join.
     private let sessions: SessionSet
     var deadlines = Deadlines()
+    /// Whether ``run()`` tries again whatever happens, also when the machine is not there at first. An app that syncs in
+    /// the background wants that. Who types an address wants to hear that it is wrong.
+    public var neverGivesUp = false
 
     /// - Parameters:
     ///   - code: pairs with the machine if it is not paired yet.
@@ -26,7 +42,24 @@ public struct SyncConnector: Service {
     ) {
         wish = SessionWish(startsOver: startsOver, union: union)
         self.engine = engine
-        self.address = address
+        destination = .address(address)
+        self.code = code
+        sessions = SessionSet()
+    }
+
+    /// Creates a connector to another engine of this process, which need not listen: for the tests of an app. Everything
+    /// but the network is as between two machines.
+    ///
+    /// ```swift
+    /// let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+    /// try await connector.syncOnce()
+    /// ```
+    ///
+    /// - Parameter code: pairs with the other engine if it is not paired yet.
+    public init(_ engine: SyncEngine, to other: SyncEngine, code: PairingCode? = nil) {
+        wish = SessionWish()
+        self.engine = engine
+        destination = .engine(other)
         self.code = code
         sessions = SessionSet()
     }
@@ -34,7 +67,7 @@ public struct SyncConnector: Service {
     /// Creates a connector of a listener, which waits for all sessions before it ends.
     init(_ engine: SyncEngine, to address: PeerAddress, sessions: SessionSet) {
         self.engine = engine
-        self.address = address
+        destination = .address(address)
         code = nil
         wish = SessionWish()
         self.sessions = sessions
@@ -43,6 +76,7 @@ public struct SyncConnector: Service {
     /// Connects once, syncs until both sides hold the same records, and ends.
     ///
     /// - Throws: ``PeerSyncError``.
+    @discardableResult
     public func syncOnce() async throws -> SyncReport {
         try await once(SessionCall(isOnce: true), wish, orElse: "everything was exchanged")
     }
@@ -60,7 +94,7 @@ public struct SyncConnector: Service {
     {
         try await watching {
             guard let report = try await session(call, wish) else {
-                throw PeerSyncError(.interrupted, "\(address) ended the connection before \(aim)")
+                throw PeerSyncError(.interrupted, "\(destination) ended the connection before \(aim)")
             }
             return report
         }
@@ -68,10 +102,10 @@ public struct SyncConnector: Service {
 
     /// Stays connected until the task is cancelled or the service group shuts down.
     ///
-    /// - Throws: ``PeerSyncError`` when the first attempt fails, or when a later one fails with an error that another
-    ///   attempt does not mend.
+    /// - Throws: ``PeerSyncError``: `switchedOff`; unless ``neverGivesUp`` is set, also when the first attempt
+    ///   fails, or when a later one fails with an error that another attempt does not mend.
     public func run() async throws {
-        try await watching { try await stayConnected(.untilItIsHopeless) }
+        try await watching { try await stayConnected(neverGivesUp ? .always : .untilItIsHopeless) }
     }
 
     /// Connects again and again, until the task is cancelled or the service group shuts down.
@@ -102,9 +136,9 @@ public struct SyncConnector: Service {
         let pause = pause * Double.random(in: 0.75...1.25)
         if let reason {
             engine.onEvent(
-                .retrying(address: address.description, seconds: pause / .seconds(1), reason))
+                .retrying(address: destination.description, seconds: pause / .seconds(1), reason))
         } else {
-            engine.logger.debug("trying \(address) again in \(pause)")
+            engine.logger.debug("trying \(destination) again in \(pause)")
         }
         // The pause ends early only when the connector has to end.
         try? await cancelWhenGracefulShutdown { try await Task.sleep(for: pause) }
@@ -125,10 +159,36 @@ public struct SyncConnector: Service {
     }
 
     private func attempt(_ call: SessionCall, _ wish: SessionWish?) async throws -> SyncReport? {
-        let connection = try await Dialing.connect(to: address, within: deadlines.connecting)
+        switch destination {
+        case .address(let address):
+            let connection = try await Dialing.connect(to: address, within: deadlines.connecting)
+            return try await run(connection, call, wish)
+        case .engine(let other):
+            guard try await other.store.settings.isSyncOn() else {
+                throw PeerSyncError(.peerSwitchedOff, "sync is switched off in the other engine")
+            }
+            let (near, far) = try await Pipe.make()
+            let answer = PeerSession(
+                other, far, purpose: .answer, address: destination.description, deadlines: deadlines)
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                // What ends the session there, this side hears, too.
+                group.addTask {
+                    let sessions = SessionSet()
+                    try? await other.whileWatching(sessions, stop: sessions.stopAll) {
+                        try await sessions.run(answer) { _ = try await answer.run() }
+                    }
+                }
+                return try await run(near, call, wish)
+            }
+        }
+    }
+
+    private func run(_ connection: ByteChannel, _ call: SessionCall, _ wish: SessionWish?) async throws
+        -> SyncReport?
+    {
         let session = PeerSession(
             engine, connection, purpose: .call(wish?.adding(to: call) ?? call), wish: wish,
-            address: address.description, deadlines: deadlines)
+            address: destination.description, deadlines: deadlines)
         return try await withGracefulShutdownHandler {
             try await sessions.run(session) {
                 try await withTaskCancellationHandler {

@@ -19,7 +19,7 @@ public struct SyncListener: Service {
     ///   - port: 0 picks a free port, which the event `listening` names.
     ///   - dials: machines to connect to meanwhile, and to stay connected with.
     ///   - dialsKnownPeers: whether to connect to paired machines, too, at the addresses where this one has reached
-    ///     them before. The listener says nothing when they are not there.
+    ///     them before; also to those that are paired later. The listener says nothing when they are not there.
     public init(
         _ engine: SyncEngine, host: String = "0.0.0.0", port: Int = SyncEngine.defaultPort,
         dialing dials: [PeerAddress] = [], dialsKnownPeers: Bool = false
@@ -36,7 +36,6 @@ public struct SyncListener: Service {
     /// - Throws: ``PeerSyncError`` (`cannotListen`).
     public func run() async throws {
         try await engine.checkSwitch()
-        let known = dialsKnownPeers ? try await knownAddresses() : []
         let strangers = Strangers()
         let server = try await bind(strangers)
         // Also closes connections that came during the end, and that no session serves.
@@ -51,7 +50,7 @@ public struct SyncListener: Service {
         }
         try await withGracefulShutdownHandler {
             try await engine.whileWatching(sessions, stop: stop) {
-                try await serve(server, sessions, dialing: known)
+                try await serve(server, sessions)
             }
         } onGracefulShutdown: {
             stop()
@@ -60,20 +59,19 @@ public struct SyncListener: Service {
 
     /// Takes connections, and dials, until the server is closed and all sessions have ended.
     private func serve(
-        _ server: NIOAsyncChannel<Strangers.Stranger, Never>, _ sessions: SessionSet,
-        dialing known: [PeerAddress]
+        _ server: NIOAsyncChannel<Strangers.Stranger, Never>, _ sessions: SessionSet
     ) async throws {
         let refusals = Refusals(onEvent: engine.onEvent)
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await refusals.run() }
-            for (addresses, persistence) in [
-                (dials, Reconnection.Persistence.always), (known, .quietly),
-            ] {
-                for address in addresses {
-                    var connector = SyncConnector(engine, to: address, sessions: sessions)
-                    connector.deadlines = deadlines
-                    group.addTask { [connector] in try await connector.stayConnected(persistence) }
-                }
+            for address in dials {
+                var connector = SyncConnector(engine, to: address, sessions: sessions)
+                connector.deadlines = deadlines
+                group.addTask { [connector] in try await connector.stayConnected(.always) }
+            }
+            if dialsKnownPeers {
+                let known = KnownPeers(engine, sessions: sessions, except: dials, deadlines: deadlines)
+                group.addTask { try await known.run() }
             }
             do {
                 try await server.executeThenClose { connections in
@@ -92,12 +90,6 @@ public struct SyncListener: Service {
             try await sessions.waitUntilEmpty()
             group.cancelAll()
         }
-    }
-
-    /// The addresses where this machine has reached paired machines, without those that `dials` names.
-    private func knownAddresses() async throws -> [PeerAddress] {
-        let addresses = try await engine.store.peers.all().compactMap { $0.address.flatMap(PeerAddress.init) }
-        return Set(addresses).subtracting(dials).sorted { $0.description < $1.description }
     }
 
     private func bind(_ strangers: Strangers) async throws -> NIOAsyncChannel<Strangers.Stranger, Never> {

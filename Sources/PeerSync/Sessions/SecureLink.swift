@@ -26,7 +26,12 @@ package enum SocketOptions {
     /// the other side has to wait.
     package static func wrap(_ channel: any Channel) throws -> ByteChannel {
         try apply(to: channel)
-        return try ByteChannel(
+        return try wrapPlainly(channel)
+    }
+
+    /// Wraps a connection that is no socket.
+    static func wrapPlainly(_ channel: any Channel) throws -> ByteChannel {
+        try ByteChannel(
             wrappingChannelSynchronously: channel,
             configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 4)))
     }

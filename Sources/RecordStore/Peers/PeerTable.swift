@@ -67,6 +67,7 @@ enum PeerTable {
         try db.execute(
             sql: "INSERT INTO peer (id, publicKey, name, pairedAt) VALUES (?, ?, ?, ?)",
             arguments: [formerID, Data(key), unique, pairedAt])
+        try SyncSettings.noteChanged(db)
         return try find(db, key: key)!
     }
 
@@ -82,6 +83,7 @@ enum PeerTable {
         ] {
             try db.execute(sql: sql, arguments: [peer.id])
         }
+        try SyncSettings.noteChanged(db)
     }
 
     static func progress(_ db: Database, peer: Int64, zone: Int64) throws -> PeerProgress {

@@ -40,7 +40,6 @@ public struct StorePeers: Sendable {
         try await store.database.write { [self] db in
             let peer = try PeerTable.find(db, nameOrKey: nameOrKey)
             try remove(db, peer)
-            try SyncSettings.noteChanged(db)
             return peer
         }
     }
@@ -102,7 +101,6 @@ public struct StorePeers: Sendable {
                     try store.zones.remove(db, zone)
                 }
             }
-            try SyncSettings.noteChanged(db)
             return (peer, hashes)
         }
         // Only now is it certain that no record has the files. It removes no other files, because somebody may be
@@ -186,7 +184,10 @@ public struct StorePeers: Sendable {
     /// Notes the address at which this machine reached a peer.
     package func noteAddress(_ address: String, of peer: Peer) async throws {
         try await store.database.write { db in
-            try db.execute(sql: "UPDATE peer SET address = ? WHERE id = ?", arguments: [address, peer.id])
+            try db.execute(
+                sql: "UPDATE peer SET address = ?1 WHERE id = ?2 AND address IS NOT ?1",
+                arguments: [address, peer.id])
+            if db.changesCount > 0 { try SyncSettings.noteChanged(db) }
         }
     }
 }

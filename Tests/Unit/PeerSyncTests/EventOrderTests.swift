@@ -8,6 +8,37 @@ import Testing
 
 /// An app gets one event after the other, also when several tasks of the engine have something to tell.
 struct EventOrderTests {
+    private static func names(_ events: some AsyncSequence<SyncEvent, Never>) async -> [String] {
+        var names: [String] = []
+        for await event in events {
+            guard case .paired(let name) = event else { break }
+            names.append(name)
+        }
+        return names
+    }
+
+    @Test func eachReaderGetsWhatHappensFromThenOn() async throws {
+        let channel = EventChannel { _ in }
+        channel.send(.paired(name: "before"))
+        let first = channel.stream()
+        channel.send(.paired(name: "a"))
+        let second = channel.stream()
+        channel.send(.paired(name: "b"))
+        channel.send(.storeTroubleEnded)
+        #expect(await Self.names(first) == ["a", "b"])
+        #expect(await Self.names(second) == ["b"])
+    }
+
+    /// A reader that reads nothing must not take all memory.
+    @Test func aSlowReaderMissesTheOldest() async throws {
+        let channel = EventChannel { _ in }
+        let stream = channel.stream()
+        for number in 1...EventChannel.bufferSize + 5 { channel.send(.paired(name: "\(number)")) }
+        channel.send(.storeTroubleEnded)
+        let names = await Self.names(stream)
+        #expect(names.first == "7" && names.count == EventChannel.bufferSize - 1)
+    }
+
     @Test func noEventComesWhileAnotherIsTaken() async throws {
         let identity = Identity.generate()
         let scorebook = try ScorebookStore(DatabaseQueue(), replica: identity.replicaID)

@@ -21,7 +21,7 @@ struct LoopbackMachine {
     ///   - decide: what the user says when asked.
     init(
         _ name: String, _ database: DatabaseQueue? = nil, app: AppID = .scorebook,
-        now: @escaping @Sendable () -> Int64 = RecordStore.wallClock,
+        now: (@Sendable () -> Int64)? = nil,
         decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody }
     ) throws {
         let identity = Identity.generate()
@@ -44,12 +44,15 @@ struct LoopbackMachine {
         }
     }
 
-    /// Listens on a free port of this computer while `body` runs.
-    func listening(_ body: (Int) async throws -> Void) async throws {
+    /// Listens on a port of this computer while `body` runs; on a free one if none is given.
+    func listening(
+        on port: Int = 0, dialsKnownPeers: Bool = false, _ body: (Int) async throws -> Void
+    ) async throws {
         let before = events.count
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                var listener = SyncListener(engine, host: "127.0.0.1", port: 0)
+                var listener = SyncListener(
+                    engine, host: "127.0.0.1", port: port, dialsKnownPeers: dialsKnownPeers)
                 listener.deadlines = .unhurried
                 try await listener.run()
             }
