@@ -1,6 +1,8 @@
+import AssetModel
 import NIOCore
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// The exchange of files.
 enum AssetTarget {

@@ -1,6 +1,8 @@
+import AssetModel
 import SecureChannel
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// Whole sessions, from the end of the handshake to the goodbyes.
 enum ConversationTarget {

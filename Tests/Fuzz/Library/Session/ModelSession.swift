@@ -1,6 +1,8 @@
+import AssetModel
 import SecureChannel
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// Drives a whole session as the program does, from the end of the handshake on, with a machine in memory, and with every
 /// point at which a session waits for its store, its disk or a person as a step of its own: what else goes on meanwhile

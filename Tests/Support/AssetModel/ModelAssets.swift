@@ -1,12 +1,13 @@
 import NIOCore
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// Drives the exchange of files with one peer as a session does, with files in memory of which only the length is kept,
 /// and with every point at which a session waits for its disk as a step of its own.
-struct ModelAssets {
+package struct ModelAssets {
     /// What goes on at the same time in a session.
-    enum Strand: CaseIterable {
+    package enum Strand: CaseIterable {
         case messages
         case steps
         case writing
@@ -15,7 +16,7 @@ struct ModelAssets {
     }
 
     /// What the disk makes of a file that is to be opened or finished.
-    enum Luck {
+    package enum Luck {
         case good
         case busy
         case noRoom
@@ -23,16 +24,16 @@ struct ModelAssets {
         case broken
     }
 
-    var receiver = AssetReceiver()
-    var sender = AssetSender()
+    package var receiver = AssetReceiver()
+    package var sender = AssetSender()
     /// Whole files, and how long they are.
-    private(set) var files: [AssetHash: Int64] = [:]
+    package private(set) var files: [AssetHash: Int64] = [:]
     /// What is there of others.
-    private(set) var parts: [AssetHash: Int64] = [:]
-    var inbox: [Message] = []
-    private(set) var outbox: [Message] = []
+    package private(set) var parts: [AssetHash: Int64] = [:]
+    package var inbox: [Message] = []
+    package private(set) var outbox: [Message] = []
     /// What the peer was asked for and has not answered: where the next byte of each answer is, and how many are left.
-    private(set) var asked: [Message.AssetRequest] = []
+    package private(set) var asked: [Message.AssetRequest] = []
 
     /// The files that are open, each time under another number.
     private var incoming: [AssetHash: Int] = [:]
@@ -43,29 +44,29 @@ struct ModelAssets {
     private var writing: Message.AssetChunk?
     private var toFinish: [(hash: AssetHash, hasBegun: Bool)] = []
     /// What the disk does next.
-    var luck = Luck.good
+    package var luck = Luck.good
 
     private static let zeros = ByteBuffer(repeating: 0, count: ProtocolLimits.assetChunk)
 
-    static func bytes(_ count: Int) -> ByteBuffer { zeros.getSlice(at: 0, length: count)! }
+    package static func bytes(_ count: Int) -> ByteBuffer { zeros.getSlice(at: 0, length: count)! }
 
-    init() {}
+    package init() {}
 
     /// The same files in a new session, which wants what is not there of some of them.
-    init(_ last: ModelAssets, wanting wanted: [AssetHash: Int64]) {
+    package init(_ last: ModelAssets, wanting wanted: [AssetHash: Int64]) {
         (files, parts) = (last.files, last.parts)
         for (hash, size) in wanted.sorted(by: { $0.key < $1.key }) where files[hash] == nil {
             receiver.want(hash, size: size)
         }
     }
 
-    mutating func takeOutbox() -> [Message] {
+    package mutating func takeOutbox() -> [Message] {
         defer { outbox = [] }
         return outbox
     }
 
     /// Somebody else has put a file here.
-    mutating func put(_ hash: AssetHash, size: Int64) {
+    package mutating func put(_ hash: AssetHash, size: Int64) {
         files[hash] = size
         sender.arrived([hash])
     }
@@ -74,7 +75,7 @@ struct ModelAssets {
     ///
     /// - Returns: whether there was anything to do.
     @discardableResult
-    mutating func step(_ strand: Strand) throws -> Bool {
+    package mutating func step(_ strand: Strand) throws -> Bool {
         let didWork =
             switch strand {
             case .messages: try receive()
@@ -161,10 +162,10 @@ struct ModelAssets {
         }
     }
 
-    mutating func pause() { for hash in receiver.pause() { incoming[hash] = nil } }
+    package mutating func pause() { for hash in receiver.pause() { incoming[hash] = nil } }
 
     /// The peer has not answered for long, if it has anything to answer.
-    mutating func stall() {
+    package mutating func stall() {
         guard receiver.isAwaitingAnswers, !receiver.isIdle else { return }
         for hash in receiver.stall() { incoming[hash] = nil }
     }
