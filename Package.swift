@@ -79,7 +79,7 @@ let package = Package(
         .target(
             name: "SyncSimulator",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "TestSupport",
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "AssetModel", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
