@@ -64,13 +64,22 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
-        // What the tests share: a clock, a directory, a way to wait, and random numbers that are the same in every run.
+        // What the tests share: a clock, a directory, a way to wait, a check that throws, and random numbers that are the same
+        // in every run.
         .target(name: "TestSupport", dependencies: ["SyncModel"], path: "Tests/Support/Shared"),
+        // Files in memory, and how a session exchanges them.
+        .target(
+            name: "AssetModel",
+            dependencies: [
+                "SyncModel", "SyncProtocol", "TestSupport", .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/Support/AssetModel"
+        ),
         // The simulator is a library, so that the tests run a bounded number of seeds and the command any number.
         .target(
             name: "SyncSimulator",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "TestSupport",
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "AssetModel", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -87,7 +96,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "TestSupport",
+                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "AssetModel", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Fuzz/Library",
@@ -179,7 +188,8 @@ if Context.environment["SCOREBOOK_FUZZING"] != nil {
     package.targets += [
         .target(name: "FuzzAllocations", path: "Tests/Fuzz/Allocations"),
         .executableTarget(
-            name: "fuzz", dependencies: ["FuzzTargets", "FuzzAllocations"], path: "Tests/Fuzz/Command"),
+            name: "fuzz", dependencies: ["FuzzTargets", "FuzzAllocations", "TestSupport"],
+            path: "Tests/Fuzz/Command"),
     ]
 }
 

@@ -113,32 +113,39 @@ public struct StoreAssets: Sendable {
     ///   may see: whoever learns a file's hash can claim the file.
     package func wanted(after id: Int64, in zones: [Zone]? = nil) async throws -> WantedAssets {
         guard let directory else { return WantedAssets() }
-        let (references, unstored, policy, wishes, lastLeftover) = try await store.database.read { db in
-            (
-                try AssetTable.references(db, after: id, in: zones), try UnstoredAssets.hashes(db),
-                try Self.policy(db), try AssetTable.wishes(db), try AssetTable.lastLeftover(db)
-            )
-        }
-        let candidates = references.list.filter {
-            (policy.includes($0.size) || wishes.contains($0.hash)) && !unstored.contains($0.hash)
-        }
+        var wanted = try await store.database.read { try candidates($0, after: id, in: zones) }
+        guard !wanted.list.isEmpty else { return wanted }
+        let list = wanted.list
+        let sizes = try await blocking { list.map { directory.size($0.hash) } }
+        let missing = zip(list, sizes).filter { $0.size != $1 }
+        let here = try await inOtherSize(missing.compactMap { file, size in size.map { (file, $0) } })
+        wanted.list = missing.map(\.0).filter { !here.contains($0.hash) }
+        return wanted
+    }
+
+    /// Finds what ``wanted(after:in:)`` finds, with the files that are here.
+    package func candidates(_ db: Database, after id: Int64, in zones: [Zone]? = nil) throws -> WantedAssets {
+        let references = try AssetTable.references(db, after: id, in: zones)
+        let unstored = try UnstoredAssets.hashes(db)
         var wanted = WantedAssets()
-        if !candidates.isEmpty {
-            let sizes = try await blocking { candidates.map { directory.size($0.hash) } }
-            let missing = zip(candidates, sizes).filter { $0.size != $1 }
-            let here = try await inOtherSize(missing.compactMap { file, size in size.map { (file, $0) } })
-            wanted.list = missing.map(\.0).filter { !here.contains($0.hash) }
-        }
         wanted.last = references.last
-        wanted.policy = policy
-        wanted.wishes = wishes
-        wanted.lastLeftover = lastLeftover
+        wanted.policy = try Self.policy(db)
+        wanted.wishes = try AssetTable.wishes(db)
+        wanted.lastLeftover = try AssetTable.lastLeftover(db)
+        wanted.list = references.list.filter { [wanted] in
+            (wanted.policy.includes($0.size) || wanted.wishes.contains($0.hash))
+                && !unstored.contains($0.hash)
+        }
         return wanted
     }
 
     /// Whether the store may give a file to a peer that may read these zones.
     package func isReferred(_ hash: AssetHash, in zones: [Zone]) async throws -> Bool {
-        try await store.database.read { try AssetTable.isReferred($0, hash, in: zones) }
+        try await store.database.read { try isReferred($0, hash, in: zones) }
+    }
+
+    package func isReferred(_ db: Database, _ hash: AssetHash, in zones: [Zone]) throws -> Bool {
+        try AssetTable.isReferred(db, hash, in: zones)
     }
 
     // MARK: Files that nobody needs

@@ -145,7 +145,7 @@ package struct AssetReceiver: Sendable {
         let waiting = files.filter {
             if case .waiting(let obstacle) = $0.value.state { isRetried(obstacle) } else { false }
         }
-        for (hash, file) in waiting { move(hash, to: .queued(file.obstacle)) }
+        for (hash, file) in waiting.sorted(by: { $0.key < $1.key }) { move(hash, to: .queued(file.obstacle)) }
     }
 
     /// Gives up all files under way for now, because there is no room. This side keeps the bytes that it has received.
@@ -170,12 +170,12 @@ package struct AssetReceiver: Sendable {
     }
 
     private mutating func giveUpAll() -> [AssetHash] {
-        let open = underWay.filter { if case .finishing = files[$0]?.state { false } else { true } }
+        let open = underWay.sorted().filter { if case .finishing = files[$0]?.state { false } else { true } }
         for hash in open {
             answers.drop(hash)
             notFinished(hash)
         }
-        return Array(open)
+        return open
     }
 
     // MARK: Steps
@@ -203,7 +203,8 @@ package struct AssetReceiver: Sendable {
     private typealias OpenFile = (hash: AssetHash, progress: WantedAsset.Progress, left: Int64)
 
     private var openFiles: [OpenFile] {
-        underWay.compactMap { hash in
+        // In a fixed order: the same events always lead to the same requests.
+        underWay.sorted().compactMap { hash in
             guard let file = files[hash], case .receiving(let progress) = file.state else { return nil }
             return (hash, progress, left: file.size - progress.requested)
         }

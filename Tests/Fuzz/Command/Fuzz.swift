@@ -1,6 +1,7 @@
 import Foundation
 import FuzzAllocations
 import FuzzTargets
+import TestSupport
 
 /// The entry that ``testOneInput(_:_:)`` runs.
 private let entry: FuzzEntry = {

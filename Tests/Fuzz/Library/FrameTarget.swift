@@ -1,6 +1,7 @@
 import NIOCore
 import SecureChannel
 import SyncProtocol
+import TestSupport
 
 /// The stream of bytes of a connection: however it is cut, the same comes out of it.
 enum FrameTarget {

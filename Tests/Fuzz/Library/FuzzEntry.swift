@@ -68,17 +68,3 @@ package enum FuzzEntry: String, CaseIterable, Sendable {
         try bytes.withUnsafeBytes { try run($0) }
     }
 }
-
-/// Something that must always hold, and did not.
-package struct BrokenInvariant: Error, CustomStringConvertible {
-    package let description: String
-
-    package init(description: String) {
-        self.description = description
-    }
-}
-
-/// Throws ``BrokenInvariant`` unless a condition holds.
-func expect(_ condition: Bool, _ what: @autoclosure () -> String) throws(BrokenInvariant) {
-    guard condition else { throw BrokenInvariant(description: what()) }
-}

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 
 /// Merging: a join-semilattice, whatever the states are.
 enum MergeTarget {

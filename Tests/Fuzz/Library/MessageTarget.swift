@@ -1,5 +1,6 @@
 import NIOCore
 import SyncProtocol
+import TestSupport
 
 /// Messages: what decodes is encoded again, and comes back the same.
 enum MessageTarget {

@@ -1,4 +1,5 @@
 import SecureChannel
+import TestSupport
 
 /// Pairing: whoever does not know the code gets nowhere, and whoever does only with what was made for this session.
 enum PairingTarget {

@@ -2,6 +2,7 @@ import NIOCore
 import RecordStore
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// Records: the encodings of a batch, of values, of what a store keeps of a record, and of names, dates and assets as text.
 enum RecordTarget {

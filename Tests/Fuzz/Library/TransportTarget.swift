@@ -1,4 +1,5 @@
 import SecureChannel
+import TestSupport
 
 /// Transport messages: what was sealed opens once and in order, nothing else does, and after that nothing at all.
 enum TransportTarget {

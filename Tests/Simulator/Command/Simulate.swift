@@ -54,7 +54,7 @@ struct Simulate: ParsableCommand {
         print(
             """
             \(counts.runs) runs, \(counts.writes) writes, \(counts.sessions) sessions of which \(counts.cuts) cut, \
-            \(counts.doubles) times two connections at once, \(counts.recordsMoved) records moved, \(counts.deletions) deletions, \(counts.revivals) revivals, \
+            \(counts.doubles) times two connections at once, \(counts.recordsMoved) records and \(counts.filesMoved) files moved, \(counts.deletions) deletions, \(counts.revivals) revivals, \
             \(counts.holds) holds, \(counts.restores) backups restored, \(counts.upgrades) upgrades, \
             \(counts.purged) deletions forgotten, \(counts.partings) pairings ended, \
             \(counts.startOvers) machines started over, \(counts.undone) deletions undone, \

@@ -1,3 +1,4 @@
+import AssetModel
 import GRDB
 import RecordStore
 import SyncModel
@@ -11,6 +12,8 @@ final class SimulatedReplica {
     var skew: Int64
     private(set) var database: DatabaseQueue
     private(set) var store: RecordStore
+    /// The files, which no backup of the store has.
+    let disk = ModelDisk()
     private var backup: DatabaseQueue?
     private let clock: SimulatedClock
 

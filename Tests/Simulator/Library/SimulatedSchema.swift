@@ -3,7 +3,7 @@ import RecordStore
 /// The schema of the simulated app, in two versions. The second has one more type and one more field.
 ///
 /// The schema has every delete rule, a cycle of references, a type that several others refer to, and one that needs
-/// two.
+/// two. Two types have files, one of them only in the second version.
 enum SimulatedSchema {
     static let sql = """
         CREATE TABLE Team (
@@ -17,7 +17,7 @@ enum SimulatedSchema {
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
         CREATE INDEX Member_team ON Member (team);
         CREATE TABLE Note (
-            recordName TEXT NOT NULL PRIMARY KEY, text TEXT, modificationDate TEXT,
+            recordName TEXT NOT NULL PRIMARY KEY, text TEXT, picture TEXT, modificationDate TEXT,
             member TEXT NOT NULL REFERENCES Member (recordName)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
         CREATE INDEX Note_member ON Note (member);
@@ -39,7 +39,7 @@ enum SimulatedSchema {
     static let upgrade = """
         ALTER TABLE Note ADD COLUMN mood TEXT NOT NULL DEFAULT 'plain';
         CREATE TABLE Prize (
-            recordName TEXT NOT NULL PRIMARY KEY, medal TEXT, modificationDate TEXT,
+            recordName TEXT NOT NULL PRIMARY KEY, medal TEXT, picture TEXT, modificationDate TEXT,
             member TEXT NOT NULL REFERENCES Member (recordName)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
         CREATE INDEX Prize_member ON Prize (member);
@@ -48,7 +48,8 @@ enum SimulatedSchema {
     static func schema(version: Int) throws -> RecordSchema {
         let member = FieldDefinition("member", .reference(to: "Member", rule: .cascade, isRequired: true))
         let mood = version >= 2 ? [FieldDefinition("mood")] : []
-        let prize = version >= 2 ? [RecordType("Prize", [member, FieldDefinition("medal")])] : []
+        let picture = FieldDefinition("picture", .asset)
+        let prize = version >= 2 ? [RecordType("Prize", [member, FieldDefinition("medal"), picture])] : []
         return try RecordSchema(
             [
                 RecordType(
@@ -57,7 +58,7 @@ enum SimulatedSchema {
                         FieldDefinition("team", .reference(to: "Team", rule: .cascade, isRequired: true)),
                         FieldDefinition("name"), FieldDefinition("age"),
                     ]),
-                RecordType("Note", [member, FieldDefinition("text")] + mood),
+                RecordType("Note", [member, FieldDefinition("text"), picture] + mood),
                 RecordType(
                     "Seat",
                     [
@@ -94,11 +95,13 @@ enum SimulatedSchema {
         let tables = [
             Table(type: "Team", columns: ["title"], references: [captain]),
             Table(type: "Member", columns: ["name", "age"], references: [team]),
-            Table(type: "Note", columns: version >= 2 ? ["text", "mood"] : ["text"], references: [member]),
+            Table(
+                type: "Note", columns: ["text", "picture"] + (version >= 2 ? ["mood"] : []),
+                references: [member]),
             Table(type: "Seat", columns: ["number"], references: [team, member]),
             Table(type: "Fee", columns: ["amount"], references: [member]),
         ]
         return version >= 2
-            ? tables + [Table(type: "Prize", columns: ["medal"], references: [member])] : tables
+            ? tables + [Table(type: "Prize", columns: ["medal", "picture"], references: [member])] : tables
     }
 }

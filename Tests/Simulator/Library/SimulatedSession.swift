@@ -28,6 +28,11 @@ struct SimulatedSession {
         case cut(afterBytes: Int)
         /// A machine applies this many batches, and crashes while it applies the next one.
         case crash(afterBatches: Int)
+
+        /// Draws where a line is cut: mostly between or in small messages, and now and then between pieces of files.
+        static func randomCut(_ random: inout SeededGenerator) -> End {
+            .cut(afterBytes: Int.random(in: 1...(random.oneIn(4) ? 200_000 : 1000), using: &random))
+        }
     }
 
     /// The bytes on their way to each side.
@@ -51,7 +56,7 @@ struct SimulatedSession {
     /// How many batches the machines still apply before one crashes just short of the next commit; nil if none
     /// crashes.
     private var appliesLeft: Int?
-    private let comparesEverything: Bool
+    private var call: SessionCall
     /// Whether the two machines have no other session at the same time.
     private let isAlone: Bool
     private(set) var sides: [SimulatedSide] = []
@@ -60,11 +65,11 @@ struct SimulatedSession {
     private var waiting: [Message?] = [nil, nil]
 
     init(
-        _ left: SimulatedReplica, _ right: SimulatedReplica, end: End, comparesEverything: Bool = false,
+        _ left: SimulatedReplica, _ right: SimulatedReplica, _ call: SessionCall, end: End,
         isAlone: Bool = true
     ) {
         replicas = [left, right]
-        self.comparesEverything = comparesEverything
+        self.call = call
         self.isAlone = isAlone
         switch end {
         case .never: break
@@ -92,7 +97,7 @@ struct SimulatedSession {
 
     /// Connects the two sides and ends the handshake.
     mutating func connect(_ pairing: SessionCall.Pairing) throws {
-        let call = SessionCall(pairing: pairing, comparesEverything: comparesEverything)
+        call.pairing = pairing
         sides = try [SessionPurpose.call(call), .answer].enumerated().map { [line] index, purpose in
             try SimulatedSide(replicas[index], purpose, code: Self.code) { line.send($0, to: 1 - index) }
         }
@@ -106,10 +111,13 @@ struct SimulatedSession {
     ///
     /// - Returns: whether either had anything to do.
     mutating func step(_ random: inout SeededGenerator) throws -> Bool {
-        guard line.bytesLeft != 0 else { return false }
+        guard line.bytesLeft != 0 else {
+            for side in sides { side.closeFiles() }
+            return false
+        }
         let index = Int.random(in: 0...1, using: &random)
-        let steps: [Step] = [.receive, .pump, .apply].shuffled(using: &random)
-        return try work(index, steps) || work(1 - index, steps)
+        let steps: [Step] = [.receive, .pump, .apply, .files].shuffled(using: &random)
+        return try work(index, steps, &random) || work(1 - index, steps, &random)
     }
 
     /// Checks the end of the session.
@@ -120,23 +128,35 @@ struct SimulatedSession {
             }
         }
         outcome.isCut = line.bytesLeft == 0
-        outcome.isConfirmed = sides.allSatisfy(\.machine.isInSync)
+        outcome.isConfirmed = sides[0].hasSettled || sides.allSatisfy(\.machine.isInSync)
+        if outcome.isConfirmed, !outcome.isCut, let side = sides.first(where: { !$0.areFilesSettled }) {
+            throw SimulationFailure("machine \(side.replica.number) waits for files for ever")
+        }
         outcome.resyncs = sides.reduce(0) { $0 + $1.resyncs }
         outcome.pairings = sides[0].machine.didPair ? 1 : 0
+        for side in sides { side.closeFiles() }
         outcome.expired = sides.firstIndex(where: \.hasFoundPeerExpired).map { 1 - $0 }
     }
 
+    /// Tries again to open files that another session of the same machine was receiving.
+    ///
+    /// - Returns: whether there are any.
+    func retryBusy() -> Bool { sides.map { $0.files?.retryBusy() }.contains(true) }
+
     private enum Step {
-        case receive, pump, apply
+        case receive, pump, apply, files
     }
 
     /// Lets a side do the first of the steps that it can do.
-    private mutating func work(_ index: Int, _ steps: [Step]) throws -> Bool {
+    private mutating func work(
+        _ index: Int, _ steps: [Step], _ random: inout SeededGenerator
+    ) throws -> Bool {
         for step in steps {
             switch step {
             case .receive: if try receive(index) { return true }
             case .pump: if try sides[index].pump() { return true }
             case .apply: if try apply(index) { return true }
+            case .files: if try sides[index].stepFiles(&random) { return true }
             }
         }
         return false

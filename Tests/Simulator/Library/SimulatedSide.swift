@@ -4,6 +4,7 @@ import RecordStore
 import SecureChannel
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// One machine of a simulated session: performs the actions that ``Session`` asks for, one at a time.
 final class SimulatedSide {
@@ -24,7 +25,10 @@ final class SimulatedSide {
     private let code: PairingCode
     private let send: (Message) -> Void
     private var peer: Peer?
+    private var openZones: [Zone] = []
     private var zones: [(peerZone: PeerZone, place: ReadingPlace)] = []
+    /// From the beginning of the exchange until this side sends nothing more.
+    private(set) var files: SimulatedFiles?
     /// Batches that have come and are not applied yet.
     private var arrived: [(zone: Int, batch: ChangeBatch)] = []
 
@@ -36,6 +40,8 @@ final class SimulatedSide {
     /// (`sharings`).
     private(set) var applications = 0
     private(set) var sharings = 0
+    /// Whether this side has ended the session, because both sides have the records and the files.
+    private(set) var hasSettled = false
     /// Whether the other side has missed deletions that this one has forgotten.
     private(set) var hasFoundPeerExpired = false
 
@@ -137,6 +143,8 @@ final class SimulatedSide {
                 let found = try read { try peerZone.states($0, named: names) }
                 if let message = machine.namedRead(found, zone: number) { send(message) }
             case .summarize:
+                // A peer that hears of the digest must already know whether this side wants files.
+                try files?.refresh()
                 let summary = try read { try peerZone.summary($0) }
                 try perform(machine.summarized(summary, zone: number))
             }
@@ -165,6 +173,26 @@ final class SimulatedSide {
         try perform(machine.applied([batch], zone: number))
         return .done
     }
+
+    // MARK: Files
+
+    /// Goes on with the files up to where the session waits for its disk.
+    ///
+    /// - Returns: whether there was anything to do.
+    func stepFiles(_ random: inout SeededGenerator) throws -> Bool {
+        if files?.isDone == true, machine.awaitsFiles {
+            hasSettled = true
+            try perform(machine.filesSettled())
+            return true
+        }
+        return try files?.step(&random) == true
+    }
+
+    /// Whether nothing is left to do with files, or this side has ended the session.
+    var areFilesSettled: Bool { files?.isAtRest ?? (machine.end != nil) }
+
+    /// Gives up the files that are under way, as a program does at the end of a connection.
+    func closeFiles() { files = nil }
 
     // MARK: Actions
 
@@ -228,8 +256,11 @@ final class SimulatedSide {
             try write { try zones[number].peerZone.noteBegun($0, at: token) }
         case .zone(let number, let action): try perform(action, number)
         case .noteInSync(let number, _): try perform(machine.inSyncNoted(zone: number))
-        case .authenticated, .enter, .checkPairing, .exchange, .leave: break
-        case .startOver, .noteRefused, .file:
+        case .exchange: files = SimulatedFiles(replica, in: openZones, send: send)
+        case .file(let message): try takeForFiles(message)
+        case .leave: closeFiles()
+        case .authenticated, .enter, .checkPairing: break
+        case .startOver, .noteRefused:
             throw SimulationFailure("nobody has given a reason for \(action)")
         }
     }
@@ -249,15 +280,20 @@ final class SimulatedSide {
 
     private func open(_ entries: [ZoneAgreement.Entry]) throws {
         let (store, peer) = (replica.store, try knownPeer())
-        zones = try write { db in
-            try entries.compactMap { entry in
-                try store.zones.find(db, entry.id).map {
-                    (PeerZone(store: store, zone: .one($0), peer: peer), ReadingPlace(.start))
-                }
-            }
+        openZones = try write { db in try entries.compactMap { try store.zones.find(db, $0.id) } }
+        zones = openZones.map {
+            (PeerZone(store: store, zone: .one($0), peer: peer), ReadingPlace(.start))
         }
         guard zones.count < entries.count else { return }
         try perform(machine.failed(Self.zonesChanged, toldToPeer: Self.zonesChanged))
+    }
+
+    private func takeForFiles(_ message: Message) throws {
+        do {
+            try files?.receive(message)
+        } catch let error as ProtocolError {
+            try perform(machine.failed(error, toldToPeer: error))
+        }
     }
 
     private func grants() throws -> SessionGrants {

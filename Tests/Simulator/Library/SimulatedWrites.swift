@@ -16,8 +16,10 @@ enum SimulatedWrites {
         VALUES ('Member|~|0', 'Team|~|0'), ('Member|~|1', 'Team|~|0'), ('Member|~|2', 'Team|~|1')
         """,
         """
-        INSERT INTO Note (recordName, member)
-        VALUES ('Note|~|0', 'Member|~|0'), ('Note|~|1', 'Member|~|1'), ('Note|~|2', 'Member|~|2')
+        INSERT INTO Note (recordName, member, picture)
+        VALUES ('Note|~|0', 'Member|~|0', '\(SimulatedPictures.small.json)'),
+            ('Note|~|1', 'Member|~|1', '\(SimulatedPictures.small.json)'),
+            ('Note|~|2', 'Member|~|2', '\(SimulatedPictures.large.json)')
         """,
         """
         INSERT INTO Seat (recordName, team, member)
@@ -48,7 +50,7 @@ enum SimulatedWrites {
         case 0..<5:
             let column = type.columns.randomElement(using: &random)!
             return [
-                "UPDATE \(type.type) SET \(column) = \(value(column, &random)) WHERE recordName = '\(name)'"
+                "UPDATE \(type.type) SET \(column) = \(value(column, replica, &random)) WHERE recordName = '\(name)'"
             ]
         case 5:
             let reference = type.references.randomElement(using: &random)!
@@ -77,7 +79,7 @@ enum SimulatedWrites {
         var values = ["'\(name)'"]
         for column in type.columns where column == "mood" || !random.oneIn(3) {
             columns.append(column)
-            values.append(value(column, &random))
+            values.append(value(column, replica, &random))
         }
         for reference in type.references {
             columns.append(reference.column)
@@ -101,8 +103,11 @@ enum SimulatedWrites {
         return "'\(target)|~|\(Int.random(in: 0..<poolSize, using: &random))'"
     }
 
-    private static func value(_ column: String, _ random: inout SeededGenerator) -> String {
+    private static func value(
+        _ column: String, _ replica: SimulatedReplica, _ random: inout SeededGenerator
+    ) -> String {
         switch column {
+        case "picture": SimulatedPictures.value(on: replica, &random)
         case "age", "number": "\(Int.random(in: 0...99, using: &random))"
         case "amount": "\(Double(Int.random(in: 0...999, using: &random)) / 8)"
         case "mood": "'\(["glad", "sad"].randomElement(using: &random)!)'"

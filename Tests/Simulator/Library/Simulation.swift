@@ -1,6 +1,7 @@
 import GRDB
 import RecordStore
 import SyncModel
+import SyncProtocol
 import TestSupport
 
 /// The counts of what simulations did, so that a simulation that exercised nothing is noticed.
@@ -12,6 +13,7 @@ public struct SimulationCounts: Sendable {
     /// How many times two machines had two connections.
     public var doubles = 0
     public var recordsMoved = 0
+    public var filesMoved = 0
     public var deletions = 0
     public var revivals = 0
     public var holds = 0
@@ -37,6 +39,7 @@ public struct SimulationCounts: Sendable {
         left.cuts += right.cuts
         left.doubles += right.doubles
         left.recordsMoved += right.recordsMoved
+        left.filesMoved += right.filesMoved
         left.deletions += right.deletions
         left.revivals += right.revivals
         left.holds += right.holds
@@ -79,7 +82,12 @@ public struct Simulation {
                 : try SimulatedReplica(number: number, version: version, skew: skew, clock: clock)
         }
         // Most runs begin with complete records, because a machine holds random ones for long.
-        if script.isExact || !random.oneIn(4) { try replicas[0].shell(SimulatedWrites.beginning) }
+        if script.isExact || !random.oneIn(4) {
+            try replicas[0].shell(SimulatedWrites.beginning)
+            for asset in [SimulatedPictures.small, SimulatedPictures.large] {
+                replicas[0].disk.files[asset.hash] = asset.size
+            }
+        }
         guard script.isExact else { return }
         for other in 1..<script.machines { try session(0, other, end: .never, &random) }
         clock.advance(1)
@@ -95,8 +103,11 @@ public struct Simulation {
         try simulation.goBack()
         try simulation.checkEnd()
         simulation.counts.runs = 1
+        simulation.counts.filesMoved = simulation.filesMoved
         return simulation.counts
     }
+
+    private var filesMoved: Int { replicas.reduce(0) { $0 + $1.disk.received.count } }
 
     // MARK: Steps
 
@@ -125,7 +136,7 @@ public struct Simulation {
             let end: SimulatedSession.End =
                 random.oneIn(3)
                 ? .crash(afterBatches: Int.random(in: 0...3, using: &random))
-                : .cut(afterBytes: Int.random(in: 1...1000, using: &random))
+                : .randomCut(&random)
             try session(step.machine, step.other, end: end, &random)
         case .doubleSession:
             try doubleSession(replica, replicas[step.other], &random)
@@ -223,8 +234,8 @@ public struct Simulation {
     ) throws {
         let pair = [replicas[left], replicas[right]]
         var before = try note(pair)
-        let comparesEverything = random.oneIn(8)
-        var session = SimulatedSession(pair[0], pair[1], end: end, comparesEverything: comparesEverything)
+        let call = SessionCall(isOnce: random.oneIn(2), comparesEverything: random.oneIn(8))
+        var session = SimulatedSession(pair[0], pair[1], call, end: end)
         var outcome = try session.run(&random)
         var startedOver: Set<Int> = []
         // Two machines that were not paired may each have forgotten deletions.
@@ -243,7 +254,7 @@ public struct Simulation {
             if knowsWhatOtherHas {
                 try checkStartOver(pair[expired], before[expired], with: pair[1 - expired])
             }
-            session = SimulatedSession(pair[0], pair[1], end: end, comparesEverything: comparesEverything)
+            session = SimulatedSession(pair[0], pair[1], call, end: end)
             outcome = try session.run(&random)
         }
         counts.sessions += 1
@@ -315,16 +326,16 @@ public struct Simulation {
     private mutating func quiesce() throws {
         var random = SeededGenerator(seed: script.setup &+ 1)
         for _ in 0..<(4 * script.machines + 4) {
-            let movedBefore = counts.recordsMoved
+            let before = (counts.recordsMoved, filesMoved)
             for index in 0..<script.machines {
                 try session(index, (index + 1) % script.machines, end: .never, &random)
             }
             for link in cutLinks.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
                 try session(link[0], link[1], end: .never, &random)
             }
-            if counts.recordsMoved == movedBefore { return }
+            if (counts.recordsMoved, filesMoved) == before { return }
         }
-        throw SimulationFailure("records keep moving although nobody writes")
+        throw SimulationFailure("records or files keep moving although nobody writes")
     }
 
     /// In some runs, lets all machines forget old deletions, and then brings a machine back that was away since its
@@ -366,6 +377,7 @@ public struct Simulation {
     private mutating func checkPair(_ pair: [SimulatedReplica], _ before: [[RecordName: RecordState]]) throws
     {
         let after = try pair.map { try $0.states() }
+        try FileRules.check(pair, after)
         let lives = after.map { $0.values.filter(\.isLive).sorted { $0.name < $1.name } }
         let fields = lives.map { $0.map { ($0.name, $0.fields) } }
         guard fields[0].elementsEqual(fields[1], by: { $0 == $1 }) else {
@@ -436,6 +448,7 @@ public struct Simulation {
             try check(replica, states[replica.number], status)
         }
         try checkNothingLost(states)
+        try FileRules.check(replicas, states)
         let newest = replicas.filter { $0.version >= 2 }
         for group in [replicas.filter { $0.version < 2 }, newest] {
             guard let first = try group.first?.rows() else { continue }
@@ -559,7 +572,8 @@ extension FieldValue {
         case .real(let real): "\(real)"
         case .text(let text): "'\(text)'"
         case .reference(let name): "'\(name)'"
-        case .date, .blob, .asset: "never simulated"
+        case .asset(let asset): "'\(asset.json)'"
+        case .date, .blob: "never simulated"
         }
     }
 }

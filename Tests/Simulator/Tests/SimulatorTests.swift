@@ -23,6 +23,7 @@ import Testing
         #expect(total.writes > 300)
         #expect(total.cuts > 10)
         #expect(total.doubles > 10)
+        #expect(total.filesMoved > 100)
         #expect(total.deletions > 10)
         #expect(total.revivals > 0)
         #expect(total.holds > 100)

@@ -1,6 +1,8 @@
+import AssetModel
 import NIOCore
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// The exchange of files.
 enum AssetTarget {
@@ -12,7 +14,9 @@ enum AssetTarget {
     static func size(_ hash: AssetHash) -> Int64 { sizes[Int(hash.bytes[0])] }
 
     /// Something that happens here, whatever the peer does.
-    private static func happen(_ operation: Int, _ input: inout FuzzInput, _ side: inout ModelAssets) {
+    private static func happen(_ operation: Int, _ input: inout FuzzInput, _ side: inout ModelAssets)
+        throws
+    {
         switch operation {
         case 0:
             let hash = input.pick(FuzzRecords.hashes)
@@ -25,7 +29,7 @@ enum AssetTarget {
         case 6: side.receiver.retryTooLarge()
         default:
             let hash = input.pick(FuzzRecords.hashes)
-            side.put(hash, size: size(hash))
+            try side.put(hash, size: size(hash))
         }
     }
 
@@ -37,7 +41,7 @@ enum AssetTarget {
             while !input.isAtEnd {
                 let operation = input.number(below: 16)
                 switch operation {
-                case 0...6: happen(operation, &input, &side)
+                case 0...6: try happen(operation, &input, &side)
                 case 7:
                     side.receiver.keepOnly([input.pick(FuzzRecords.hashes), input.pick(FuzzRecords.hashes)])
                 case 8:
@@ -108,8 +112,8 @@ enum AssetTarget {
             let operation = input.byte()
             let index = Int(operation & 1)
             switch operation >> 1 & 15 {
-            case 0, 1: happen(0, &input, &sides[index])
-            case let number where number < 8: happen(Int(number), &input, &sides[index])
+            case 0, 1: try happen(0, &input, &sides[index])
+            case let number where number < 8: try happen(Int(number), &input, &sides[index])
             case 8, 9, 10, 11: try sides[index].step(input.pick(ModelAssets.Strand.allCases))
             case 12, 13: carry(&sides)
             default:

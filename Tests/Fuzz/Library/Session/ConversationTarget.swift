@@ -1,6 +1,8 @@
+import AssetModel
 import SecureChannel
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// Whole sessions, from the end of the handshake to the goodbyes.
 enum ConversationTarget {
@@ -34,7 +36,7 @@ enum ConversationTarget {
         for _ in 0..<input.number(below: 6) { write(&input, &machine) }
         let flags = input.byte()
         for (index, hash) in FuzzRecords.hashes.prefix(4).enumerated() {
-            if flags >> index & 1 == 1 { machine.files.put(hash, size: AssetTarget.size(hash)) }
+            if flags >> index & 1 == 1 { machine.files.disk.files[hash] = AssetTarget.size(hash) }
             if flags >> (index + 4) & 1 == 1 { machine.wantedFiles[hash] = AssetTarget.size(hash) }
         }
         return machine
@@ -51,7 +53,7 @@ enum ConversationTarget {
     }
 
     /// Something that happens at a machine, whatever the other side does.
-    private static func happen(_ input: inout FuzzInput, _ side: inout ModelSession) {
+    private static func happen(_ input: inout FuzzInput, _ side: inout ModelSession) throws {
         let hash = input.pick(FuzzRecords.hashes)
         let size = AssetTarget.size(hash)
         switch input.number(below: 12) {
@@ -67,7 +69,7 @@ enum ConversationTarget {
         case 7: side.machine.files.pause()
         case 8: side.machine.files.receiver.resume()
         case 9, 10: side.want(hash, size: size)
-        default: side.machine.files.put(hash, size: size)
+        default: try side.machine.files.put(hash, size: size)
         }
     }
 
@@ -98,7 +100,7 @@ enum ConversationTarget {
                 write(&input, &side.machine)
                 side.storeChanged()
             case 1: side.storeChanged()
-            case 2: happen(&input, &side)
+            case 2: try happen(&input, &side)
             case 3:
                 if input.number(below: 4) == 0 { try side.cut() } else { side.left() }
             case 4, 5: try side.step(input.pick(ModelSession.Strand.allCases))
@@ -155,7 +157,7 @@ enum ConversationTarget {
                 sides[index].storeChanged()
             case 2: sides[index].storeChanged()
             case 3...6: try sides[index].step(input.pick(ModelSession.Strand.allCases))
-            case 7: happen(&input, &sides[index])
+            case 7: try happen(&input, &sides[index])
             case 8...10: carry(&sides)
             // The line is cut, and the two meet again.
             case 11:
@@ -243,7 +245,7 @@ enum ConversationTarget {
             let (files, others) = (side.machine.files, other.machine.files)
             try expect(!files.receiver.isAwaitingAnswers, "an answer is missing")
             let lacking = side.machine.wantedFiles.keys.filter {
-                files.files[$0] == nil && others.files[$0] != nil
+                files.disk.files[$0] == nil && others.disk.files[$0] != nil
             }
             try expect(lacking.isEmpty, "\(lacking.count) files never come")
         }

@@ -1,3 +1,4 @@
+import AssetModel
 import NIOCore
 import SyncModel
 import SyncProtocol

@@ -1,5 +1,6 @@
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// What two sides make of each other's hellos: the same.
 enum MeetingTarget {

@@ -1,6 +1,8 @@
+import AssetModel
 import SecureChannel
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// One machine in memory: whom it is paired with, its zones and files, and what its user says. It outlives its sessions.
 struct ModelMachine {

@@ -1,6 +1,8 @@
+import AssetModel
 import SecureChannel
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// Drives a whole session as the program does, from the end of the handshake on, with a machine in memory, and with every
 /// point at which a session waits for its store, its disk or a person as a step of its own: what else goes on meanwhile
@@ -45,7 +47,6 @@ struct ModelSession {
     private var isExchanging = false
     private var hasLeft = false
     private var hasStoreChanged = false
-    private var told: Message.AssetsWanted?
     /// The store fails the next time that it is asked for something.
     var isStoreFailing = false
     /// What has come and was not dealt with, in order.
@@ -231,14 +232,9 @@ struct ModelSession {
         } catch let error as ProtocolError {
             return [.hand { $0.failed(error, toldToPeer: error) }]
         }
+        machine.files.tell()
         for message in machine.files.takeOutbox() { try send(message) }
-        let remaining = machine.files.receiver.remaining
-        if told != remaining {
-            told = remaining
-            try send(.assetsWanted(remaining))
-        }
-        let isDone = machine.files.receiver.isIdle && machine.files.sender.isPeerIdle
-        if session.awaitsFiles, isDone { return [.hand { $0.filesSettled() }] }
+        if session.awaitsFiles, machine.files.isDone { return [.hand { $0.filesSettled() }] }
         return didWork ? [] : nil
     }
 

@@ -1,6 +1,7 @@
 import SecureChannel
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// What must hold of a session, whoever is at the other end: it asks for each thing once and in its turn, tells nothing to
 /// somebody who is not paired, and ends once.

@@ -1,12 +1,13 @@
 import NIOCore
 import SyncModel
 import SyncProtocol
+import TestSupport
 
-/// Drives the exchange of files with one peer as a session does, with files in memory of which only the length is kept,
-/// and with every point at which a session waits for its disk as a step of its own.
-struct ModelAssets {
+/// Drives the exchange of files with one peer as a session does, with files in memory, and with every point at which a
+/// session waits for its disk as a step of its own.
+package struct ModelAssets {
     /// What goes on at the same time in a session.
-    enum Strand: CaseIterable {
+    package enum Strand: CaseIterable {
         case messages
         case steps
         case writing
@@ -15,7 +16,7 @@ struct ModelAssets {
     }
 
     /// What the disk makes of a file that is to be opened or finished.
-    enum Luck {
+    package enum Luck {
         case good
         case busy
         case noRoom
@@ -23,64 +24,86 @@ struct ModelAssets {
         case broken
     }
 
-    var receiver = AssetReceiver()
-    var sender = AssetSender()
-    /// Whole files, and how long they are.
-    private(set) var files: [AssetHash: Int64] = [:]
-    /// What is there of others.
-    private(set) var parts: [AssetHash: Int64] = [:]
-    var inbox: [Message] = []
-    private(set) var outbox: [Message] = []
+    package var receiver = AssetReceiver()
+    package var sender = AssetSender()
+    package let disk: ModelDisk
+    /// Whether the peer may have a file: a record that it may see refers to the file.
+    package var mayPeerHave: (AssetHash) throws -> Bool = { _ in true }
+    package var inbox: [Message] = []
+    package private(set) var outbox: [Message] = []
     /// What the peer was asked for and has not answered: where the next byte of each answer is, and how many are left.
-    private(set) var asked: [Message.AssetRequest] = []
+    package private(set) var asked: [Message.AssetRequest] = []
 
-    /// The files that are open, each time under another number.
-    private var incoming: [AssetHash: Int] = [:]
-    private var openings = 0
+    /// The files that are open.
+    private var incoming: [AssetHash: IncomingFile] = [:]
     private var opening: (hash: AssetHash, size: Int64)?
-    /// What has come, with the number of the file that was open then, and holds it.
-    private var arrivals: [(chunk: Message.AssetChunk, opening: Int?)] = []
-    private var writing: Message.AssetChunk?
-    private var toFinish: [(hash: AssetHash, hasBegun: Bool)] = []
+    /// What has come, with the file that was open then.
+    private var arrivals: [(chunk: Message.AssetChunk, file: IncomingFile?)] = []
+    private var writing: (chunk: Message.AssetChunk, file: IncomingFile)?
+    /// The file is no longer one of the open ones once its end has begun.
+    private var toFinish: [(hash: AssetHash, begun: IncomingFile?)] = []
+    private var told: Message.AssetsWanted?
     /// What the disk does next.
-    var luck = Luck.good
+    package var luck = Luck.good
 
     private static let zeros = ByteBuffer(repeating: 0, count: ProtocolLimits.assetChunk)
 
-    static func bytes(_ count: Int) -> ByteBuffer { zeros.getSlice(at: 0, length: count)! }
+    package static func bytes(_ count: Int) -> ByteBuffer { zeros.getSlice(at: 0, length: count)! }
 
-    init() {}
+    package init(on disk: ModelDisk = ModelDisk()) {
+        self.disk = disk
+    }
 
     /// The same files in a new session, which wants what is not there of some of them.
-    init(_ last: ModelAssets, wanting wanted: [AssetHash: Int64]) {
-        (files, parts) = (last.files, last.parts)
-        for (hash, size) in wanted.sorted(by: { $0.key < $1.key }) where files[hash] == nil {
+    package init(_ last: ModelAssets, wanting wanted: [AssetHash: Int64]) {
+        self.init(on: last.disk)
+        for (hash, size) in wanted.sorted(by: { $0.key < $1.key }) where disk.files[hash] == nil {
             receiver.want(hash, size: size)
         }
     }
 
-    mutating func takeOutbox() -> [Message] {
+    /// Whether both sides have the files that they want and can get.
+    package var isDone: Bool { receiver.isIdle && sender.isPeerIdle }
+
+    package mutating func takeOutbox() -> [Message] {
         defer { outbox = [] }
         return outbox
     }
 
     /// Somebody else has put a file here.
-    mutating func put(_ hash: AssetHash, size: Int64) {
-        files[hash] = size
-        sender.arrived([hash])
+    package mutating func put(_ hash: AssetHash, size: Int64) throws {
+        disk.files[hash] = size
+        try arrived(hash)
+    }
+
+    /// A file is here now. The peer hears of it if it has asked for it in vain.
+    package mutating func arrived(_ hash: AssetHash) throws {
+        if sender.owed.contains(hash), try mayPeerHave(hash) { sender.arrived([hash]) }
+    }
+
+    /// The peer may have more files now. It hears of those that are here and that it has asked for in vain.
+    package mutating func tellOwed() throws {
+        for hash in sender.owed.sorted() where disk.files[hash] != nil { try arrived(hash) }
+    }
+
+    /// Tells the peer how much this side is going to ask for, when that has changed.
+    package mutating func tell() {
+        guard told != receiver.remaining else { return }
+        told = receiver.remaining
+        outbox.append(.assetsWanted(receiver.remaining))
     }
 
     /// Goes on with a strand up to where it has to wait the next time.
     ///
     /// - Returns: whether there was anything to do.
     @discardableResult
-    mutating func step(_ strand: Strand) throws -> Bool {
+    package mutating func step(_ strand: Strand) throws -> Bool {
         let didWork =
             switch strand {
             case .messages: try receive()
             case .steps: try goOn()
             case .writing: write()
-            case .finishing: finish()
+            case .finishing: try finish()
             case .serving: try serve()
             }
         let owed = asked.reduce(0) { $0 + Int64($1.length) }
@@ -131,7 +154,7 @@ struct ModelAssets {
         switch receiver.nextStep() {
         case nil: return false
         case .open(let hash, let size): opening = (hash, size)
-        case .finish(let hash): toFinish.append((hash, false))
+        case .finish(let hash): toFinish.append((hash, nil))
         case .request(let request):
             try expect(
                 request.length > 0 && request.length <= UInt64(ProtocolLimits.assetWindow),
@@ -143,52 +166,46 @@ struct ModelAssets {
     }
 
     private mutating func opened(_ hash: AssetHash, _ size: Int64) {
-        if files[hash] == size { return receiver.isPresent(hash) }
-        let isHeld = writing?.hash == hash || arrivals.contains { $0.chunk.hash == hash && $0.opening != nil }
-        if isHeld || luck == .busy { return receiver.isBusy(hash) }
+        if disk.files[hash] == size { return receiver.isPresent(hash) }
         switch luck {
+        case .busy: receiver.isBusy(hash)
         case .noRoom: receiver.hasNoRoom(hash)
         case .full, .broken:
             receiver.notFinished(hash)
             pause()
-        default:
-            // What is there of a file of another length is not of this one.
-            let there = (parts[hash] ?? 0) <= size ? parts[hash] ?? 0 : 0
-            guard receiver.opened(hash, at: there) else { return }
-            parts[hash] = there
-            openings += 1
-            incoming[hash] = openings
+        case .good:
+            guard let file = disk.receive(hash, size: size) else { return receiver.isBusy(hash) }
+            if receiver.opened(hash, at: file.count) { incoming[hash] = file }
         }
     }
 
-    mutating func pause() { for hash in receiver.pause() { incoming[hash] = nil } }
+    package mutating func pause() { for hash in receiver.pause() { incoming[hash] = nil } }
 
     /// The peer has not answered for long, if it has anything to answer.
-    mutating func stall() {
+    package mutating func stall() {
         guard receiver.isAwaitingAnswers, !receiver.isIdle else { return }
         for hash in receiver.stall() { incoming[hash] = nil }
     }
 
     private mutating func write() -> Bool {
-        if let chunk = writing {
+        if let (chunk, file) = writing {
             writing = nil
-            parts[chunk.hash, default: 0] += Int64(chunk.bytes.readableBytes)
+            file.append(chunk.bytes.readableBytes)
             receiver.wrote(chunk.hash, count: chunk.bytes.readableBytes)
             return true
         }
         guard !arrivals.isEmpty else { return false }
-        let (chunk, opening) = arrivals.removeFirst()
-        guard let opening, opening == incoming[chunk.hash], parts[chunk.hash] == Int64(chunk.offset)
-        else { return true }
-        if luck == .full { pause() } else { writing = chunk }
+        let (chunk, file) = arrivals.removeFirst()
+        guard let file, file === incoming[chunk.hash], file.count == Int64(chunk.offset) else { return true }
+        if luck == .full { pause() } else { writing = (chunk, file) }
         return true
     }
 
-    private mutating func finish() -> Bool {
-        guard let (hash, hasBegun) = toFinish.first else { return false }
-        guard hasBegun else {
-            if incoming.removeValue(forKey: hash) != nil {
-                toFinish[0].hasBegun = true
+    private mutating func finish() throws -> Bool {
+        guard let (hash, begun) = toFinish.first else { return false }
+        guard let begun else {
+            if let file = incoming.removeValue(forKey: hash) {
+                toFinish[0].begun = file
             } else {
                 toFinish.removeFirst()
                 receiver.notFinished(hash)
@@ -196,9 +213,11 @@ struct ModelAssets {
             return true
         }
         toFinish.removeFirst()
-        let size = parts.removeValue(forKey: hash) ?? 0
-        if luck != .broken { put(hash, size: size) }
-        receiver.finished(hash, isIntact: luck != .broken)
+        let isIntact = luck != .broken
+        let isWhole = begun.finish(isIntact: isIntact)
+        try expect(isWhole || !isIntact, "a file of another size is taken for \(hash)")
+        if isWhole { try arrived(hash) }
+        receiver.finished(hash, isIntact: isWhole)
         return true
     }
 
@@ -213,7 +232,7 @@ struct ModelAssets {
         }
         guard let piece = sender.nextPiece else { return available != nil }
         try expect((1...ProtocolLimits.assetChunk).contains(piece.count), "a piece of \(piece.count) bytes")
-        let size = files[piece.hash]
+        let size = try mayPeerHave(piece.hash) ? disk.files[piece.hash] : nil
         guard let size, piece.offset <= UInt64(size), piece.count <= size - Int64(piece.offset) else {
             sender.isMissing(piece.hash, isOwed: size == nil)
             outbox.append(.assetMissing(piece.hash))
