@@ -48,6 +48,8 @@ final class WorkingRecord {
         let alteredFields: Set<String>
         /// Those of them that are references, and empty in the row.
         let emptiedFields: Set<String>
+        /// Whether the store may know references of the record that no row shows. A row that is gone does not tell.
+        let mayHaveHeldReferences: Bool
         /// The id of the record in the digest; nil when the digest does not count the record.
         let countedID: RecordID?
         let sourcePeer: Int64?

@@ -201,7 +201,7 @@ extension WorkingSet {
 
     private func saveHeldReferences(_ record: WorkingRecord, _ placement: RecordStatus) throws {
         // A reference that was empty in the row may have another value by now.
-        if record.original.map({ $0.status != .inTable || !$0.alteredFields.isEmpty }) == true {
+        if record.original?.mayHaveHeldReferences == true {
             try HeldReferenceTable.remove(db, of: record.name)
         }
         let targets = HeldReferenceTable.targets(record.state, placement, emptied: record.emptiedFields)

@@ -22,7 +22,7 @@ final class SimulatedReplica {
         self.version = version
         self.skew = skew
         self.clock = clock
-        database = try Self.open(clock: clock, skew: skew)
+        database = try DatabaseQueue()
         try database.write { db in
             try db.execute(sql: SimulatedSchema.sql)
             if version >= 2 { try db.execute(sql: SimulatedSchema.upgrade) }
@@ -31,18 +31,6 @@ final class SimulatedReplica {
     }
 
     var key: [UInt8] { [UInt8](repeating: UInt8(number + 1), count: 32) }
-
-    /// Opens a database whose `julianday()`, which the capture triggers call, gives the simulation's time.
-    private static func open(clock: SimulatedClock, skew: Int64) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.prepareDatabase { db in
-            db.add(
-                function: DatabaseFunction("julianday", argumentCount: 0) { _ in
-                    Double(clock.milliseconds + skew) / 86_400_000 + 2_440_587.5
-                })
-        }
-        return try DatabaseQueue(configuration: configuration)
-    }
 
     private static func store(
         _ database: DatabaseQueue, _ number: Int, _ version: Int, _ clock: SimulatedClock, _ skew: Int64
@@ -80,7 +68,7 @@ final class SimulatedReplica {
 
     /// Keeps a copy of the store file.
     func makeBackup() throws {
-        let copy = try Self.open(clock: clock, skew: skew)
+        let copy = try DatabaseQueue()
         try database.backup(to: copy)
         backup = copy
     }
