@@ -99,26 +99,19 @@ import Testing
     }
 
     @Test(arguments: [
-        "DROP TABLE unsyncedRecord",
-        "DROP TABLE formerPeer; CREATE TABLE formerPeer (publicKey BLOB, zone INTEGER)",
+        ("UPDATE syncState SET value = 1000 WHERE name = 'formatVersion'", "newer version of the program"),
+        ("INSERT INTO grdb_migrations VALUES ('scorebook 1000')", "newer version of the program"),
+        ("DROP TABLE unsyncedRecord", "lacks tables of its format"),
+        (
+            "DROP TABLE formerPeer; CREATE TABLE formerPeer (publicKey BLOB, zone INTEGER)",
+            "lacks tables of its format"
+        ),
     ])
-    func aStoreWithoutATableOfItsFormatIsRefusedAndLeftAsItIs(sql: String) async throws {
+    func aStoreOfAnotherVersionIsRefusedAndLeftAsItIs(sql: String, part: String) async throws {
         try await withMachine { kitchen in
             try await kitchen.importHousehold()
             try kitchen.write(sql)
-            try await expectRefused(kitchen, 65, "lacks tables of its format")
-        }
-    }
-
-    @Test(arguments: [
-        "UPDATE syncState SET value = 1000 WHERE name = 'formatVersion'",
-        "INSERT INTO grdb_migrations VALUES ('scorebook 1000')",
-    ])
-    func aStoreOfANewerVersionIsRefusedAndLeftAsItIs(sql: String) async throws {
-        try await withMachine { kitchen in
-            try await kitchen.importHousehold()
-            try kitchen.write(sql)
-            try await expectRefused(kitchen, 65, "newer version of the program")
+            try await expectRefused(kitchen, 65, part)
         }
     }
 
