@@ -32,7 +32,7 @@ struct ChangePoll: Sendable {
             try await store.assets.storeFiles()
             trouble.succeeded(.changes)
         } catch {
-            if !Task.isCancelled { trouble.failed(.changes, because: error) }
+            trouble.failed(.changes, because: error)
         }
     }
 }

@@ -23,7 +23,9 @@ final class StoreTrouble: Sendable {
         self.onEvent = onEvent
     }
 
+    /// Does nothing in a cancelled task: GRDB throws when such a task accesses the store, which is an ordinary end.
     func failed(_ subject: Subject, because error: any Error) {
+        guard !Task.isCancelled else { return }
         logger.warning("a look at the store failed: \(error)")
         let reason = PeerSyncError(store: error)
         let isNews = told.withLock { told in

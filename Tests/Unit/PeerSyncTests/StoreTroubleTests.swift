@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Logging
 import Scorebook
 import Synchronization
 import TestSupport
@@ -9,6 +10,16 @@ import Testing
 
 /// Whoever watches a store that cannot be looked at says so once, and says when it is over.
 struct StoreTroubleTests {
+    @Test(arguments: [false, true]) func aWatchThatEndsHasNoTrouble(isCancelled: Bool) async {
+        let count = Mutex(0)
+        let trouble = StoreTrouble(Logger(label: "test")) { _ in count.withLock { $0 += 1 } }
+        await Task {
+            if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+            trouble.failed(.changes, because: CancellationError())
+        }.value
+        #expect(count.withLock { $0 } == (isCancelled ? 0 : 1))
+    }
+
     @Test(.timeLimit(.minutes(5))) func whatOthersWroteAndCannotBeTakenInIsTold() async throws {
         let files = try TemporaryDirectory()
         defer { files.remove() }
