@@ -4,7 +4,7 @@ import SyncModel
 
 /// The result of a check of every record of a store.
 public struct StoreCheck: Sendable, Equatable {
-    /// A record whose row and metadata do not agree.
+    /// A record whose row, metadata and places in the store's lists do not agree.
     public struct Finding: Sendable, Hashable {
         public enum Kind: String, Sendable, Encodable {
             /// The table has a row that sync does not know: somebody wrote it without the triggers, or its metadata is
@@ -53,5 +53,7 @@ public struct StoreCheck: Sendable, Equatable {
     public var isMendable: Bool { findings.allSatisfy(\.kind.isMendable) }
 
     /// Whether the check has found no fault.
-    public var isSound: Bool { findings.isEmpty && digests.allSatisfy { $0.kept == $0.found } }
+    public var isSound: Bool { findings.isEmpty && areDigestsEqual }
+
+    var areDigestsEqual: Bool { digests.allSatisfy { $0.kept == $0.found } }
 }

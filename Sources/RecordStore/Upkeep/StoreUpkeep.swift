@@ -85,8 +85,8 @@ public struct StoreUpkeep: Sendable {
     ///
     /// It stamps a row that sync has missed right after the last write that sync knows of it; otherwise with the time
     /// of the row's `modificationDate`; and only without either with this moment. So the row beats nothing that another
-    /// machine wrote later. It forgets the metadata of rows that are gone. In the next session every peer then compares
-    /// everything, so that their records come back.
+    /// machine wrote later. It forgets the metadata of rows that are gone. Unless only lists were wrong, every peer then
+    /// compares everything in the next session, so that their records come back.
     ///
     /// - Returns: the result of the check before the repair.
     @discardableResult
@@ -99,11 +99,9 @@ public struct StoreUpkeep: Sendable {
             try UnsyncedRecords.noteSize(db, name, zone: zone)
         }
         let findings = found.findings.filter(\.kind.isMendable)
-        guard !findings.isEmpty || found.digests.contains(where: { $0.kept != $0.found }) else {
-            return found
-        }
+        guard !findings.isEmpty || !found.areDigestsEqual else { return found }
         try retake(db, findings.filter { $0.kind != .wrongIndex })
-        try reindex(db, findings.filter { $0.kind == .wrongIndex })
+        try reindex(db, findings)
         for zone in try Zones.all(db) {
             try AssetTable.rebuild(db, zone: zone.row) { note in
                 try store.listing.forEachState(db, zone: .one(zone)) { try note($0) }
@@ -113,9 +111,14 @@ public struct StoreUpkeep: Sendable {
         for (zone, digests) in zip(try Zones.all(db), try check(db).digests) {
             try Zones.setDigest(db, zone.row, digests.found)
         }
-        try db.execute(
-            sql: "UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0")
-        try Generations.startOver(db)
+        // Lists alone say nothing of what the peers hold.
+        if findings.contains(where: { $0.kind != .wrongIndex }) || !found.areDigestsEqual {
+            try db.execute(
+                sql: """
+                    UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
+                    """)
+            try Generations.startOver(db)
+        }
         return found
     }
 
@@ -148,7 +151,6 @@ public struct StoreUpkeep: Sendable {
 
     /// Saves records anew, with their references that no row shows.
     private func reindex(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
-        guard !findings.isEmpty else { return }
         let set = try WorkingSet(db, store.tables)
         for finding in findings {
             // Another program may have written a name that is none.

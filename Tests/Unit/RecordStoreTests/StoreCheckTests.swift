@@ -96,6 +96,28 @@ struct StoreCheckTests {
         #expect(try b.rows("SELECT recordName FROM Book") == ["Book|~|1", "Book|~|2"])
     }
 
+    /// A list alone says nothing of what the peers hold, so nobody has to compare everything.
+    @Test func aListThatIsMendedKeepsTheTokens() async throws {
+        let token = "SELECT receivedSequence FROM peerZone WHERE receivedGeneration IS NOT NULL"
+        try b.shell("INSERT INTO Shelf (recordName) VALUES ('Shelf|~|2')")
+        try await a.sync(with: b)
+        let before = try a.rows(token)
+        #expect(!before.isEmpty)
+        try a.shell("INSERT INTO heldReference (recordName, target) VALUES ('Book|~|1', 'Author|~|1')")
+        try await repair()
+        #expect(try a.rows(token) == before)
+        #expect(try await a.send(to: b) == 0)
+    }
+
+    @Test func aRecordWithTwoFaultsIsMendedWhole() async throws {
+        try a.shell("INSERT INTO heldReference (recordName, target) VALUES ('Book|~|1', 'Author|~|1')")
+        try pastTheTriggers("UPDATE Book SET title = 'Persuasion'")
+        #expect(try await check() == ["changedRow Book|~|1", "digest"])
+        try await repair()
+        #expect(try a.rows("SELECT * FROM heldReference") == [])
+        try await expectEqual()
+    }
+
     @Test func aRowThatVanishedComesBackFromAPeer() async throws {
         try pastTheTriggers("DELETE FROM Book")
         #expect(try await check() == ["missingRow Book|~|1", "digest"])
