@@ -103,6 +103,9 @@ import Testing
         ("INSERT INTO grdb_migrations VALUES ('scorebook 1000')", "newer version of the program"),
         ("DROP TABLE unsyncedRecord", "lacks tables of its format"),
         (
+            "ALTER TABLE peerSession DROP COLUMN start", "lacks tables of its format"
+        ),
+        (
             "DROP TABLE formerPeer; CREATE TABLE formerPeer (publicKey BLOB, zone INTEGER)",
             "lacks tables of its format"
         ),

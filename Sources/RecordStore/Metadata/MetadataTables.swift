@@ -216,8 +216,14 @@ enum MetadataTables {
                 "this store was written by a newer version of the program (format \(version); this one knows "
                     + "\(formatVersion)); install the newer version to open it")
         }
-        let hasPeerNumbers = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('formerPeer') WHERE name = 'id')"
-        guard try db.tableExists("unsyncedRecord"), try Bool.fetchOne(db, sql: hasPeerNumbers) == true else {
+        // The last ones that were added.
+        let columns = [("unsyncedRecord", "zone"), ("formerPeer", "id"), ("peerSession", "start")]
+        let hasAll = try columns.allSatisfy { table, column in
+            try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = ?)",
+                arguments: [table, column]) == true
+        }
+        guard hasAll else {
             throw RecordStoreError(
                 .corrupt,
                 "the store lacks tables of its format: the file is damaged, or a program from before the first release "
