@@ -34,10 +34,10 @@ public final class ScorebookStore: Sendable {
     ///
     /// - Parameters:
     ///   - replica: the id under which this machine writes.
-    ///   - assets: the directory of the picture files. It belongs to this scorebook alone.
+    ///   - assetDirectory: the directory of the picture files. It belongs to this scorebook alone.
     ///   - now: a wall clock of the caller's, for tests, in milliseconds since 1970; by default the machine's.
-    /// - Throws: ``RecordStoreError``: `newerFormat` when a newer version of the program wrote the scorebook, which
-    ///   stays unchanged; errors of SQLite.
+    /// - Throws: ``RecordStoreError``: `newerFormat` when a newer version of the program wrote the scorebook, and
+    ///   `corrupt`, both of which leave it unchanged; errors of SQLite.
     public init(
         _ database: any DatabaseWriter, replica: ReplicaID, assetDirectory: AssetDirectory? = nil,
         now: (@Sendable () -> Int64)? = nil

@@ -15,6 +15,8 @@ final class EventChannel: Sendable {
         self.handler = Mutex(handler)
     }
 
+    deinit { for reader in readers.elements { reader.finish() } }
+
     func send(_ event: SyncEvent) {
         handler.withLock { handler in
             handler(event)

@@ -82,7 +82,7 @@ public final class SyncEngine: Sendable {
     }
 
     /// A new stream of what happens from now on, for each reader that asks. A reader that lags by more than 1,000 events
-    /// misses the oldest of them.
+    /// misses the oldest of them. The stream ends with the engine.
     public var events: AsyncStream<SyncEvent> { channel.stream() }
 
     var onEvent: @Sendable (SyncEvent) -> Void { channel.send }

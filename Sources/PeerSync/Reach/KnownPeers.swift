@@ -12,7 +12,7 @@ final class KnownPeers: Sendable {
     private let sessions: SessionSet
     private let deadlines: Deadlines
     private let exceptions: Set<PeerAddress>
-    /// The addresses that this dials, and for each whether the settings have changed since it began.
+    /// The addresses that this dials, and for each whether anything has changed since it began.
     private let dialled = Mutex<[PeerAddress: Bool]>([:])
 
     /// - Parameter exceptions: the addresses that somebody else dials.
@@ -26,53 +26,55 @@ final class KnownPeers: Sendable {
     /// Dials until cancelled.
     func run() async throws {
         let change = Signal()
-        let observation = engine.settings.observers.add { change.raise() }
-        defer { withExtendedLifetime(observation) {} }
+        let settings = engine.settings.observers.add { change.raise() }
+        let connections = engine.connections.observers.add { change.raise() }
+        defer { withExtendedLifetime((settings, connections)) {} }
         change.raise()
         try await withThrowingDiscardingTaskGroup { group in
             for await _ in change {
-                for address in await addresses(orLater: change) where begin(address) {
-                    group.addTask {
-                        try await self.stayConnected(to: address)
-                        // The pairing has ended. The machine may have been paired again meanwhile.
-                        if self.end(address) { change.raise() }
+                do {
+                    for address in try await wanted() where begin(address) {
+                        group.addTask {
+                            try await self.stayConnected(to: address)
+                            // The machine may have been paired again, or may have left, meanwhile.
+                            if self.end(address) { change.raise() }
+                        }
                     }
+                } catch {
+                    guard !Task.isCancelled else { return }
+                    engine.logger.warning("the addresses of paired machines cannot be read: \(error)")
+                    if (try? await Task.sleep(for: Self.retryPause)) != nil { change.raise() }
                 }
             }
         }
     }
 
-    /// - Returns: false when somebody dials the address already.
+    /// The addresses of the paired machines that are not connected, whoever has made the connection.
+    private func wanted() async throws -> Set<PeerAddress> {
+        let peers = Dictionary(grouping: try await engine.store.peers.all(), by: \.address)
+        let addresses = peers.filter { $1.allSatisfy { !engine.connections.hasAny(with: $0.id) } }.keys
+        return Set(addresses.compactMap { $0.flatMap(PeerAddress.init) }).subtracting(exceptions)
+    }
+
+    /// - Returns: false when this dials the address already.
     private func begin(_ address: PeerAddress) -> Bool {
-        guard !exceptions.contains(address) else { return false }
-        return dialled.withLock { dialled in
+        dialled.withLock { dialled in
             let isNew = dialled[address] == nil
             dialled[address] = !isNew
             return isNew
         }
     }
 
-    /// - Returns: whether the settings have changed since the beginning.
+    /// - Returns: whether anything has changed since the beginning.
     private func end(_ address: PeerAddress) -> Bool {
         dialled.withLock { $0.removeValue(forKey: address) == true }
     }
 
+    /// Dials until the machine's pairing has ended, or it has another address or connection.
     private func stayConnected(to address: PeerAddress) async throws {
         var connector = SyncConnector(engine, to: address, sessions: sessions)
         connector.deadlines = deadlines
-        try await connector.stayConnected(.quietly)
-    }
-
-    /// The known addresses; none if they cannot be read now, and then `change` says when to try again.
-    private func addresses(orLater change: Signal) async -> [PeerAddress] {
-        do {
-            let peers = try await engine.store.peers.all()
-            return peers.compactMap { $0.address.flatMap(PeerAddress.init) }
-        } catch {
-            guard !Task.isCancelled else { return [] }
-            engine.logger.warning("the addresses of paired machines cannot be read: \(error)")
-            if (try? await Task.sleep(for: Self.retryPause)) != nil { change.raise() }
-            return []
-        }
+        // If the store cannot be read, the attempt itself finds that out.
+        try await connector.stayConnected(.quietly) { (try? await wanted().contains(address)) ?? true }
     }
 }

@@ -12,7 +12,7 @@ private enum Destination: Sendable, CustomStringConvertible {
     var description: String {
         switch self {
         case .address(let address): address.description
-        case .engine: "this process"
+        case .engine: InProcessAnswer.address
         }
     }
 }
@@ -102,16 +102,21 @@ public struct SyncConnector: Service {
 
     /// Stays connected until the task is cancelled or the service group shuts down.
     ///
-    /// - Throws: ``PeerSyncError``: `switchedOff`; unless ``neverGivesUp`` is set, also when the first attempt
-    ///   fails, or when a later one fails with an error that another attempt does not mend.
+    /// - Throws: ``PeerSyncError``: `switchedOff`; `storeUnusable` when a file of the store was removed or replaced;
+    ///   unless ``neverGivesUp`` is set, also when the first attempt fails, or when a later one fails with an error that
+    ///   another attempt does not mend.
     public func run() async throws {
         try await watching { try await stayConnected(neverGivesUp ? .always : .untilItIsHopeless) }
     }
 
     /// Connects again and again, until the task is cancelled or the service group shuts down.
-    func stayConnected(_ persistence: Reconnection.Persistence) async throws {
+    ///
+    /// - Parameter isWanted: asked before each attempt; false ends it.
+    func stayConnected(
+        _ persistence: Reconnection.Persistence, while isWanted: () async -> Bool = { true }
+    ) async throws {
         var reconnection = Reconnection(persistence)
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+        while !Task.isCancelled, !Task.isShuttingDownGracefully, await isWanted() {
             let begin = ContinuousClock.now
             var error: PeerSyncError?
             let wasInSync: Bool
@@ -164,22 +169,12 @@ public struct SyncConnector: Service {
             let connection = try await Dialing.connect(to: address, within: deadlines.connecting)
             return try await run(connection, call, wish)
         case .engine(let other):
-            guard try await other.store.settings.isSyncOn() else {
-                throw PeerSyncError(.peerSwitchedOff, "sync is switched off in the other engine")
-            }
-            let (near, far) = try await Pipe.make()
-            let answer = PeerSession(
-                other, far, purpose: .answer, address: destination.description, deadlines: deadlines)
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                // What ends the session there, this side hears, too.
-                group.addTask {
-                    let sessions = SessionSet()
-                    try? await other.whileWatching(sessions, stop: sessions.stopAll) {
-                        try await sessions.run(answer) { _ = try await answer.run() }
-                    }
-                }
-                return try await run(near, call, wish)
-            }
+            let answer = InProcessAnswer(other, deadlines: deadlines)
+            let (near, far) = try await answer.connect()
+            async let end: Void = answer.serve(far)
+            let report = try await run(near, call, wish)
+            await end
+            return report
         }
     }
 

@@ -20,6 +20,8 @@ final class Connections: Sendable {
     }
 
     private let entries = Mutex<[Entry]>([])
+    /// Called after a connection has left.
+    let observers = Registry<@Sendable () -> Void>()
 
     /// Adds a connection.
     ///
@@ -55,6 +57,7 @@ final class Connections: Sendable {
 
     func leave(_ entry: Entry) {
         entries.withLock { entries in entries.removeAll { $0.id == entry.id } }
+        for onLeave in observers.elements { onLeave() }
     }
 
     /// Whether a peer has any connection.

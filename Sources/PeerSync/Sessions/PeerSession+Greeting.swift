@@ -61,7 +61,10 @@ extension PeerSession {
             self, peer: peer.id, instance: instance, isPreferred: isPreferred(over: peer.publicKey))
         parts.withLock { $0.entry = entry }
         engine.onEvent(.connected(name: peer.name, address: address))
-        if purpose.call != nil { try await engine.store.peers.noteAddress(address, of: peer) }
+        // A connection within this process has no address at which others reach the peer.
+        if purpose.call != nil, address != InProcessAnswer.address {
+            try await engine.store.peers.noteAddress(address, of: peer)
+        }
     }
 
     /// Whether this connection stays when the other side has also connected to this one: the connection that the side

@@ -4,7 +4,7 @@ import Synchronization
 /// A watch that tells others when the settings of sync have changed: who is paired and where, who may do what, whether
 /// sync is on.
 final class SettingsWatch: Sendable {
-    /// Called after each change.
+    /// Called after each change, and once when a watch begins.
     let observers = Registry<@Sendable () async -> Void>()
 
     /// The pause after a failed attempt to read the settings.

@@ -67,7 +67,6 @@ enum PeerTable {
         try db.execute(
             sql: "INSERT INTO peer (id, publicKey, name, pairedAt) VALUES (?, ?, ?, ?)",
             arguments: [formerID, Data(key), unique, pairedAt])
-        try SyncSettings.noteChanged(db)
         return try find(db, key: key)!
     }
 

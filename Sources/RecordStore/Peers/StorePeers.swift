@@ -24,7 +24,11 @@ public struct StorePeers: Sendable {
 
     /// Pairs with a key. A paired key stays as it is.
     package func add(key: [UInt8], name: String) async throws -> Peer {
-        try await store.database.write { [self] db in try add(db, key: key, name: name) }
+        try await store.database.write { [self] db in
+            // Also for a paired key: the peer may have ended the pairing before.
+            try SyncSettings.noteChanged(db)
+            return try add(db, key: key, name: name)
+        }
     }
 
     /// Pairs with a key in the open transaction.
@@ -147,6 +151,7 @@ public struct StorePeers: Sendable {
     package func add(key: [UInt8], name: String, from address: String) async throws -> Peer {
         try await store.database.write { [self] db in
             try PairingAttempts.succeeded(db, from: address)
+            try SyncSettings.noteChanged(db)
             return try add(db, key: key, name: name)
         }
     }

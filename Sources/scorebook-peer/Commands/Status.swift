@@ -289,7 +289,7 @@ extension StoreCheck.Finding.Kind {
         case .missingRow: "is gone from its table without having been deleted"
         case .invalidName: "has a name that cannot be synced"
         case .damagedMetadata: "has damaged metadata"
-        case .wrongIndex: "has references or pictures that sync's lists do not have"
+        case .wrongIndex: "does not agree with sync's lists of references and pictures"
         case .tooLarge: "is too large to be synced"
         }
     }

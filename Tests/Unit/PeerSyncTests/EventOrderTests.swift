@@ -29,6 +29,14 @@ struct EventOrderTests {
         #expect(await Self.names(second) == ["b"])
     }
 
+    @Test(.timeLimit(.minutes(5))) func aStreamEndsWithItsChannel() async throws {
+        var channel: EventChannel? = EventChannel { _ in }
+        let stream = try #require(channel).stream()
+        channel?.send(.paired(name: "a"))
+        channel = nil
+        #expect(await Self.names(stream) == ["a"])
+    }
+
     /// A reader that reads nothing must not take all memory.
     @Test func aSlowReaderMissesTheOldest() async throws {
         let channel = EventChannel { _ in }

@@ -1,4 +1,6 @@
 import RecordStore
+import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -21,19 +23,54 @@ struct KnownPeersTests {
                     if case .connected(let name, _) = event { name } else { nil }
                 }
                 #expect(name == "kitchen")
-                // The pairing ends on both sides, and begins again.
-                let before = study.events.count
-                try await kitchen.engine.store.peers.forget("study")
-                try await study.engine.store.peers.forget("kitchen")
-                _ = try await study.event(after: before) { event in
-                    if case .disconnected = event { true } else { nil as Bool? }
+                // The pairing ends on one side or on both, and begins again.
+                for endsOnBothSides in [false, true] {
+                    let before = study.events.count
+                    try await kitchen.engine.store.peers.forget("study")
+                    if endsOnBothSides { try await study.engine.store.peers.forget("kitchen") }
+                    _ = try await study.event(after: before) { event in
+                        if case .disconnected = event { true } else { nil as Bool? }
+                    }
+                    _ = try await Self.pair(kitchen, with: study)
+                    let again = try await Self.pair(study, with: kitchen)
+                    try await study.engine.store.peers.noteAddress("127.0.0.1:\(port)", of: again)
+                    _ = try await study.event(after: before) { event in
+                        if case .connected = event { true } else { nil as Bool? }
+                    }
                 }
-                _ = try await Self.pair(kitchen, with: study)
-                let again = try await Self.pair(study, with: kitchen)
-                try await study.engine.store.peers.noteAddress("127.0.0.1:\(port)", of: again)
-                _ = try await study.event(after: before) { event in
-                    if case .connected = event { true } else { nil as Bool? }
+            }
+        }
+    }
+
+    /// Whoever has made the connection, another one would only carry everything twice.
+    @Test(.timeLimit(.minutes(5))) func aMachineThatIsConnectedIsNotDialledAgain() async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        _ = try await Self.pair(kitchen, with: study)
+        let peer = try await Self.pair(study, with: kitchen)
+        try await kitchen.listening { port in
+            try await study.listening(dialsKnownPeers: true) { _ in
+                let connection = Task {
+                    try await study.call(port, SessionCall())
                 }
+                _ = try await study.event { event in
+                    if case .inSync = event { true } else { nil as Bool? }
+                }
+                // The same machine under another name.
+                try await study.engine.store.peers.noteAddress("localhost:\(port)", of: peer)
+                try await study.engine.store.settings.setSyncOn(true)
+                connection.cancel()
+                _ = try? await connection.value
+                // Only now is it dialled.
+                let addresses = try await eventually("the second connection", within: .seconds(300)) {
+                    let addresses = study.events.compactMap { event in
+                        if case .connected(_, let address) = event { address } else { nil }
+                    }
+                    return addresses.count == 2 ? addresses : nil
+                }
+                #expect(addresses == ["127.0.0.1:\(port)", "localhost:\(port)"])
+                let ends = study.events.firstIndex { if case .disconnected = $0 { true } else { false } }
+                let again = study.events.lastIndex { if case .connected = $0 { true } else { false } }
+                #expect(try #require(ends) < #require(again))
             }
         }
     }

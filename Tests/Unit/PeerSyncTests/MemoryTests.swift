@@ -49,12 +49,16 @@ struct MemoryTests {
         #expect(try await names(study) == ["Catan, late"])
         #expect(try await names(kitchen) == ["Catan, late"])
         #expect(try await connector.verify().differences == SyncDifferences())
+        // Nobody can dial a machine within this process.
+        #expect(try await study.engine.store.peers.all().map(\.address) == [nil])
     }
 
     @Test(.timeLimit(.minutes(5))) func theOtherEngineMayRefuse() async throws {
         let connector = SyncConnector(study.engine, to: kitchen.engine)
         let stranger = await #expect(throws: PeerSyncError.self) { try await connector.syncOnce() }
         #expect(stranger?.code == .notPaired)
+        let refused = try await kitchen.event { if case .refused(_, let error) = $0 { error } else { nil } }
+        #expect(refused.code == .notPaired)
         let code = await kitchen.engine.pairing.show()
         try await SyncConnector(study.engine, to: kitchen.engine, code: code).syncOnce()
         try await kitchen.engine.store.settings.setSyncOn(false)
