@@ -325,7 +325,7 @@ public struct Simulation {
     private mutating func checkPair(_ pair: [SimulatedReplica], _ before: [[RecordName: RecordState]]) throws
     {
         let after = try pair.map { try $0.states() }
-        try FileRules.check(pair, after)
+        try FileRules.check(pair, after, before: before)
         let lives = after.map { $0.values.filter(\.isLive).sorted { $0.name < $1.name } }
         let fields = lives.map { $0.map { ($0.name, $0.fields) } }
         guard fields[0].elementsEqual(fields[1], by: { $0 == $1 }) else {

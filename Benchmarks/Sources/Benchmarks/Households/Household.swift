@@ -14,7 +14,7 @@ struct Household {
     init(in directory: URL, _ name: String) throws {
         database = try ScorebookDatabase.open(at: directory.appendingPathComponent("\(name).sqlite").path)
         assets = AssetDirectory(at: directory.appendingPathComponent("\(name)-assets", isDirectory: true))
-        scorebook = try ScorebookStore(database, replica: identity.replicaID, assets: assets)
+        scorebook = try ScorebookStore(database, replica: identity.replicaID, assetDirectory: assets)
     }
 
     /// The same tables and indexes, without anything that captures writes.
