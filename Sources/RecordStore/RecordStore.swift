@@ -42,8 +42,8 @@ public final class RecordStore: Sendable {
     ///   - now: a wall clock of the caller's, for tests, in milliseconds since 1970. It also stamps what programs write
     ///     through `database`: it replaces SQL's `julianday()` without arguments there for good. Without one, the clock
     ///     is that of the machine.
-    /// - Throws: ``RecordStoreError``: `newerFormat` and `corrupt`, before anything is changed; `tableMismatch` when a table of the
-    ///   schema is missing or differs; errors of SQLite.
+    /// - Throws: ``RecordStoreError``: `newerFormat` and `corrupt`, before anything is changed; `tableMismatch` when a
+    ///   table of the schema is missing or differs; errors of SQLite.
     public init(
         _ database: any DatabaseWriter, schema: RecordSchema, replica: ReplicaID,
         assetDirectory: AssetDirectory? = nil,

@@ -61,8 +61,8 @@ extension PeerSession {
             self, peer: peer.id, instance: instance, isPreferred: isPreferred(over: peer.publicKey))
         parts.withLock { $0.entry = entry }
         engine.onEvent(.connected(name: peer.name, address: address))
-        // A connection within this process has no address at which others reach the peer.
-        if purpose.call != nil, address != InProcessAnswer.address {
+        // Only what reads as an address can be dialled again.
+        if purpose.call != nil, PeerAddress(address) != nil {
             try await engine.store.peers.noteAddress(address, of: peer)
         }
     }

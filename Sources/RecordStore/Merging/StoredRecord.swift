@@ -11,6 +11,8 @@ struct StoredRecord {
     let alteredFields: Set<String>
     /// The fields whose value only the journal has.
     let addedFields: Set<String>
+    /// Whether the metadata itself holds values, because the row does not.
+    let hasStoredValues: Bool
     private let present: Present?
 
     /// The row of a record in the table of its type.
@@ -50,6 +52,7 @@ struct StoredRecord {
         }
         self.status = status
         var metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name.description)
+        hasStoredValues = !metadata.storedValues.isEmpty
         if let formerValues {
             addedFields = Set(formerValues.keys).subtracting(metadata.storedValues.keys)
             metadata.storedValues.merge(formerValues) { stored, _ in stored }

@@ -199,10 +199,11 @@ extension WorkingSet {
         return record.sourcePeer
     }
 
+    /// Keeps the references that no row shows.
     private func saveHeldReferences(_ record: WorkingRecord, _ placement: RecordStatus) throws {
         // A reference that was empty in the row may have another value by now.
         if record.original?.mayHaveHeldReferences == true {
-            try HeldReferenceTable.remove(db, of: record.name)
+            try HeldReferenceTable.remove(db, of: record.name.description)
         }
         let targets = HeldReferenceTable.targets(record.state, placement, emptied: record.emptiedFields)
         try HeldReferenceTable.insert(db, record.name, targets)

@@ -118,7 +118,7 @@ final class WorkingSet {
                     fieldsOfRow: stored.fieldsOfRow,
                     alteredFields: stored.alteredFields,
                     emptiedFields: stored.emptiedFields.subtracting(stored.addedFields),
-                    mayHaveHeldReferences: stored.status != .inTable || !stored.metadata.storedValues.isEmpty,
+                    mayHaveHeldReferences: stored.status != .inTable || stored.hasStoredValues,
                     countedID: countsInDigest ? stored.metadata.recordID(name) : nil,
                     sourcePeer: row[2],
                     changeSequence: row[3],

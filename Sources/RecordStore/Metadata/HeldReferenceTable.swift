@@ -38,8 +38,9 @@ enum HeldReferenceTable {
         }
     }
 
-    static func remove(_ db: Database, of name: RecordName) throws {
+    /// - Parameter name: any text: another program may have written a name that is none.
+    static func remove(_ db: Database, of name: String) throws {
         try db.cachedStatement(sql: "DELETE FROM heldReference WHERE recordName = ?")
-            .execute(arguments: [name.description])
+            .execute(arguments: [name])
     }
 }

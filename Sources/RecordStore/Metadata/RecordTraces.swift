@@ -16,7 +16,7 @@ enum RecordTraces {
         ] {
             try db.cachedStatement(sql: sql).execute(arguments: [name.description])
         }
-        try HeldReferenceTable.remove(db, of: name)
+        try HeldReferenceTable.remove(db, of: name.description)
         try UnsyncedRecords.removeSize(db, name)
     }
 

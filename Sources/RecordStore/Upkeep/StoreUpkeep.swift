@@ -153,8 +153,7 @@ public struct StoreUpkeep: Sendable {
     private func reindex(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
         let set = try WorkingSet(db, store.tables)
         for finding in findings {
-            // Another program may have written a name that is none.
-            try db.execute(sql: "DELETE FROM heldReference WHERE recordName = ?", arguments: [finding.name])
+            try HeldReferenceTable.remove(db, of: finding.name)
             guard let name = try? RecordName(finding.name) else { continue }
             try set.known(name)?.isRelearnt = true
         }
