@@ -91,14 +91,15 @@ public final class RecordStore: Sendable {
     }
 
     private func installTriggers(_ db: Database) throws {
-        for type in schema.types {
+        for table in tables.all {
+            let type = table.type
             let captured = try SyncState.text(db, .captured(type.name))
             let hasLearnt = captured != type.fieldNames.joined(separator: " ")
-            let difference = try CaptureTriggers.difference(db, for: type)
+            let difference = try CaptureTriggers.difference(db, for: table)
             // The old triggers wrote the masks in the journal, so the store folds it before it replaces them.
             if captured != nil, hasLearnt || difference == .some { _ = try fold(db) }
-            try CaptureTriggers.install(db, for: type)
-            if difference != .none { try CaptureTriggers.adoptRows(db, of: type) }
+            try CaptureTriggers.install(db, for: table)
+            if difference != .none { try CaptureTriggers.adoptRows(db, of: table) }
             if difference == .all || hasLearnt { try relearn(db, type) }
         }
     }

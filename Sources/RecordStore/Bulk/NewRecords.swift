@@ -83,7 +83,7 @@ final class NewRecords {
             return false
         }
         if sound.isTargetMissing {
-            try layout.table.delete(db, state.name.description)
+            try layout.table.delete(db, state.name)
             try deleteMetadata.execute(arguments: [state.name.description])
             return false
         }
@@ -104,18 +104,11 @@ final class NewRecords {
         else { return false }
         let hashes = hasher.hashes(of: state)
         guard try insertMetadata(state, layout, hashes, numbering) else { return false }
-        let date = modificationDate.text(of: state)
-        if date != written {
-            // Sync does not cover this column, so no trigger fires.
-            let isSet = try DatabaseError.catchingConstraint {
-                try db.cachedStatement(
-                    sql: "UPDATE \(layout.type.name) SET modificationDate = ? WHERE recordName = ?"
-                ).execute(arguments: [date, state.name.description])
-            }
-            guard isSet else {
-                try deleteMetadata.execute(arguments: [state.name.description])
-                return false
-            }
+        let isDateSet = try layout.table.setModificationDate(
+            db, of: state.name, to: modificationDate.text(of: state), from: written)
+        guard isDateSet else {
+            try deleteMetadata.execute(arguments: [state.name.description])
+            return false
         }
         try number(state, layout, hashes, &numbering)
         return true
@@ -211,7 +204,7 @@ private final class RowLayout {
     /// The references of the type; `index` is the position of the field in the list of fields that came.
     let references: [(relationship: Relationship, index: Int?)]
     private let fieldNames: [String]
-    private let columns: [(kind: FieldDefinition.Kind, affinity: ColumnAffinity)]
+    private let columns: [RecordColumn]
     private let db: Database
     /// Made with the first row. Only a statement with all columns goes to the database's cache, because that cache has
     /// no bound.
@@ -226,14 +219,12 @@ private final class RowLayout {
         self.fieldNames = fieldNames
         self.shapeID = shapeID
         columns = fieldNames.map { table.column($0)! }
-        mayHaveAssets = columns.contains { $0.kind == .asset }
+        mayHaveAssets = columns.contains { $0.field.kind == .asset }
         references = table.type.references.map { ($0, fieldNames.firstIndex(of: $0.field)) }
     }
 
     private func makeStatement() throws -> Statement {
-        let names = ["recordName"] + fieldNames + ["modificationDate"]
-        let marks = names.map { _ in "?" }.joined(separator: ", ")
-        let sql = "INSERT INTO \(type.name) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+        let sql = table.insertSQL(columns)
         let isWhole = fieldNames.count == table.fieldNames.count
         return isWhole ? try db.statementToBind(sql) : try db.makeStatementToBind(sql)
     }
@@ -243,25 +234,23 @@ private final class RowLayout {
             && zip(state.fields, fieldNames).allSatisfy { $0.name == $1 }
     }
 
-    /// Whether each column returns its value unchanged.
+    /// Whether the table can have the row, and each column returns its value unchanged.
     func takes(_ state: RecordState) -> Bool {
-        zip(state.fields, columns).allSatisfy { $1.affinity.surelyKeeps($0.value, $1.kind) }
+        table.canHold(state) && zip(state.fields, columns).allSatisfy { $1.surelyKeeps($0.value) }
     }
 
     /// Whether a program has written the bytes of a file into a field that should hold a reference to the file.
     func hasUnstoredAssets(_ state: RecordState) -> Bool {
         mayHaveAssets
             && zip(state.fields, columns).contains { field, column in
-                if case .blob = field.value { column.kind == .asset } else { false }
+                if case .blob = field.value { column.field.kind == .asset } else { false }
             }
     }
 
     /// - Returns: false when a constraint of the table refuses the row, or the table has a row of that name.
     func insert(_ state: RecordState, _ modificationDate: String?) throws -> Bool {
         bindings.begin()
-        bindings.append(state.name.description)
-        for field in state.fields { bindings.append(field.value) }
-        bindings.append(modificationDate)
+        table.append(state.name, state.fields, columns, modificationDate, to: &bindings)
         let statement = try statement ?? makeStatement()
         self.statement = statement
         return try DatabaseError.catchingConstraint { try bindings.execute(statement) }

@@ -68,25 +68,40 @@ struct RecordScan {
         _ arguments: [(any DatabaseValueConvertible)?] = [], _ body: (Record) throws -> Bool
     ) throws -> Bool {
         let table = tables[type]
-        let columns = (["recordName IS NOT NULL"] + (table?.fieldNames ?? [])).map { ", row.\($0)" }.joined()
-        let join = "LEFT JOIN \(type) AS row ON row.recordName = known.remoteRecordID"
+        // Only names can be joined in SQL: the rows of other tables are looked up.
+        let joined = table.flatMap { $0.key.holdsNames ? $0 : nil }
         let statement = try db.cachedStatement(
             sql: """
-                SELECT known.remoteRecordID, known.status, known.remoteRecord, known.zone\(table == nil ? "" : columns)
-                FROM remoteRecord AS known \(table == nil ? "" : join)
+                SELECT known.remoteRecordID, known.status, known.remoteRecord, known.zone\(joined?.joinedColumns ?? "")
+                FROM remoteRecord AS known \(joined?.join ?? "")
                 WHERE known.remoteRecordID > ? AND known.remoteRecordID < ? AND \(condition)
                 ORDER BY known.remoteRecordID
                 """)
         let bounds: [(any DatabaseValueConvertible)?] = [lower, Self.end(of: type)]
         let rows = try Row.fetchCursor(statement, arguments: StatementArguments(bounds + arguments))
         while let row = try rows.next() {
-            let present: StoredRecord.Present? =
-                if let table, row[4] as Bool {
-                    .init(table: table, values: table.values(statement.sqliteStatement, from: 5))
-                } else { nil }
+            let values: [FieldValue]? =
+                if let joined {
+                    row[4] as Bool ? joined.values(statement.sqliteStatement, from: 5) : nil
+                } else {
+                    try table?.values(db, RecordName(row[0]))
+                }
+            let present = table.flatMap { table in
+                values.map { StoredRecord.Present(table: table, values: $0) }
+            }
             let record = Record(name: row[0], row: row, present: present)
             guard try body(record) else { return true }
         }
         return false
     }
+}
+
+extension RecordTable {
+    /// The columns of a row that is joined: whether there is one, and the values.
+    fileprivate var joinedColumns: String {
+        (["recordName IS NOT NULL"] + fieldNames.map(\.quotedDatabaseIdentifier)).map { ", row.\($0)" }
+            .joined()
+    }
+
+    fileprivate var join: String { "LEFT JOIN \(sqlName) AS row ON row.recordName = known.remoteRecordID" }
 }

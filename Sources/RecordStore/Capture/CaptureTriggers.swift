@@ -22,69 +22,82 @@ enum CaptureTriggers {
             })
     }
 
-    /// The names and statements of a type's triggers.
-    static func statements(for type: RecordType) -> [(name: String, sql: String)] {
-        let table = type.name
-        let changed = type.fieldNames.enumerated()
-            .map { "((OLD.\($1) IS NOT NEW.\($1)) << \($0))" }
+    private static let events = ["Insert", "Update", "Rename", "Delete"]
+
+    private static func name(of event: String, on table: RecordTable) -> String {
+        "\(table.type.name)_capture\(event)"
+    }
+
+    /// The names and statements of a table's triggers.
+    static func statements(for table: RecordTable) -> [(name: String, sql: String)] {
+        let fields = table.fieldNames.map(\.quotedDatabaseIdentifier)
+        let changed = fields.enumerated().map { "((OLD.\($1) IS NOT NEW.\($1)) << \($0))" }
             .joined(separator: " | ")
         // Most updates change one column. This condition ends with the first column that differs; the mask compares
         // all.
-        let isAnyChanged = type.fieldNames.map { "OLD.\($0) IS NOT NEW.\($0)" }.joined(separator: " OR ")
-        let columns = type.fieldNames.joined(separator: ", ")
-        let former = FormerValues.sql(type.fieldNames)
+        let isAnyChanged = fields.map { "OLD.\($0) IS NOT NEW.\($0)" }.joined(separator: " OR ")
+        let former = FormerValues.sql(fields.map { "OLD.\($0)" })
         // A foreign key's action empties these references, and only this trigger sees what they held.
-        let emptied = type.references.filter { $0.rule == .nullify }
-            .map { "(NEW.\($0.field) IS NULL AND OLD.\($0.field) IS NOT NULL)" }
-            .joined(separator: " OR ")
-        let formerOfUpdate = emptied.isEmpty ? "NULL" : "CASE WHEN \(emptied) THEN \(former) END"
+        let emptied = table.type.references.filter { $0.rule == .nullify }.map(
+            \.field.quotedDatabaseIdentifier
+        )
+        .map { "(NEW.\($0) IS NULL AND OLD.\($0) IS NOT NULL)" }
+        .joined(separator: " OR ")
+        let isKeyKept = table.key.columns.map(\.name.quotedDatabaseIdentifier)
+            .map { "OLD.\($0) IS NEW.\($0)" }.joined(separator: " AND ")
+        let old = Entry(table, of: "OLD.")
+        let new = Entry(table, of: "NEW.")
         return [
-            (
-                "\(table)_captureInsert",
-                """
-                CREATE TRIGGER \(table)_captureInsert AFTER INSERT ON \(table)
-                WHEN \(isCapturing)
-                BEGIN
-                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
-                    VALUES ('\(table)', NEW.recordName, -1, \(now));
-                END
-                """
-            ),
-            (
-                "\(table)_captureUpdate",
-                """
-                CREATE TRIGGER \(table)_captureUpdate AFTER UPDATE OF \(columns) ON \(table)
-                WHEN (\(isAnyChanged)) AND \(isCapturing) AND OLD.recordName = NEW.recordName
-                BEGIN
-                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time, formerValues)
-                    VALUES ('\(table)', NEW.recordName, \(changed), \(now), \(formerOfUpdate));
-                END
-                """
-            ),
-            (
-                "\(table)_captureRename",
-                """
-                CREATE TRIGGER \(table)_captureRename AFTER UPDATE OF recordName ON \(table)
-                WHEN OLD.recordName <> NEW.recordName AND \(isCapturing)
-                BEGIN
-                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time, formerValues)
-                    VALUES ('\(table)', OLD.recordName, 0, \(now), \(former)),
-                        ('\(table)', NEW.recordName, -1, \(now), NULL);
-                END
-                """
-            ),
-            (
-                "\(table)_captureDelete",
-                """
-                CREATE TRIGGER \(table)_captureDelete AFTER DELETE ON \(table)
-                WHEN \(isCapturing)
-                BEGIN
-                    INSERT INTO pendingChange (recordType, recordName, changedColumns, time, formerValues)
-                    VALUES ('\(table)', OLD.recordName, 0, \(now), \(former));
-                END
-                """
-            ),
+            trigger(on: table, "Insert", "AFTER INSERT", when: isCapturing, [new.sql(mask: "-1")]),
+            trigger(
+                on: table, "Update", "AFTER UPDATE OF \(fields.joined(separator: ", "))",
+                when: "(\(isAnyChanged)) AND \(isCapturing) AND \(isKeyKept)",
+                [
+                    new.sql(
+                        mask: changed,
+                        formerValues: emptied.isEmpty ? "NULL" : "CASE WHEN \(emptied) THEN \(former) END")
+                ]),
+            trigger(
+                on: table, "Rename", "AFTER UPDATE OF \(table.key.sql)",
+                when: "NOT (\(isKeyKept)) AND \(isCapturing)",
+                [old.sql(mask: "0", formerValues: former), new.sql(mask: "-1")]),
+            trigger(
+                on: table, "Delete", "AFTER DELETE", when: isCapturing,
+                [old.sql(mask: "0", formerValues: former)]),
         ]
+    }
+
+    /// An entry of the journal that a trigger writes.
+    private struct Entry {
+        let type: String
+        let key: String
+
+        /// - Parameter row: `OLD.` or `NEW.`
+        init(_ table: RecordTable, of row: String) {
+            type = table.type.name
+            key = table.key.journalSQL(row)
+        }
+
+        func sql(mask: String, formerValues: String = "NULL") -> String {
+            "('\(type)', \(key), \(mask), \(now), \(formerValues))"
+        }
+    }
+
+    private static func trigger(
+        on table: RecordTable, _ event: String, _ when: String, when condition: String, _ entries: [String]
+    ) -> (name: String, sql: String) {
+        let name = name(of: event, on: table)
+        return (
+            name,
+            """
+            CREATE TRIGGER \(name.quotedDatabaseIdentifier) \(when) ON \(table.sqlName)
+            WHEN \(condition)
+            BEGIN
+                INSERT INTO pendingChange (recordType, recordName, changedColumns, time, formerValues)
+                VALUES \(entries.joined(separator: ",\n        "));
+            END
+            """
+        )
     }
 
     /// The difference between the triggers on a type's table and those that it should have.
@@ -96,61 +109,62 @@ enum CaptureTriggers {
         case all
     }
 
-    static func difference(_ db: Database, for type: RecordType) throws -> Difference {
-        let wanted = statements(for: type)
-        let present = try present(db, on: type)
+    static func difference(_ db: Database, for table: RecordTable) throws -> Difference {
+        let wanted = statements(for: table)
+        let present = try present(db, on: table)
         guard wanted.contains(where: { present[$0.name] != nil }) else { return .all }
         return wanted.allSatisfy { present[$0.name] == $0.sql } ? .none : .some
     }
 
-    /// Creates the triggers of a type that are missing, and replaces those that differ.
-    static func install(_ db: Database, for type: RecordType) throws {
-        let present = try present(db, on: type)
-        for (name, sql) in statements(for: type) where present[name] != sql {
-            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name)")
+    /// Creates the triggers of a table that are missing, and replaces those that differ.
+    static func install(_ db: Database, for table: RecordTable) throws {
+        let present = try present(db, on: table)
+        for (name, sql) in statements(for: table) where present[name] != sql {
+            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name.quotedDatabaseIdentifier)")
             try db.execute(sql: sql)
         }
-        let fields = type.fieldNames.joined(separator: " ")
+        let fields = table.fieldNames.joined(separator: " ")
         // Opening an up-to-date store writes nothing, so it also works on a full disk.
-        if try SyncState.text(db, .captured(type.name)) != fields {
-            try SyncState.set(db, .captured(type.name), fields)
+        if try SyncState.text(db, .captured(table.type.name)) != fields {
+            try SyncState.set(db, .captured(table.type.name), fields)
         }
     }
 
-    /// The statements of the triggers on a type's table, by name.
-    private static func present(_ db: Database, on type: RecordType) throws -> [String: String] {
+    /// The statements of the triggers on a table, by name.
+    private static func present(_ db: Database, on table: RecordTable) throws -> [String: String] {
         try Dictionary(
             uniqueKeysWithValues: Row.fetchAll(
                 db,
                 sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?",
-                arguments: [type.name]
+                arguments: [table.type.name]
             ).map { ($0["name"] as String, $0["sql"] as String) })
     }
 
     /// Journals rows that sync does not know as insertions made now: the triggers may have been missing when a program
     /// wrote them.
     ///
-    /// - Throws: `tableMismatch` when a row has no name. SQLite allows that in tables that others have made.
-    static func adoptRows(_ db: Database, of type: RecordType) throws {
-        let sql = "SELECT EXISTS (SELECT 1 FROM \(type.name) WHERE recordName IS NULL)"
-        guard try Bool.fetchOne(db, sql: sql) != true else {
-            throw RecordStoreError(
-                .tableMismatch, "the table \(type.name) has a row whose recordName is NULL; give it a name")
+    /// - Throws: `tableMismatch` when a column of a row's key is NULL. SQLite allows that in tables that others have
+    ///   made.
+    static func adoptRows(_ db: Database, of table: RecordTable) throws {
+        for column in table.key.columns.map(\.name) {
+            let sql = """
+                SELECT EXISTS (SELECT 1 FROM \(table.sqlName) WHERE \(column.quotedDatabaseIdentifier) IS NULL)
+                """
+            guard try Bool.fetchOne(db, sql: sql) != true else {
+                throw RecordStoreError(
+                    .tableMismatch,
+                    "the table \(table.type.name) has a row whose \(column) is NULL; give it a value")
+            }
         }
-        try db.execute(
-            sql: """
-                INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
-                SELECT '\(type.name)', recordName, -1, \(now) FROM \(type.name)
-                WHERE \(isUnknown(type)) ORDER BY recordName
-                """)
-    }
-
-    /// SQL for whether sync does not know a row of a type's table. A row may have the name of a record of another type.
-    static func isUnknown(_ type: RecordType) -> String {
-        """
-        (recordName NOT IN (SELECT remoteRecordID FROM remoteRecord)
-            OR recordName NOT GLOB '\(type.name)\(RecordName.separator)*')
-        """
+        let adopt = try db.makeStatementToBind(
+            """
+            INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
+            VALUES ('\(table.type.name)', ?, -1, \(now))
+            """)
+        try UnknownRow.forEach(db, of: table) { row in
+            row.bindKey(to: adopt, at: 1)
+            try adopt.execute()
+        }
     }
 
     /// Ends a pause that an earlier run has left behind.
@@ -177,8 +191,8 @@ enum CaptureTriggers {
     // MARK: Switching off
 
     /// Whether only capture triggers can fire on this connection.
-    static func areAlone(_ db: Database, _ schema: RecordSchema) throws -> Bool {
-        let own = schema.types.flatMap { statements(for: $0).map(\.name) }
+    static func areAlone(_ db: Database, _ tables: RecordTables) throws -> Bool {
+        let own = tables.all.flatMap { table in events.map { name(of: $0, on: table) } }
         let all = try String.fetchSet(
             db.cachedStatement(
                 sql: """

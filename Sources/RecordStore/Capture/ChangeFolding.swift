@@ -141,19 +141,17 @@ struct ChangeFolding {
                 """)
         let rows = try Row.fetchCursor(statement, arguments: [Self.chunk])
         var clock = try StoredClock.load(db)
-        var unnamed: [(id: Int64, type: String)] = []
+        var unnamed: [(id: Int64, table: RecordTable)] = []
         var lastID: Int64?
         while let row = try rows.next() {
             lastID = row[0]
-            let type: String? = row[1]
-            // Reads the whole text: its part before a NUL may be the name of another record.
-            let text = RecordTable.text(statement.sqliteStatement, 4)
-            guard let name = text.flatMap({ try? RecordName($0) }), type.map(name.isOfType) != false else {
-                if let type { unnamed.append((row[0], type)) }
+            guard let (table, name) = tables.record(journal: statement.sqliteStatement, type: 1, key: 4)
+            else {
+                if let table = (row[1] as String?).flatMap({ tables[$0] }) { unnamed.append((row[0], table)) }
                 continue
             }
             let stamp = Stamp(time: clock.tick(milliseconds: row[3]), replica: replica)
-            guard let table = tables[name.recordType],
+            guard
                 let former = try captured.values(
                     RecordTable.text(statement.sqliteStatement, 5), of: table, db)
             else {
@@ -183,9 +181,7 @@ struct ChangeFolding {
         }
         guard let lastID else { return nil }
         try StoredClock.save(db, clock)
-        for (id, type) in unnamed {
-            if let table = tables[type] { try UnsyncedRecords.noteName(db, journalEntry: id, in: table) }
-        }
+        for (id, table) in unnamed { try UnsyncedRecords.noteKey(db, journalEntry: id, in: table) }
         return lastID
     }
 
@@ -199,7 +195,7 @@ struct ChangeFolding {
         let set = try WorkingSet(db, tables)
         set.isLater = isLater
         for (name, entry) in entries.inOrder where entry.formerValues != nil || entry.hasEmptied {
-            let isRowPresent = try tables[name.recordType]?.exists(db, name.description) ?? false
+            let isRowPresent = try tables[name.recordType]?.exists(db, name) ?? false
             let fields = try captured.fields(of: name.recordType, db)
             set.formerValues[name] = isRowPresent ? entry.emptied(fields) : entry.former(fields)
         }
@@ -226,7 +222,7 @@ struct ChangeFolding {
         _ db: Database, _ entry: Entry, _ name: RecordName, capturedFields: [String]
     ) throws -> (RecordState, modificationDate: String?)? {
         guard entry.allFields != nil, !entry.hasEmptied, let table = tables[name.recordType],
-            let row = try table.row(db, name.description)
+            let row = try table.row(db, name)
         else { return nil }
         var fields: [RecordField] = []
         fields.reserveCapacity(row.values.count)
@@ -252,7 +248,7 @@ struct ChangeFolding {
             }.first
             guard let parent else { break }
             if let record = try set.known(parent) { return record.zone }
-            guard let row = try tables[parent.recordType]?.values(set.db, parent.description) else { break }
+            guard let row = try tables[parent.recordType]?.values(set.db, parent) else { break }
             (name, values) = (parent, row)
         }
         return zone
@@ -268,7 +264,7 @@ struct ChangeFolding {
         _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet
     ) throws {
         guard let table = tables[name.recordType] else { return }
-        guard let values = try table.values(set.db, name.description) else {
+        guard let values = try table.values(set.db, name) else {
             return try foldDeletion(entry, name, capturedFields: capturedFields, into: set)
         }
         let record = try set.record(name, newIn: homeZone(of: name, values, in: set))

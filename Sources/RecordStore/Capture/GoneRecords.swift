@@ -27,13 +27,12 @@ struct GoneRecords {
                 """)
         let rows = try Row.fetchCursor(statement)
         while let row = try rows.next() {
-            guard let text = RecordTable.text(statement.sqliteStatement, 2), let name = try? RecordName(text),
-                let table = tables[name.recordType], row[1] ?? name.recordType == name.recordType,
+            guard let (table, name) = tables.record(journal: statement.sqliteStatement, type: 1, key: 2),
                 let known = try Row.fetchOne(
                     db.cachedStatement(
                         sql: "SELECT zone FROM remoteRecord WHERE remoteRecordID = ? AND status = 0"),
-                    arguments: [text]),
-                try !table.exists(db, text)
+                    arguments: [name.description]),
+                try !table.exists(db, name)
             else { continue }
             all[name] = Gone(id: row[3], time: row[0], zone: known[0])
         }

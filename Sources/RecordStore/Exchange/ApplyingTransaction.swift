@@ -67,7 +67,7 @@ package final class ApplyingTransaction {
     /// They must also not see a row that this transaction takes back because its target is missing.
     private func prepareForMany(_ work: inout Work) throws {
         let store = work.peerZone.store
-        guard try CaptureTriggers.areAlone(db, store.schema) else { return }
+        guard try CaptureTriggers.areAlone(db, store.tables) else { return }
         try work.writer.sound.rely(on: store.soundness)
         // This comes last: an error between this line and the end of the work would leave the triggers off.
         work.isSilent = CaptureTriggers.switchOff(db)

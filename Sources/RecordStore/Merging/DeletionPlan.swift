@@ -14,7 +14,7 @@ struct DeletionPlan {
                 .noSuchRecord,
                 "“\(name.recordType)” is no record type of this store, so \(name) cannot be there")
         }
-        guard try table.exists(db, name.description) else {
+        guard try table.exists(db, name) else {
             throw RecordStoreError(.noSuchRecord, "there is no record \(name)")
         }
         let walk = try walk(db, from: name)
@@ -77,12 +77,9 @@ struct DeletionPlan {
     {
         var referrers: [(relationship: Relationship, name: RecordName)] = []
         for relationship in tables.schema.relationships(to: name.recordType) {
-            let statement = try db.cachedStatement(
-                sql:
-                    "SELECT recordName FROM \(relationship.recordType) WHERE \(relationship.field) = ? ORDER BY recordName"
-            )
-            for text in try String.fetchAll(statement, arguments: [name.description]) {
-                referrers.append((relationship, try RecordName(text)))
+            let table = tables[relationship.recordType]
+            for referrer in try table?.referrers(db, by: relationship.field, to: name) ?? [] {
+                referrers.append((relationship, referrer))
             }
         }
         return referrers[...]

@@ -33,7 +33,7 @@ struct StoredRecord {
     ) throws {
         let table = tables[name.recordType]
         let present = try table.flatMap { table in
-            try table.values(shapes.db, name.description).map { Present(table: table, values: $0) }
+            try table.values(shapes.db, name).map { Present(table: table, values: $0) }
         }
         try self.init(name, row, present, shapes: shapes, formerValues: formerValues)
     }

@@ -61,6 +61,7 @@ extension WorkingSet {
         guard
             !record.isRowPresent || record.isStateChanged || record.isRelearnt || record.isEmptiedAnew
         else { return true }
+        guard table.canHold(record.shown) else { return false }
         let isWritten = try DatabaseError.catchingConstraint {
             let shown = record.shown
             let present = record.isRelearnt ? nil : record.fieldsOfRow
@@ -102,7 +103,7 @@ extension WorkingSet {
     }
 
     private func removeRow(_ record: WorkingRecord) throws {
-        try tables[record.name.recordType]?.delete(db, record.name.description)
+        try tables[record.name.recordType]?.delete(db, record.name)
         record.isRowPresent = false
     }
 

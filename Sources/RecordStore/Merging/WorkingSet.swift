@@ -40,7 +40,7 @@ final class WorkingSet {
     /// The record; a new one, without fields, if sync does not know it.
     func record(_ name: RecordName, newIn zone: Int64) throws -> WorkingRecord {
         if let record = try known(name) { return record }
-        let isRowPresent = try tables[name.recordType]?.exists(db, name.description) ?? false
+        let isRowPresent = try tables[name.recordType]?.exists(db, name) ?? false
         return add(
             WorkingRecord(
                 name: name, zone: zone, original: nil, state: RecordState(name: name),
@@ -61,7 +61,7 @@ final class WorkingSet {
 
     /// Whether the table of a record's type has a row of it.
     func hasRow(_ name: RecordName) throws -> Bool {
-        try tables[name.recordType]?.exists(db, name.description) ?? false
+        try tables[name.recordType]?.exists(db, name) ?? false
     }
 
     /// Whether any record of the store refers to a file; the set looks it up once.
@@ -80,18 +80,19 @@ final class WorkingSet {
     /// The records in the store that refer to a record.
     func referrers(of name: RecordName, includingHeld: Bool) throws -> [RecordName] {
         let record = records[name]
-        var names: [String] = []
+        var names: [RecordName] = []
         // No row can refer to a record without a row, unless a program wrote with foreign keys off. The journal has
         // such a row, which then comes into the set by itself.
         if record == nil || record?.original != nil || record?.isRowPresent == true {
             for relationship in tables.schema.relationships(to: name.recordType) {
-                let sql = "SELECT recordName FROM \(relationship.recordType) WHERE \(relationship.field) = ?"
-                names += try String.fetchAll(db.cachedStatement(sql: sql), arguments: [name.description])
+                let table = tables[relationship.recordType]
+                names += try table?.referrers(db, by: relationship.field, to: name) ?? []
             }
         }
-        if includingHeld { names += try HeldReferenceTable.referrers(db, of: name) }
-        // A row may have any text as its name. Sync skips rows whose name is not a record name.
-        return names.compactMap { try? RecordName($0) }
+        if includingHeld {
+            names += try HeldReferenceTable.referrers(db, of: name).compactMap { try? RecordName($0) }
+        }
+        return names
     }
 
     private func load(_ name: RecordName) throws -> WorkingRecord? {

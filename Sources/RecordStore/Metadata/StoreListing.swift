@@ -12,15 +12,17 @@ public struct StoreListing: Sendable {
         _ db: Database, type: String? = nil, in scope: ZoneScope = .all
     ) throws -> [RecordListEntry] {
         let zones = try ZoneNames(db)
-        return try store.schema.types.filter { type == nil || $0.name == type }.flatMap { type in
-            try String.fetchAll(
-                db,
-                sql: """
-                    SELECT recordName FROM \(type.name) WHERE \(scope.contains("recordName"))
-                    ORDER BY recordName
-                    """
-            ).map { RecordListEntry(name: $0, waitsFor: nil, zone: try zones.name(db, of: $0)) }
+        var entries: [RecordListEntry] = []
+        for table in store.tables.all where type == nil || table.type.name == type {
+            try table.forEachName(db) { name in
+                if let row = scope.row, try Zones.row(db, of: name.description) != row { return }
+                entries.append(
+                    RecordListEntry(
+                        name: name.description, waitsFor: nil, zone: try zones.name(db, of: name.description))
+                )
+            }
         }
+        return entries
     }
 
     /// The held records, and what each waits for.
@@ -111,7 +113,10 @@ public struct StoreListing: Sendable {
         guard store.schema.type(name.recordType) != nil else {
             return "a version that knows the type \(name.recordType)"
         }
-        let missing = try rules.needed(by: name).first { try !set.hasRow($0) }
-        return missing?.description ?? "fields that its table accepts"
+        if let missing = try rules.needed(by: name).first(where: { try !set.hasRow($0) }) {
+            return missing.description
+        }
+        let canHold = try set.known(name).flatMap { store.tables[name.recordType]?.canHold($0.shown) }
+        return canHold == false ? "a table whose keys have such names" : "fields that its table accepts"
     }
 }

@@ -36,7 +36,9 @@ public struct StoreStatus: Sendable {
         var records: [String: Int] = [:]
         for type in schema.types {
             records[type.name] =
-                try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM \(type.name)")) ?? 0
+                try Int.fetchOne(
+                    db.cachedStatement(sql: "SELECT COUNT(*) FROM \(type.name.quotedDatabaseIdentifier)"))
+                ?? 0
         }
         self.records = records
         func count(_ status: RecordStatus) throws -> Int {
@@ -54,7 +56,10 @@ public struct StoreStatus: Sendable {
         isSyncOn = try SyncSettings(db).isSyncOn
         peers = try PeerTable.all(db)
         clockAhead = max(0, try StoredClock.load(db).last.milliseconds - now)
-        let journal = try Int.fetchOne(db, sql: "SELECT COUNT(DISTINCT recordName) FROM pendingChange") ?? 0
+        let journal =
+            try Int.fetchOne(
+                db, sql: "SELECT COUNT(*) FROM (SELECT DISTINCT recordType, recordName FROM pendingChange)")
+            ?? 0
         pending = try journal + (peers.map { try PeerTable.behind(db, $0) }.max() ?? 0)
     }
 }

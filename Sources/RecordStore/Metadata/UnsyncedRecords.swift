@@ -42,12 +42,12 @@ enum UnsyncedRecords {
         return try Int.fetchOne(statement, arguments: [zone]) ?? 0
     }
 
-    /// Notes a row whose name sync cannot use, or removes the note if the row is gone.
+    /// Notes a row whose key has no name, or removes the note if the row is gone.
     ///
     /// - Parameters:
-    ///   - entry: the id of the journal entry of the row. SQL compares the name, because only SQL knows its bytes.
+    ///   - entry: the id of the journal entry of the row. SQL compares the key, because only SQL knows its bytes.
     ///   - table: the table of the row.
-    static func noteName(_ db: Database, journalEntry entry: Int64, in table: RecordTable) throws {
+    static func noteKey(_ db: Database, journalEntry entry: Int64, in table: RecordTable) throws {
         try db.cachedStatement(
             sql: """
                 DELETE FROM unsyncedRecord WHERE (recordType, recordName) IN (
@@ -58,7 +58,7 @@ enum UnsyncedRecords {
             sql: """
                 INSERT INTO unsyncedRecord (recordType, recordName, reason)
                 SELECT recordType, recordName, \(ReasonNumber.name.rawValue) FROM pendingChange
-                WHERE id = ? AND recordName IN (SELECT recordName FROM \(table.type.name))
+                WHERE id = ? AND recordName IN (SELECT \(table.key.journalSQL()) FROM \(table.sqlName))
                 """
         ).execute(arguments: [entry])
     }

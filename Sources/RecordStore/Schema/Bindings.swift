@@ -119,14 +119,27 @@ struct Bindings: ~Copyable {
 
     /// Whether a query finds any row with these arguments.
     borrowing func findsRow(_ statement: Statement) throws -> Bool {
+        var isFound = false
+        try read(statement) { _ in
+            isFound = true
+            return false
+        }
+        return isFound
+    }
+
+    /// Passes each row that a query finds with these arguments to `body`, until `body` returns false.
+    borrowing func read(_ statement: Statement, _ body: (SQLiteStatement) throws -> Bool) throws {
+        let row = statement.sqliteStatement
         defer {
-            sqlite3_reset(statement.sqliteStatement)
-            sqlite3_clear_bindings(statement.sqliteStatement)
+            sqlite3_reset(row)
+            sqlite3_clear_bindings(row)
         }
         try bind(to: statement)
-        let code = sqlite3_step(statement.sqliteStatement)
-        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw error(code, statement) }
-        return code == SQLITE_ROW
+        while true {
+            let code = sqlite3_step(row)
+            guard code == SQLITE_ROW || code == SQLITE_DONE else { throw error(code, statement) }
+            guard code == SQLITE_ROW, try body(row) else { return }
+        }
     }
 
     private borrowing func error(_ code: Int32, _ statement: Statement) -> DatabaseError {

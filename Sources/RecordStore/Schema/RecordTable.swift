@@ -6,44 +6,73 @@ import SyncModel
 /// Reads and writes the rows of one record type.
 struct RecordTable {
     let type: RecordType
+    let key: RecordKey
+    /// The table's name for SQL.
+    let sqlName: String
+    /// The columns of ``type``'s fields, in the order of its fields.
+    let columns: [RecordColumn]
     /// The field names of ``type``, sorted.
     let fieldNames: [String]
-    private let kinds: [String: FieldDefinition.Kind]
+    private let columnsByField: [String: RecordColumn]
+    /// SQL for the column that the engine fills with the time of the newest write; NULL for a table without it.
+    private let modificationDate: String?
     private let selectSQL: String
     private let existsSQL: String
     private let deleteSQL: String
-    private let affinities: [String: ColumnAffinity]
 
     /// Reads the table's declarations of columns.
-    init(_ type: RecordType, _ db: Database) throws {
-        affinities = try Dictionary(
-            uniqueKeysWithValues: db.columns(in: type.name).map {
-                ($0.name, ColumnAffinity(declaredType: $0.type))
-            })
+    ///
+    /// - Parameter keys: the keys of all types.
+    init(_ type: RecordType, _ keys: [String: RecordKey], _ db: Database) throws {
+        let declarations = Dictionary(
+            uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name, $0.type) })
+        guard let key = keys[type.name] else {
+            throw RecordStoreError(.tableMismatch, "the table \(type.name) has no key")
+        }
         self.type = type
+        self.key = key
+        sqlName = type.name.quotedDatabaseIdentifier
         fieldNames = type.fieldNames
-        kinds = Dictionary(uniqueKeysWithValues: type.fields.map { ($0.name, $0.kind) })
-        let columns = type.fieldNames.joined(separator: ", ")
-        selectSQL = "SELECT \(columns), modificationDate FROM \(type.name) WHERE recordName = ?"
-        existsSQL = "SELECT 1 FROM \(type.name) WHERE recordName = ?"
-        deleteSQL = "DELETE FROM \(type.name) WHERE recordName = ?"
+        columns = type.fields.map { field in
+            let target: RecordKey? =
+                if case .reference(let target, _, _) = field.kind { keys[target] } else { nil }
+            return RecordColumn(
+                field, ColumnAffinity(declaredType: declarations[field.name] ?? ""), target: target,
+                indexInKey: key.columns.firstIndex { $0.name == field.name })
+        }
+        columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
+        modificationDate = declarations[Self.modificationDate] == nil ? nil : Self.modificationDate
+        selectSQL = """
+            SELECT \(Self.list(fieldNames)), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)
+            """
+        existsSQL = "SELECT 1 FROM \(sqlName) WHERE \(key.condition)"
+        deleteSQL = "DELETE FROM \(sqlName) WHERE \(key.condition)"
     }
 
-    func hasColumn(_ field: String) -> Bool { kinds[field] != nil }
+    /// The column that a table may have for the time of a record's newest write.
+    static let modificationDate = "modificationDate"
 
-    /// The kind and affinity of a field's column; nil for a field without a column.
-    func column(_ field: String) -> (kind: FieldDefinition.Kind, affinity: ColumnAffinity)? {
-        guard let kind = kinds[field], let affinity = affinities[field] else { return nil }
-        return (kind, affinity)
+    /// Columns for SQL, with commas between them.
+    private static func list(_ columns: [String]) -> String {
+        columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
     }
+
+    func hasColumn(_ field: String) -> Bool { columnsByField[field] != nil }
+
+    /// The column of a field; nil for a field without a column.
+    func column(_ field: String) -> RecordColumn? { columnsByField[field] }
+
+    // MARK: Reading
 
     /// The values of a record's row in order of ``RecordType/fields``, or nil when there is no row.
-    func values(_ db: Database, _ name: String) throws -> [FieldValue]? { try row(db, name)?.values }
+    func values(_ db: Database, _ name: RecordName) throws -> [FieldValue]? { try row(db, name)?.values }
 
     /// The values of a record's row in order of ``RecordType/fields``, and its `modificationDate`; nil when there is no row.
-    func row(_ db: Database, _ name: String) throws -> (values: [FieldValue], modificationDate: String?)? {
+    func row(_ db: Database, _ name: RecordName) throws -> (values: [FieldValue], modificationDate: String?)?
+    {
+        guard let arguments = key.arguments(name) else { return nil }
         let statement = try db.cachedStatement(sql: selectSQL)
-        statement.arguments = [name]
+        statement.arguments = arguments
         let rows = try Row.fetchCursor(statement)
         guard let row = try rows.next() else { return nil }
         let values = self.values(statement.sqliteStatement, from: 0)
@@ -58,30 +87,116 @@ struct RecordTable {
     /// `first`.
     func values(_ row: SQLiteStatement, from first: Int32) -> [FieldValue] {
         var values: [FieldValue] = []
-        values.reserveCapacity(type.fields.count)
+        values.reserveCapacity(columns.count)
         var index = first
-        for field in type.fields {
-            values.append(Self.value(row, index, field.kind))
+        for column in columns {
+            values.append(column.value(row, index))
             index += 1
         }
         return values
     }
 
-    func exists(_ db: Database, _ name: String) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: existsSQL), arguments: [name]) ?? false
+    func exists(_ db: Database, _ name: RecordName) throws -> Bool {
+        guard let arguments = key.arguments(name) else { return false }
+        return try Bool.fetchOne(db.cachedStatement(sql: existsSQL), arguments: arguments) ?? false
+    }
+
+    /// The names of the rows that refer to a record by one of this type's references, in the order of their keys.
+    /// Leaves out rows whose key has no name.
+    func referrers(_ db: Database, by field: String, to target: RecordName) throws -> [RecordName] {
+        guard let column = column(field) else { return [] }
+        let statement = try db.statementToBind(
+            """
+            SELECT \(key.sql) FROM \(sqlName) WHERE \(field.quotedDatabaseIdentifier) = ? ORDER BY \(key.sql)
+            """)
+        var bindings = Bindings()
+        bindings.append(column.stored(.reference(target)))
+        var names: [RecordName] = []
+        try bindings.read(statement) { row in
+            if let name = key.name(row, from: 0) { names.append(name) }
+            return true
+        }
+        return names
+    }
+
+    /// Passes the name of each row to `body`, in the order of the keys. Leaves out rows whose key has no name.
+    func forEachName(_ db: Database, _ body: (RecordName) throws -> Void) throws {
+        let statement = try db.makeStatement(sql: "SELECT \(key.sql) FROM \(sqlName) ORDER BY \(key.sql)")
+        let rows = try Row.fetchCursor(statement)
+        while try rows.next() != nil {
+            if let name = key.name(statement.sqliteStatement, from: 0) { try body(name) }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Whether the table can have the row of a state: the state's name is that of a key, and its fields agree with the
+    /// key.
+    func canHold(_ state: RecordState) -> Bool {
+        guard !key.holdsNames else { return true }
+        guard let values = key.values(of: state.name) else { return false }
+        return columns.allSatisfy { column in
+            guard let index = column.indexInKey else { return true }
+            return state.field(column.field.name).map { column.stored($0.value) == values[index] } ?? false
+        }
     }
 
     /// Inserts or updates a record's row: the columns of its fields that the table has, and `modificationDate`.
     /// Columns that no replica has written keep their values, or take their defaults.
     func upsert(_ state: RecordState, by statements: RowStatements) throws {
         let fields = state.fields.filter { hasColumn($0.name) }
-        let columns = ["recordName"] + fields.map(\.name) + ["modificationDate"]
+        let columns = fields.compactMap { column($0.name) }
         var bindings = Bindings()
-        bindings.append(state.name.description)
-        for field in fields { bindings.append(field.value) }
-        bindings.append(state.modificationDate)
+        append(state.name, fields, columns, state.modificationDate, to: &bindings)
+        let updates = writable(columns).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        let sql = """
+            \(insertSQL(columns)) ON CONFLICT (\(key.sql)) DO \(updates.isEmpty ? "NOTHING" : "UPDATE SET \(updates)")
+            """
         let isWhole = fields.count == fieldNames.count
-        try bindings.execute(statements.statement(upsertSQL(columns), isOneOfFew: isWhole))
+        try bindings.execute(statements.statement(sql, isOneOfFew: isWhole))
+    }
+
+    /// SQL that inserts a row with some columns; ``append(_:_:_:_:to:)`` gives its arguments.
+    func insertSQL(_ columns: [RecordColumn]) -> String {
+        let names = key.columns.map(\.name.quotedDatabaseIdentifier) + writable(columns)
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        return "INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+    }
+
+    /// The columns that sync writes into a row beside its key, for SQL.
+    private func writable(_ columns: [RecordColumn]) -> [String] {
+        columns.filter { $0.indexInKey == nil }.map(\.field.name.quotedDatabaseIdentifier)
+            + (modificationDate.map { [$0] } ?? [])
+    }
+
+    /// Appends the arguments of ``insertSQL(_:)``.
+    ///
+    /// - Parameters:
+    ///   - fields: the values.
+    ///   - columns: their columns, in the same order.
+    func append(
+        _ name: RecordName, _ fields: [RecordField], _ columns: [RecordColumn], _ modificationDate: String?,
+        to bindings: inout Bindings
+    ) {
+        appendKey(of: name, to: &bindings)
+        append(fields, columns, modificationDate, to: &bindings)
+    }
+
+    private func append(
+        _ fields: [RecordField], _ columns: [RecordColumn], _ modificationDate: String?,
+        to bindings: inout Bindings
+    ) {
+        for (field, column) in zip(fields, columns) where column.indexInKey == nil {
+            bindings.append(column.stored(field.value))
+        }
+        if self.modificationDate != nil { bindings.append(modificationDate) }
+    }
+
+    /// Appends the arguments of ``RecordKey/condition``; nothing matches them when no row can have that name.
+    func appendKey(of name: RecordName, to bindings: inout Bindings) {
+        if key.holdsNames { return bindings.append(name.description) }
+        let values = key.values(of: name) ?? key.columns.map { _ in .null }
+        for value in values { bindings.append(value) }
     }
 
     /// Updates a record's row where the state has other values than the row, and `modificationDate`. SQLite then leaves
@@ -94,16 +209,32 @@ struct RecordTable {
     ) throws -> Bool {
         let values = Dictionary(present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         let fields = state.fields.filter { hasColumn($0.name) && values[$0.name] != $0.value }
-        let columns = (fields.map(\.name) + ["modificationDate"]).map { "\($0) = ?" }.joined(separator: ", ")
+        let columns = fields.compactMap { column($0.name) }
+        let updates = writable(columns).map { "\($0) = ?" }.joined(separator: ", ")
+        guard !updates.isEmpty else { return try exists(db, state.name) }
         var bindings = Bindings()
-        for field in fields { bindings.append(field.value) }
-        bindings.append(state.modificationDate)
-        bindings.append(state.name.description)
+        append(fields, columns, state.modificationDate, to: &bindings)
+        appendKey(of: state.name, to: &bindings)
         let isOneOfFew = fields.count <= 1 || fields.count == fieldNames.count
         try bindings.execute(
             statements.statement(
-                "UPDATE \(type.name) SET \(columns) WHERE recordName = ?", isOneOfFew: isOneOfFew))
+                "UPDATE \(sqlName) SET \(updates) WHERE \(key.condition)", isOneOfFew: isOneOfFew))
         return db.changesCount > 0
+    }
+
+    /// Writes a row's `modificationDate` where it differs; sync does not cover this column, so no trigger fires.
+    ///
+    /// - Parameter written: what the row has there.
+    /// - Returns: false when a constraint of the table refused it.
+    func setModificationDate(
+        _ db: Database, of name: RecordName, to date: String?, from written: String?
+    ) throws -> Bool {
+        guard let modificationDate, date != written else { return true }
+        var bindings = Bindings()
+        bindings.append(date)
+        appendKey(of: name, to: &bindings)
+        let sql = "UPDATE \(sqlName) SET \(modificationDate) = ? WHERE \(key.condition)"
+        return try DatabaseError.catchingConstraint { try bindings.execute(db.statementToBind(sql)) }
     }
 
     /// The fields of a row just written whose columns return another value. For example, a peer whose table has other
@@ -111,10 +242,9 @@ struct RecordTable {
     /// that it passes on exactly what it has received.
     func alteredFields(_ db: Database, _ state: RecordState) throws -> Set<String> {
         let isSuspicious = state.fields.contains { field in
-            guard let column = column(field.name) else { return false }
-            return !column.affinity.surelyKeeps(field.value, column.kind)
+            column(field.name).map { !$0.surelyKeeps(field.value) } ?? false
         }
-        guard isSuspicious, let values = try values(db, state.name.description) else { return [] }
+        guard isSuspicious, let values = try values(db, state.name) else { return [] }
         var altered: Set<String> = []
         for (field, value) in zip(type.fields, values) {
             if let written = state.field(field.name), written.value != value { altered.insert(field.name) }
@@ -122,39 +252,12 @@ struct RecordTable {
         return altered
     }
 
-    func delete(_ db: Database, _ name: String) throws {
-        try db.cachedStatement(sql: deleteSQL).execute(arguments: [name])
+    func delete(_ db: Database, _ name: RecordName) throws {
+        guard let arguments = key.arguments(name) else { return }
+        try db.cachedStatement(sql: deleteSQL).execute(arguments: arguments)
     }
 
-    private func upsertSQL(_ columns: [String]) -> String {
-        let marks = columns.map { _ in "?" }.joined(separator: ", ")
-        let updates = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        return """
-            INSERT INTO \(type.name) (\(columns.joined(separator: ", "))) VALUES (\(marks))
-            ON CONFLICT (recordName) DO UPDATE SET \(updates)
-            """
-    }
-
-    // MARK: Values
-
-    private static func value(
-        _ statement: SQLiteStatement, _ index: Int32, _ kind: FieldDefinition.Kind
-    ) -> FieldValue {
-        switch sqlite3_column_type(statement, index) {
-        case SQLITE_INTEGER:
-            return .integer(sqlite3_column_int64(statement, index))
-        case SQLITE_FLOAT:
-            return .real(sqlite3_column_double(statement, index))
-        case SQLITE_TEXT:
-            return understood(text(statement, index) ?? "", kind)
-        case SQLITE_BLOB:
-            let bytes = sqlite3_column_blob(statement, index)
-            let length = Int(sqlite3_column_bytes(statement, index))
-            return .blob(Array(UnsafeRawBufferPointer(start: bytes, count: length)))
-        default:
-            return .null
-        }
-    }
+    // MARK: Text
 
     /// Reads the text of a column by its length: SQLite text may contain NUL, and GRDB reads only up to it. nil when
     /// the column holds no text.
@@ -163,16 +266,6 @@ struct RecordTable {
         let text = sqlite3_column_text(statement, index)
         let length = Int(sqlite3_column_bytes(statement, index))
         return String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
-    }
-
-    /// Converts text to the column's kind, if that loses nothing.
-    static func understood(_ text: String, _ kind: FieldDefinition.Kind) -> FieldValue {
-        switch kind {
-        case .value: .text(text)
-        case .date: ISO8601.milliseconds(canonical: text).map(FieldValue.date) ?? .text(text)
-        case .reference: (try? RecordName(text)).map(FieldValue.reference) ?? .text(text)
-        case .asset: Asset(json: text).map(FieldValue.asset) ?? .text(text)
-        }
     }
 }
 

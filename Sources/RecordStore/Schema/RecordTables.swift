@@ -1,4 +1,6 @@
 import GRDB
+import GRDBSQLite
+import SyncModel
 
 /// The tables of a schema, as one database declares them.
 struct RecordTables: Sendable {
@@ -10,12 +12,35 @@ struct RecordTables: Sendable {
     /// Reads the tables' declarations of columns.
     init(_ schema: RecordSchema, _ db: Database) throws {
         self.schema = schema
+        let keys = try Dictionary(
+            uniqueKeysWithValues: schema.types.map { ($0.name, try RecordKey($0, db)) })
         byType = try Dictionary(
-            uniqueKeysWithValues: schema.types.map { ($0.name, try RecordTable($0, db)) })
+            uniqueKeysWithValues: schema.types.map { ($0.name, try RecordTable($0, keys, db)) })
         areForeignKeysDeferred = try schema.types.allSatisfy { try Self.defersForeignKeys($0.name, db) }
     }
 
+    /// The tables in the order in which the app listed their types.
+    var all: [RecordTable] { schema.types.compactMap { byType[$0.name] } }
+
     subscript(type: String) -> RecordTable? { byType[type] }
+
+    /// The record of an entry of the journal, with its table; nil when the row's key has no name, or the schema has no
+    /// such type.
+    ///
+    /// - Parameters:
+    ///   - type: the index of the column `recordType`; journals of earlier versions have NULL there.
+    ///   - key: the index of the column `recordName`.
+    func record(journal row: SQLiteStatement, type: Int32, key: Int32) -> (
+        table: RecordTable, name: RecordName
+    )? {
+        let type =
+            RecordTable.text(row, type)
+            ?? RecordTable.text(row, key).flatMap { try? RecordName($0) }?.recordType
+        guard let table = type.flatMap({ byType[$0] }), let name = table.key.name(journal: row, key) else {
+            return nil
+        }
+        return (table, name)
+    }
 
     /// Lets this transaction write rows before the rows that they refer to.
     ///

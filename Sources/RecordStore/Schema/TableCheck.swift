@@ -8,49 +8,22 @@ enum TableCheck {
             throw RecordStoreError(.tableMismatch, "the database has no table \(type.name)")
         }
         let columns = Dictionary(uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name, $0) })
-        for name in ["recordName", "modificationDate"] + type.fieldNames where columns[name] == nil {
+        for name in type.fieldNames where columns[name] == nil {
             throw RecordStoreError(.tableMismatch, "the table \(type.name) has no column \(name)")
         }
-        guard try db.primaryKey(type.name).columns == ["recordName"] else {
-            throw RecordStoreError(
-                .tableMismatch, "the primary key of \(type.name) must be the column recordName")
-        }
-        try checkKey(db, type, columns["recordName"])
-        try checkLocalColumns(db, type, columns)
-        do {
-            let fields = type.fieldNames.map { "\($0) = ?" }.joined(separator: ", ")
-            _ = try db.makeStatement(sql: "UPDATE \(type.name) SET \(fields)")
-        } catch let error as DatabaseError {
-            throw RecordStoreError(
-                .invalidSchema,
-                "\(type.name) or one of its fields has a name that means something in SQL (\(error.message ?? "")); "
-                    + "choose another one")
-        }
+        let key = try RecordKey(type, db)
+        try key.holdsNames ? checkNames(db, type, columns[RecordKey.nameColumn]) : checkKey(type, key)
+        try checkLocalColumns(db, type, columns, key)
         try checkUniqueIndexes(db, type)
-        let foreignKeys = try Row.fetchAll(db, sql: "PRAGMA foreign_key_list(\(type.name))")
-        for relationship in type.references {
-            let column = "\(type.name).\(relationship.field)"
-            guard columns[relationship.field]?.isNotNull == relationship.isRequired else {
-                let needed = relationship.isRequired ? "NOT NULL" : "without NOT NULL"
-                throw RecordStoreError(
-                    .tableMismatch, "the column \(column) must be \(needed), as the schema says")
-            }
-            let declared = foreignKeys.first { $0["from"] == relationship.field }
-            guard let declared, declared["table"] == relationship.target,
-                declared["on_delete"] == relationship.rule.foreignKeyAction
-            else {
-                throw RecordStoreError(
-                    .tableMismatch,
-                    "the column \(column) must be declared REFERENCES \(relationship.target) (recordName) "
-                        + "ON DELETE \(relationship.rule.foreignKeyAction)")
-            }
-        }
+        try checkReferences(db, type, columns, key)
     }
 
-    /// Refuses a key that cannot hold a text: the alias of a rowid, and a column of another type in a STRICT table.
-    private static func checkKey(_ db: Database, _ type: RecordType, _ key: ColumnInfo?) throws {
+    /// Refuses a column `recordName` that cannot hold a text: the alias of a rowid, and a column of another type in a
+    /// STRICT table.
+    private static func checkNames(_ db: Database, _ type: RecordType, _ key: ColumnInfo?) throws {
         let declared = key?.type ?? ""
-        let table = try Row.fetchOne(db, sql: "PRAGMA table_list(\(type.name))")
+        let table = try Row.fetchOne(
+            db, sql: "SELECT wr, strict FROM pragma_table_list WHERE name = ?", arguments: [type.name])
         let isRowID = declared.uppercased() == "INTEGER" && table?["wr"] != 1
         let isOfOtherType = table?["strict"] == 1 && !["TEXT", "ANY"].contains(declared.uppercased())
         guard !isRowID, !isOfOtherType else {
@@ -61,12 +34,65 @@ enum TableCheck {
         }
     }
 
+    /// Refuses a key that the machines would not choose alike.
+    private static func checkKey(_ type: RecordType, _ key: RecordKey) throws {
+        let isNumber = key.columns.map(\.kind) == [.integer]
+        if isNumber, !type.areNumbersShared {
+            throw RecordStoreError(
+                .tableMismatch,
+                "the key \(type.name).\(key.columns[0].name) is an INTEGER, and two machines that are offline give the same number to different "
+                    + "rows: use a UUID, or say that the numbers come from outside and mean the same on every machine "
+                    + "(areNumbersShared)")
+        }
+    }
+
+    /// Compares the declared foreign keys with the references of the schema.
+    private static func checkReferences(
+        _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], _ key: RecordKey
+    ) throws {
+        let foreignKeys = try Row.fetchAll(
+            db, sql: "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(?)",
+            arguments: [type.name])
+        for relationship in type.references {
+            let column = "\(type.name).\(relationship.field)"
+            let isInKey = key.columns.contains { $0.name == relationship.field }
+            guard isInKey || columns[relationship.field]?.isNotNull == relationship.isRequired else {
+                let needed = relationship.isRequired ? "NOT NULL" : "without NOT NULL"
+                throw RecordStoreError(
+                    .tableMismatch, "the column \(column) must be \(needed), as the schema says")
+            }
+            guard !isInKey || relationship.isRequired else {
+                throw RecordStoreError(
+                    .invalidSchema, "\(column) belongs to the key, so the reference is required")
+            }
+            let target = try RecordKey.columnNames(db, relationship.target)
+            guard target.count == 1 else {
+                throw RecordStoreError(
+                    .tableMismatch,
+                    "\(column) refers to \(relationship.target), whose key has \(target.count) columns: give that table a "
+                        + "key of one column, and make the others UNIQUE")
+            }
+            let declared = foreignKeys.first { $0["from"] == relationship.field }
+            let isAlone = foreignKeys.count { $0["id"] == declared?["id"] as Int64? } == 1
+            guard let declared, isAlone, declared["table"] == relationship.target,
+                [nil, target[0]].contains(declared["to"] as String?),
+                declared["on_delete"] == relationship.rule.foreignKeyAction
+            else {
+                throw RecordStoreError(
+                    .tableMismatch,
+                    "the column \(column) must be declared REFERENCES \(relationship.target) (\(target[0])) "
+                        + "ON DELETE \(relationship.rule.foreignKeyAction)")
+            }
+        }
+    }
+
     /// Refuses a local column that needs a value: other machines send none for it, so the table would refuse every row
     /// of theirs.
     private static func checkLocalColumns(
-        _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo]
+        _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], _ key: RecordKey
     ) throws {
-        let synced = Set(["recordName", "modificationDate"] + type.fieldNames)
+        let synced = Set(
+            key.columns.map(\.name) + [RecordTable.modificationDate] + type.fieldNames)
         let generated = try String.fetchSet(
             db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", arguments: [type.name])
         let needy = columns.values.filter {

@@ -56,6 +56,7 @@ final class SoundRecords {
         bindings.begin()
         bindings.append(name.description)
         bindings.append(zone)
+        tables[name.recordType]?.appendKey(of: name, to: &bindings)
         guard try bindings.findsRow(statement) else { return false }
         if found.count >= Self.limit { found.removeAll(keepingCapacity: true) }
         found.insert(name)
@@ -66,12 +67,13 @@ final class SoundRecords {
     /// Returns the query for a type; nil if the type has no table.
     private func statement(for type: String) throws -> Statement? {
         if let statement = statements[type] { return statement }
-        guard tables[type] != nil else { return nil }
+        guard let table = tables[type] else { return nil }
         let statement = try db.statementToBind(
             """
-            SELECT 1 FROM remoteRecord AS known JOIN \(type) AS row ON row.recordName = known.remoteRecordID
+            SELECT 1 FROM remoteRecord AS known
             WHERE known.remoteRecordID = ?1 AND (?2 IS NULL OR known.zone = ?2) AND known.status = 0
                 AND \(RecordMetadata.wasNeverDeleted(in: "known"))
+                AND EXISTS (SELECT 1 FROM \(table.sqlName) WHERE \(table.key.condition))
             """)
         statements[type] = statement
         return statement

@@ -41,7 +41,7 @@ public struct StoreUpkeep: Sendable {
             }
         }
         findings += indexes.names.map { .init(name: $0, kind: .wrongIndex) }
-        for type in store.schema.types { findings += try unknownRows(db, of: type) }
+        for table in store.tables.all { findings += try unknownRows(db, of: table) }
         return StoreCheck(
             findings: findings.sorted { $0.name < $1.name },
             digests: try Zones.all(db).map { zone in
@@ -50,21 +50,15 @@ public struct StoreUpkeep: Sendable {
     }
 
     /// The rows of a table that sync does not know, or whose names it cannot use.
-    private func unknownRows(_ db: Database, of type: RecordType) throws -> [StoreCheck.Finding] {
-        try Row.fetchAll(
-            db,
-            sql: """
-                SELECT CAST(recordName AS BLOB), typeof(recordName) FROM \(type.name)
-                WHERE \(CaptureTriggers.isUnknown(type))
-                """
-        ).map { row in
-            let isText = row[1] == "text"
-            let name = String(decoding: row[0] as Data, as: UTF8.self)
-            let isValid = isText && (try? RecordName(name))?.recordType == type.name
-            return .init(
-                name: isValid ? name : UnsyncedRecords.shownName(row[0], type: row[1]),
-                kind: isValid ? .unknownRow : .invalidName)
+    private func unknownRows(_ db: Database, of table: RecordTable) throws -> [StoreCheck.Finding] {
+        var findings: [StoreCheck.Finding] = []
+        try UnknownRow.forEach(db, of: table) { row in
+            findings.append(
+                .init(
+                    name: row.name?.description ?? row.shownKey,
+                    kind: row.name == nil ? .invalidName : .unknownRow))
         }
+        return findings
     }
 
     private static func finding(_ stored: StoredRecord, _ hashes: RecordHashes) -> StoreCheck.Finding.Kind? {
@@ -139,7 +133,7 @@ public struct StoreUpkeep: Sendable {
             var rows: [(RecordName, Stamp)] = []
             for finding in findings {
                 let name = try RecordName(finding.name)
-                if try store.tables[name.recordType]?.exists(db, finding.name) == true {
+                if try store.tables[name.recordType]?.exists(db, name) == true {
                     rows.append((name, try stampForRepair(db, name, finding.kind)))
                 }
                 guard [.missingRow, .damagedMetadata].contains(finding.kind) else { continue }
@@ -169,7 +163,7 @@ public struct StoreUpkeep: Sendable {
             // Uses a new stamp: the last one belongs to another value.
             return Stamp(time: last.time.next, replica: store.replica)
         }
-        let date = try store.tables[name.recordType]?.row(db, name.description)?.modificationDate
+        let date = try store.tables[name.recordType]?.row(db, name)?.modificationDate
         if let time = date.flatMap(ISO8601.milliseconds(modificationDate:)), time <= store.now() {
             return Stamp(time: HybridTime(milliseconds: time), replica: store.replica)
         }

@@ -180,12 +180,12 @@ public struct StoreZones: Sendable {
         try store.forget(db, namesReferredTo(fromOutside: zone, db))
         try CaptureTriggers.paused(db) {
             try store.tables.deferForeignKeys(db)
-            for type in store.schema.types.reversed() {
-                try db.execute(
-                    sql: """
-                        DELETE FROM \(type.name) WHERE recordName IN (
-                            SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND status = 0)
-                        """, arguments: [zone.row])
+            for name in try String.fetchAll(
+                db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND status = 0",
+                arguments: [zone.row])
+            {
+                let name = try RecordName(name)
+                try store.tables[name.recordType]?.delete(db, name)
             }
             try RecordTraces.removeAll(db, in: zone.row)
             for sql in [
@@ -207,16 +207,18 @@ public struct StoreZones: Sendable {
 
     /// The records of a zone that are targets of records in other zones.
     private func namesReferredTo(fromOutside zone: Zone, _ db: Database) throws -> [RecordName] {
-        try store.schema.relationships.flatMap { relationship in
-            try String.fetchAll(
-                db,
-                sql: """
-                    SELECT DISTINCT other.remoteRecordID FROM \(relationship.recordType)
-                    JOIN remoteRecord AS own ON own.remoteRecordID = recordName
-                    JOIN remoteRecord AS other ON other.remoteRecordID = \(relationship.field)
-                    WHERE own.zone <> ?1 AND other.zone = ?1
-                    """, arguments: [zone.row])
-        }.map { try RecordName($0) }
+        var names: Set<RecordName> = []
+        for table in store.tables.all where !table.type.references.isEmpty {
+            try table.forEachName(db) { name in
+                guard try Zones.row(db, of: name.description) != zone.row else { return }
+                let references = zip(table.type.fields, try table.values(db, name) ?? [])
+                for case (_, .reference(let target)) in references
+                where try Zones.row(db, of: target.description) == zone.row {
+                    names.insert(target)
+                }
+            }
+        }
+        return names.sorted()
     }
 
     /// Gives a zone that nobody shares any more back to this store alone, so that it can take the identity of another

@@ -53,11 +53,14 @@ final class Machine: Sendable {
     let store: RecordStore
     private let database: DatabaseQueue
 
-    init(_ name: String, number: UInt64, sql: String = Library.sql) throws {
+    init(
+        _ name: String, number: UInt64, sql: String = Library.sql, schema: RecordSchema? = nil
+    ) throws {
         self.name = name
         database = try DatabaseQueue()
         try database.write { try $0.execute(sql: sql) }
-        store = try RecordStore(database, schema: Library.schema(), replica: ReplicaID(rawValue: number))
+        store = try RecordStore(
+            database, schema: schema ?? Library.schema(), replica: ReplicaID(rawValue: number))
     }
 
     /// A machine whose clock the test sets.

@@ -24,10 +24,10 @@ struct TableCheckTests {
             "recordName BLOB PRIMARY KEY, name TEXT, modificationDate TEXT) STRICT --",
             "Author.recordName must be TEXT"
         ),
-        ("id TEXT PRIMARY KEY, name TEXT, modificationDate TEXT", "has no column recordName"),
+        ("recordName TEXT, name TEXT", "Author has no primary key"),
+        ("id INTEGER PRIMARY KEY, name TEXT", "Author.id is an INTEGER"),
+        ("id REAL PRIMARY KEY, name TEXT", "Author.id is declared REAL"),
         ("recordName TEXT PRIMARY KEY, modificationDate TEXT", "has no column name"),
-        ("recordName TEXT PRIMARY KEY, name TEXT", "has no column modificationDate"),
-        ("recordName TEXT, name TEXT PRIMARY KEY, modificationDate TEXT", "primary key of Author"),
         (
             "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, shelf TEXT NOT NULL DEFAULT NULL",
             "Author.shelf is NOT NULL, has no DEFAULT and is not synced"

@@ -22,7 +22,7 @@ package struct VectorFile: Sendable {
     /// Makes all files.
     package static func all() async throws -> [VectorFile] {
         [
-            try handshake(), try pairing(), primitives, values, messages, try frames(), merge,
+            try handshake(), try pairing(), primitives, keys, values, messages, try frames(), merge,
             try await rules(),
             digests, clock,
             try reconciliation(), malformed, unions, try await sessions(),

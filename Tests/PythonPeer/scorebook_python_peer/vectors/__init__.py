@@ -12,6 +12,7 @@ CHECKS: dict[str, Callable[[dict], None]] = {
     "digests.json": records.check_digests,
     "frames.json": channels.check_frames,
     "handshake.json": channels.check_handshake,
+    "keys.json": records.check_keys,
     "malformed.json": exchanges.check_malformed,
     "merge.json": records.check_merge,
     "messages.json": exchanges.check_messages,

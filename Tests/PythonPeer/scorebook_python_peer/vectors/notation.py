@@ -78,6 +78,23 @@ def value(json: Json) -> values.Value:
     raise AssertionError(f"{kind} is no kind of value")
 
 
+def plain(json: Json) -> str | bytes | int | float | None:
+    """A value of a key, as Python has it."""
+    if json is None:
+        return None
+    ((kind, content),) = json.items()
+    match kind:
+        case "integer":
+            return int(content)
+        case "real":
+            return float(struct.unpack(">d", hexadecimal(content))[0])
+        case "blob":
+            return hexadecimal(content)
+        case "text":
+            return str(content)
+    raise AssertionError(f"{kind} is no kind of value that a key has")
+
+
 def stamp(json: Json) -> Stamp:
     return Stamp(int(json["time"], 16), int(json["replica"], 16))
 

@@ -2,12 +2,13 @@
 
 from itertools import permutations
 
+from .. import keys
 from ..merge import merge
 from ..records import Item, State, ZoneSum, item_of, next_time, record_id, replica_id, values_hash
 from ..rules import Household, Reference
 from ..values import read_value
 from ..wire import Reader, encode_varint
-from .notation import Json, equal, hexadecimal, record, value
+from .notation import Json, equal, hexadecimal, plain, record, value
 
 
 def check_primitives(vector: Json) -> None:
@@ -23,6 +24,17 @@ def check_primitives(vector: Json) -> None:
 def check_clock(vector: Json) -> None:
     for tick in vector["ticks"]:
         equal(tick["why"], next_time(int(tick["greatest"], 16), int(tick["wallClock"])), int(tick["time"], 16))
+
+
+def check_keys(vector: Json) -> None:
+    for entry in vector["keys"]:
+        key = [plain(part) for part in entry["values"]]
+        equal(entry["suffix"], keys.suffix(key), entry["suffix"])
+        equal(entry["suffix"], keys.key(entry["suffix"], [keys.kind(part) for part in key]), key)
+    for values in vector["noSuffix"]:
+        equal(f"{values}", keys.suffix([plain(part) for part in values]), None)
+    for entry in vector["noKey"]:
+        equal(entry["suffix"], keys.key(entry["suffix"], entry["kinds"]), None)
 
 
 def check_values(vector: Json) -> None:

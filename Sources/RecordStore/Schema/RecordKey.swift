@@ -1,0 +1,163 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import SyncModel
+
+/// The primary key of a record type's table, and how it becomes record names.
+///
+/// A table whose only key column is called `recordName` holds whole names there. Any other table holds keys of the
+/// app's own, and ``KeyEncoding`` makes names of them.
+struct RecordKey: Sendable {
+    struct Column: Sendable {
+        let name: String
+        let kind: KeyEncoding.Kind
+    }
+
+    /// The column that holds whole record names.
+    static let nameColumn = "recordName"
+
+    let type: String
+    /// The columns in the order of the key.
+    let columns: [Column]
+    /// Whether the only column holds whole record names.
+    let holdsNames: Bool
+    /// The columns for SQL, with commas between them.
+    let sql: String
+    /// SQL for the row with a key; it has one `?` for each column.
+    let condition: String
+
+    /// - Throws: `tableMismatch` when sync cannot make names of the keys.
+    init(_ type: RecordType, _ db: Database) throws {
+        self.type = type.name
+        let names = try Self.columnNames(db, type.name)
+        let declarations = Dictionary(
+            uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name.lowercased(), $0) })
+        let holdsNames = names == [Self.nameColumn]
+        self.holdsNames = holdsNames
+        columns = try names.map { name in
+            guard let declaration = declarations[name.lowercased()] else { throw Self.missingKey(type) }
+            return Column(
+                name: declaration.name, kind: try holdsNames ? .text : Self.kind(of: declaration, in: type))
+        }
+        guard !columns.isEmpty else { throw Self.missingKey(type) }
+        sql = columns.map { $0.name.quotedDatabaseIdentifier }.joined(separator: ", ")
+        condition = columns.map { "\($0.name.quotedDatabaseIdentifier) = ?" }.joined(separator: " AND ")
+    }
+
+    /// The columns of a table's primary key; empty when it declares none.
+    static func columnNames(_ db: Database, _ table: String) throws -> [String] {
+        try db.tableExists(table) ? db.primaryKey(table).columns.filter { $0 != GRDB.Column.rowID.name } : []
+    }
+
+    private static func missingKey(_ type: RecordType) -> RecordStoreError {
+        RecordStoreError(
+            .tableMismatch,
+            "the table \(type.name) has no primary key, so its rows have no name on other machines: declare one"
+        )
+    }
+
+    private static func kind(of column: ColumnInfo, in type: RecordType) throws -> KeyEncoding.Kind {
+        switch ColumnAffinity(declaredType: column.type) {
+        case .text: return .text
+        case .blob: return .blob
+        case .integer: return .integer
+        case .real, .numeric:
+            throw RecordStoreError(
+                .tableMismatch,
+                "the key column \(type.name).\(column.name) is declared \(column.type), which SQLite converts: declare it "
+                    + "TEXT, BLOB or INTEGER")
+        }
+    }
+
+    // MARK: Names
+
+    /// The name of the record with a key; nil when the key has none.
+    func name(of values: [FieldValue]) -> RecordName? {
+        if holdsNames {
+            guard case .text(let text) = values[0], let name = try? RecordName(text) else { return nil }
+            return name.isOfType(type) ? name : nil
+        }
+        guard zip(values, columns).allSatisfy({ $0.isKey(of: $1.kind) }) else { return nil }
+        return KeyEncoding.suffix(of: values).flatMap { try? RecordName(recordType: type, suffix: $0) }
+    }
+
+    /// The key of a record; nil when no row can have that name.
+    func values(of name: RecordName) -> [FieldValue]? {
+        guard name.isOfType(type) else { return nil }
+        return holdsNames
+            ? [.text(name.description)] : KeyEncoding.values(of: name.suffix, kinds: columns.map(\.kind))
+    }
+
+    /// The key of a record as arguments for ``condition``.
+    func arguments(_ name: RecordName) -> StatementArguments? {
+        guard !holdsNames else { return name.isOfType(type) ? [name.description] : nil }
+        return values(of: name).map { StatementArguments($0.map(\.storedKey)) }
+    }
+
+    /// Reads a key from the columns of a statement, beginning at `first`. nil when it has no name.
+    func name(_ row: SQLiteStatement, from first: Int32) -> RecordName? {
+        var values: [FieldValue] = []
+        for index in columns.indices {
+            guard let value = Self.value(row, first + Int32(index)) else { return nil }
+            values.append(value)
+        }
+        return name(of: values)
+    }
+
+    /// Returns nil for a text that is not valid UTF-8: another key would have the same name.
+    private static func value(_ row: SQLiteStatement, _ index: Int32) -> FieldValue? {
+        let count = Int(sqlite3_column_bytes(row, index))
+        switch sqlite3_column_type(row, index) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(row, index))
+        case SQLITE_BLOB:
+            return .blob(Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(row, index), count: count)))
+        case SQLITE_TEXT:
+            let text = UnsafeBufferPointer(start: sqlite3_column_text(row, index), count: count)
+            return String(validating: text, as: UTF8.self).map(FieldValue.text)
+        default: return nil
+        }
+    }
+
+    // MARK: The journal
+
+    /// SQL for the key of a row as the journal holds it: the value of the only column, or a text of all of them.
+    ///
+    /// - Parameter row: what stands before a column: `NEW.`, `OLD.`, or nothing.
+    func journalSQL(_ row: String = "") -> String {
+        let names = columns.map { row + $0.name.quotedDatabaseIdentifier }
+        return names.count == 1 ? names[0] : FormerValues.sql(names)
+    }
+
+    /// Reads the name of a row from the column of the journal with its key. nil when it has none.
+    func name(journal row: SQLiteStatement, _ index: Int32) -> RecordName? {
+        guard let value = Self.value(row, index) else { return nil }
+        guard columns.count > 1 else {
+            // The journal's column turns numbers into texts.
+            guard columns[0].kind == .integer, case .text(let text) = value else { return name(of: [value]) }
+            return Int64(text).flatMap { name(of: [.integer($0)]) }
+        }
+        guard case .text(let text) = value, let values = FormerValues.values(text),
+            values.count == columns.count
+        else { return nil }
+        return name(of: values)
+    }
+}
+
+extension FieldValue {
+    fileprivate func isKey(of kind: KeyEncoding.Kind) -> Bool {
+        switch (self, kind) {
+        case (.text, .text), (.blob, .blob), (.integer, .integer): true
+        default: false
+        }
+    }
+
+    /// A value of a key as an argument of a statement.
+    fileprivate var storedKey: DatabaseValue {
+        switch self {
+        case .integer(let value): value.databaseValue
+        case .text(let text): text.databaseValue
+        case .blob(let bytes): Data(bytes).databaseValue
+        case .null, .real, .date, .reference, .asset: .null
+        }
+    }
+}
