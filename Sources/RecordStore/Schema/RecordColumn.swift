@@ -77,9 +77,10 @@ struct RecordColumn: Sendable {
 
     /// Converts a value that sync carries to one of the table. A reference becomes the key of its target.
     func stored(_ value: FieldValue) -> FieldValue {
-        guard case .key(let key) = meaning, case .reference(let name) = value else { return value }
+        guard case .reference(let name) = value else { return value }
         // A name that is no key of the target stays a text, which the foreign key refuses.
-        return key.values(of: name)?.first ?? value
+        if case .key(let key) = meaning, let key = key.values(of: name)?.first { return key }
+        return .text(name.description)
     }
 
     /// Whether a value surely comes back unchanged. If false, the caller has to read the column.

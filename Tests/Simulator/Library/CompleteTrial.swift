@@ -4,7 +4,6 @@ import SyncModel
 /// that depend on each other, on any machine, or lets any two machines run or cut a session.
 ///
 /// Each is a script like those of seeds, so a simulation checks everything that must hold after it.
-/// Each is a script like those that seeds stand for, so all that must hold is checked after it.
 public struct CompleteTrial: Sequence, IteratorProtocol, Sendable {
     /// The operation of one step, on one machine or between two.
     enum Operation: CaseIterable {
@@ -20,39 +19,52 @@ public struct CompleteTrial: Sequence, IteratorProtocol, Sendable {
         /// The SQL of a program that writes to the tables, if the operation is that.
         var statement: (sql: String, hasForeignKeys: Bool)? {
             switch self {
-            case .writeTeam: ("UPDATE Team SET title = title || 'x' WHERE recordName = 'Team|~|0'", true)
-            case .writeMember: ("UPDATE Member SET age = age + 1 WHERE recordName = 'Member|~|0'", true)
-            case .writeNote: ("UPDATE Note SET text = text || 'x' WHERE recordName = 'Note|~|0'", true)
-            case .writeFee: ("UPDATE Fee SET amount = amount + 1 WHERE recordName = 'Fee|~|0'", true)
-            case .removeTeam: ("DELETE FROM Team WHERE recordName = 'Team|~|0'", true)
-            case .removeMember: ("DELETE FROM Member WHERE recordName = 'Member|~|0'", true)
-            case .removeNote: ("DELETE FROM Note WHERE recordName = 'Note|~|0'", true)
-            case .removeTeamAlone: ("DELETE FROM Team WHERE recordName = 'Team|~|0'", false)
-            case .removeMemberAlone: ("DELETE FROM Member WHERE recordName = 'Member|~|0'", false)
-            case .moveMember: ("UPDATE Member SET team = 'Team|~|1' WHERE recordName = 'Member|~|0'", true)
-            case .moveNote: ("UPDATE Note SET member = 'Member|~|2' WHERE recordName = 'Note|~|0'", true)
-            case .moveFee: ("UPDATE Fee SET member = 'Member|~|0' WHERE recordName = 'Fee|~|0'", true)
-            case .nameCaptain: ("UPDATE Team SET captain = 'Member|~|0' WHERE recordName = 'Team|~|1'", true)
-            case .dismissCaptain: ("UPDATE Team SET captain = NULL WHERE recordName = 'Team|~|0'", true)
+            case .writeTeam: ("UPDATE Team SET title = title || 'x' WHERE \(Self.is(Self.team))", true)
+            case .writeMember: ("UPDATE Member SET age = age + 1 WHERE \(Self.is(Self.member))", true)
+            case .writeNote: ("UPDATE Note SET text = text || 'x' WHERE \(Self.is(Self.note))", true)
+            case .writeFee: ("UPDATE Fee SET amount = amount + 1 WHERE \(Self.is(Self.fee))", true)
+            case .removeTeam: ("DELETE FROM Team WHERE \(Self.is(Self.team))", true)
+            case .removeMember: ("DELETE FROM Member WHERE \(Self.is(Self.member))", true)
+            case .removeNote: ("DELETE FROM Note WHERE \(Self.is(Self.note))", true)
+            case .removeTeamAlone: ("DELETE FROM Team WHERE \(Self.is(Self.team))", false)
+            case .removeMemberAlone: ("DELETE FROM Member WHERE \(Self.is(Self.member))", false)
+            case .moveMember: (Self.move(Self.member, "team", to: SimulatedKeys.name("Team", 1)), true)
+            case .moveNote: (Self.move(Self.note, "member", to: SimulatedKeys.name("Member", 2)), true)
+            case .moveFee: (Self.move(Self.fee, "member", to: Self.member), true)
+            case .nameCaptain: (Self.move(SimulatedKeys.name("Team", 1), "captain", to: Self.member), true)
+            case .dismissCaptain: ("UPDATE Team SET captain = NULL WHERE \(Self.is(Self.team))", true)
             default: nil
             }
+        }
+
+        private static let team = SimulatedKeys.name("Team", 0)
+        private static let member = SimulatedKeys.name("Member", 0)
+        private static let note = SimulatedKeys.name("Note", 0)
+        private static let fee = SimulatedKeys.name("Fee", 0)
+
+        private static func `is`(_ name: String) -> String { SimulatedKeys.condition(name) }
+
+        private static func move(_ name: String, _ column: String, to target: String) -> String {
+            let type = name.prefix { $0 != "|" }
+            return
+                "UPDATE \(type) SET \(column) = \(SimulatedKeys.reference(to: target)) WHERE \(Self.is(name))"
         }
 
         /// The record that the operation deletes or restores through the library, if any.
         var deleted: String? {
             switch self {
-            case .deleteTeam: "Team|~|0"
-            case .deleteMember: "Member|~|0"
-            case .deleteNote: "Note|~|0"
+            case .deleteTeam: Self.team
+            case .deleteMember: Self.member
+            case .deleteNote: Self.note
             default: nil
             }
         }
 
         var restored: String? {
             switch self {
-            case .restoreTeam: "Team|~|0"
-            case .restoreMember: "Member|~|0"
-            case .restoreNote: "Note|~|0"
+            case .restoreTeam: Self.team
+            case .restoreMember: Self.member
+            case .restoreNote: Self.note
             default: nil
             }
         }

@@ -128,9 +128,12 @@ final class SimulatedReplica {
     func rows() throws -> [String] {
         try database.read { db in
             try SimulatedSchema.tables(version: 1).flatMap { type in
-                let columns =
-                    ["recordName", "modificationDate"] + type.columns + type.references.map(\.column)
-                let sql = "SELECT \(columns.joined(separator: ", ")) FROM \(type.type) ORDER BY recordName"
+                let key = SimulatedKeys.columns(of: type.type)
+                let date = type.isKeyMadeOfReferences ? [] : ["modificationDate"]
+                let columns = key + date + type.columns + type.references.map(\.column)
+                let sql = """
+                    SELECT \(columns.joined(separator: ", ")) FROM \(type.type) ORDER BY \(key.joined(separator: ", "))
+                    """
                 return try Row.fetchAll(db.cachedStatement(sql: sql)).map { row in
                     row.databaseValues.map { "\($0)" }.joined(separator: "|")
                 }
@@ -141,22 +144,25 @@ final class SimulatedReplica {
     /// The table of a type: for each record, the synced columns as `quote` writes them.
     func values(of type: String) throws -> [RecordName: [String: String]] {
         let columns = store.schema.types.first { $0.name == type }?.fields.map(\.name) ?? []
-        let quoted = columns.map { "quote(\($0))" }.joined(separator: ", ")
+        let key = SimulatedKeys.columns(of: type)
+        let all = (key + columns.map { "quote(\($0))" }).joined(separator: ", ")
         return try database.read { db in
             var values: [RecordName: [String: String]] = [:]
-            for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT recordName, \(quoted) FROM \(type)"))
-            {
-                let texts = columns.indices.map { row[$0 + 1] as String }
-                values[try RecordName(row[0] as String)] = Dictionary(
-                    uniqueKeysWithValues: zip(columns, texts))
+            for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT \(all) FROM \(type)")) {
+                let texts = columns.indices.map { row[$0 + key.count] as String }
+                values[try SimulatedKeys.name(type, key: Array(row.databaseValues.prefix(key.count)))] =
+                    Dictionary(uniqueKeysWithValues: zip(columns, texts))
             }
             return values
         }
     }
 
     func names(of type: String) throws -> [String] {
-        try database.read {
-            try String.fetchAll($0, sql: "SELECT recordName FROM \(type) ORDER BY recordName")
+        let key = SimulatedKeys.columns(of: type).joined(separator: ", ")
+        return try database.read { db in
+            try Row.fetchAll(db, sql: "SELECT \(key) FROM \(type) ORDER BY \(key)").map {
+                try SimulatedKeys.name(type, key: Array($0.databaseValues)).description
+            }
         }
     }
 

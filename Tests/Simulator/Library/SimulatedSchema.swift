@@ -3,35 +3,36 @@ import RecordStore
 /// The schema of the simulated app, in two versions. The second has one more type and one more field.
 ///
 /// The schema has every delete rule, a cycle of references, a type that several others refer to, and one that needs
-/// two. Two types have files, one of them only in the second version.
+/// two. Two types have files, one of them only in the second version. The keys are of all kinds (``SimulatedKeys``).
 enum SimulatedSchema {
     static let sql = """
         CREATE TABLE Team (
             recordName TEXT NOT NULL PRIMARY KEY, title TEXT, modificationDate TEXT,
-            captain TEXT REFERENCES Member (recordName)
+            captain BLOB REFERENCES Member (id)
                 ON DELETE SET NULL ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
         CREATE INDEX Team_captain ON Team (captain);
         CREATE TABLE Member (
-            recordName TEXT NOT NULL PRIMARY KEY, name TEXT, age INTEGER, modificationDate TEXT,
+            id BLOB NOT NULL PRIMARY KEY, name TEXT, age INTEGER, modificationDate TEXT,
             team TEXT NOT NULL REFERENCES Team (recordName)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
         CREATE INDEX Member_team ON Member (team);
         CREATE TABLE Note (
-            recordName TEXT NOT NULL PRIMARY KEY, text TEXT, picture TEXT, modificationDate TEXT,
-            member TEXT NOT NULL REFERENCES Member (recordName)
+            id TEXT NOT NULL PRIMARY KEY, text TEXT, picture TEXT, modificationDate TEXT,
+            member BLOB NOT NULL REFERENCES Member (id)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
         CREATE INDEX Note_member ON Note (member);
         CREATE TABLE Seat (
-            recordName TEXT NOT NULL PRIMARY KEY, number INTEGER, modificationDate TEXT,
+            number INTEGER,
             team TEXT NOT NULL REFERENCES Team (recordName)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
-            member TEXT NOT NULL REFERENCES Member (recordName)
-                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
+            member BLOB NOT NULL REFERENCES Member
+                ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
+            PRIMARY KEY (team, member));
         CREATE INDEX Seat_team ON Seat (team);
         CREATE INDEX Seat_member ON Seat (member);
         CREATE TABLE Fee (
-            recordName TEXT NOT NULL PRIMARY KEY, amount REAL, modificationDate TEXT,
-            member TEXT NOT NULL REFERENCES Member (recordName)
+            receipt INTEGER PRIMARY KEY, amount REAL, modificationDate TEXT,
+            member BLOB NOT NULL REFERENCES Member (id)
                 ON DELETE NO ACTION ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
         CREATE INDEX Fee_member ON Fee (member);
         """
@@ -40,7 +41,7 @@ enum SimulatedSchema {
         ALTER TABLE Note ADD COLUMN mood TEXT NOT NULL DEFAULT 'plain';
         CREATE TABLE Prize (
             recordName TEXT NOT NULL PRIMARY KEY, medal TEXT, picture TEXT, modificationDate TEXT,
-            member TEXT NOT NULL REFERENCES Member (recordName)
+            member BLOB NOT NULL REFERENCES Member (id)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
         CREATE INDEX Prize_member ON Prize (member);
         """
@@ -70,7 +71,7 @@ enum SimulatedSchema {
                     [
                         FieldDefinition("member", .reference(to: "Member", rule: .deny, isRequired: true)),
                         FieldDefinition("amount"),
-                    ]),
+                    ], areNumbersShared: true),
                 RecordType(
                     "Team",
                     [
@@ -86,6 +87,11 @@ enum SimulatedSchema {
         let type: String
         let columns: [String]
         let references: [(column: String, target: String, isRequired: Bool)]
+
+        var isKeyMadeOfReferences: Bool {
+            SimulatedKeys.columns(of: type).allSatisfy { column in references.contains { $0.column == column }
+            }
+        }
     }
 
     static func tables(version: Int) -> [Table] {

@@ -1,4 +1,5 @@
 import RecordStore
+import SyncModel
 import TestSupport
 
 /// The writes of other programs to a machine's tables: statements drawn from a seed.
@@ -6,27 +7,40 @@ import TestSupport
 /// Names come from a small pool, so that machines write to the same records, insert the same names, and refer to
 /// records that others are deleting.
 enum SimulatedWrites {
-    private static let poolSize = 4
-
     /// Records that refer to each other, and to no missing record.
     static let beginning = [
-        "INSERT INTO Team (recordName, captain) VALUES ('Team|~|0', 'Member|~|0'), ('Team|~|1', NULL)",
-        """
-        INSERT INTO Member (recordName, team)
-        VALUES ('Member|~|0', 'Team|~|0'), ('Member|~|1', 'Team|~|0'), ('Member|~|2', 'Team|~|1')
-        """,
-        """
-        INSERT INTO Note (recordName, member, picture)
-        VALUES ('Note|~|0', 'Member|~|0', '\(SimulatedPictures.small.json)'),
-            ('Note|~|1', 'Member|~|1', '\(SimulatedPictures.small.json)'),
-            ('Note|~|2', 'Member|~|2', '\(SimulatedPictures.large.json)')
-        """,
-        """
-        INSERT INTO Seat (recordName, team, member)
-        VALUES ('Seat|~|0', 'Team|~|0', 'Member|~|1'), ('Seat|~|1', 'Team|~|1', 'Member|~|0')
-        """,
-        "INSERT INTO Fee (recordName, member) VALUES ('Fee|~|0', 'Member|~|2')",
+        insert("Team", [(0, ["captain": ("Member", 0)]), (1, [:])]),
+        insert(
+            "Member", [(0, ["team": ("Team", 0)]), (1, ["team": ("Team", 0)]), (2, ["team": ("Team", 1)])]),
+        insert(
+            "Note", [0, 1, 2].map { ($0, ["member": ("Member", $0)]) },
+            pictures: [SimulatedPictures.small, SimulatedPictures.small, SimulatedPictures.large]),
+        insert("Seat", [(nil, ["team": ("Team", 0), "member": ("Member", 1)])]),
+        insert("Seat", [(nil, ["team": ("Team", 1), "member": ("Member", 0)])]),
+        insert("Fee", [(0, ["member": ("Member", 2)])]),
     ]
+
+    /// SQL that inserts records of the pool, each with its references.
+    private static func insert(
+        _ type: String, _ records: [(number: Int?, references: [String: (String, Int)])],
+        pictures: [Asset] = []
+    ) -> String {
+        let references = Set(records.flatMap(\.references.keys)).sorted()
+        let key = records[0].number == nil ? [] : SimulatedKeys.columns(of: type)
+        let rows = records.enumerated().map { index, record in
+            let values =
+                (record.number.map { SimulatedKeys.values(of: SimulatedKeys.name(type, $0)) } ?? [])
+                + references.map { column in
+                    record.references[column].map {
+                        SimulatedKeys.reference(to: SimulatedKeys.name($0.0, $0.1))
+                    } ?? "NULL"
+                } + (pictures.isEmpty ? [] : ["'\(pictures[index].json)'"])
+            return "(\(values.joined(separator: ", ")))"
+        }
+        let columns = key + references + (pictures.isEmpty ? [] : ["picture"])
+        return
+            "INSERT INTO \(type) (\(columns.joined(separator: ", "))) VALUES \(rows.joined(separator: ", "))"
+    }
 
     /// The statements of one transaction.
     static func statements(_ replica: SimulatedReplica, _ random: inout SeededGenerator) throws -> [String] {
@@ -43,25 +57,26 @@ enum SimulatedWrites {
     ) throws -> [String] {
         let present = try replica.names(of: type.type)
         guard let name = present.randomElement(using: &random), !random.oneIn(3) else {
-            let new = "\(type.type)|~|\(Int.random(in: 0..<poolSize, using: &random))"
+            let number = Int.random(in: 0..<SimulatedKeys.poolSize, using: &random)
+            let new = type.isKeyMadeOfReferences ? nil : SimulatedKeys.name(type.type, number)
             return [try insert(type, new, replica, orIgnore: true, &random)]
         }
+        let row = SimulatedKeys.condition(name)
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<5:
             let column = type.columns.randomElement(using: &random)!
-            return [
-                "UPDATE \(type.type) SET \(column) = \(value(column, replica, &random)) WHERE recordName = '\(name)'"
-            ]
+            return ["UPDATE \(type.type) SET \(column) = \(value(column, replica, &random)) WHERE \(row)"]
         case 5:
             let reference = type.references.randomElement(using: &random)!
             let parent = try self.parent(
                 reference.target, replica, isRequired: reference.isRequired, &random)
-            return ["UPDATE \(type.type) SET \(reference.column) = \(parent) WHERE recordName = '\(name)'"]
+            // Of a key that is made of references, this makes another record.
+            return ["UPDATE OR IGNORE \(type.type) SET \(reference.column) = \(parent) WHERE \(row)"]
         case 6, 7:
-            return ["DELETE FROM \(type.type) WHERE recordName = '\(name)'"]
+            return ["DELETE FROM \(type.type) WHERE \(row)"]
         case 8:
             return [
-                "DELETE FROM \(type.type) WHERE recordName = '\(name)'",
+                "DELETE FROM \(type.type) WHERE \(row)",
                 try insert(type, name, replica, orIgnore: false, &random),
             ]
         default:
@@ -72,16 +87,16 @@ enum SimulatedWrites {
     }
 
     private static func insert(
-        _ type: SimulatedSchema.Table, _ name: String, _ replica: SimulatedReplica, orIgnore: Bool,
+        _ type: SimulatedSchema.Table, _ name: String?, _ replica: SimulatedReplica, orIgnore: Bool,
         _ random: inout SeededGenerator
     ) throws -> String {
-        var columns = ["recordName"]
-        var values = ["'\(name)'"]
+        var columns = name == nil ? [] : SimulatedKeys.columns(of: type.type)
+        var values = name.map(SimulatedKeys.values) ?? []
         for column in type.columns where column == "mood" || !random.oneIn(3) {
             columns.append(column)
             values.append(value(column, replica, &random))
         }
-        for reference in type.references {
+        for reference in type.references where !columns.contains(reference.column) {
             columns.append(reference.column)
             values.append(
                 try parent(reference.target, replica, isRequired: reference.isRequired, &random))
@@ -98,9 +113,10 @@ enum SimulatedWrites {
     ) throws -> String {
         if !isRequired, random.oneIn(3) { return "NULL" }
         if !random.oneIn(8), let present = try replica.names(of: target).randomElement(using: &random) {
-            return "'\(present)'"
+            return SimulatedKeys.reference(to: present)
         }
-        return "'\(target)|~|\(Int.random(in: 0..<poolSize, using: &random))'"
+        let number = Int.random(in: 0..<SimulatedKeys.poolSize, using: &random)
+        return SimulatedKeys.reference(to: SimulatedKeys.name(target, number))
     }
 
     private static func value(

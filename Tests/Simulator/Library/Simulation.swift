@@ -519,7 +519,7 @@ extension FieldValue {
         case .integer(let integer): "\(integer)"
         case .real(let real): "\(real)"
         case .text(let text): "'\(text)'"
-        case .reference(let name): "'\(name)'"
+        case .reference(let name): SimulatedKeys.reference(to: name.description)
         case .asset(let asset): "'\(asset.json)'"
         case .date, .blob: "never simulated"
         }
