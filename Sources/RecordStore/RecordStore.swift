@@ -64,8 +64,8 @@ public final class RecordStore: Sendable {
         try database.write { db in
             let areRulesNew = try MetadataTables.migrate(db)
             let hasMissedWrites = try CaptureTriggers.endPause(db)
-            try installTriggers(db)
-            if areRulesNew { for type in schema.types { try relearn(db, type) } }
+            try TableOpening.leaveFormerTypes(self, db)
+            for table in tables.all { try TableOpening(self, table, db).run(areRulesNew: areRulesNew) }
             try noteReplica(db)
             try Zones.claim(db, for: replica)
             if hasMissedWrites { try upkeep.repair(db) }
@@ -79,6 +79,15 @@ public final class RecordStore: Sendable {
         try MetadataTables.checkFormat(db)
     }
 
+    /// Removes the triggers of a table, so that a migration can do what SQLite refuses while they are there: drop a column,
+    /// or rename a table. Call it in the migration. The next opening of the store puts the triggers back, and takes in
+    /// what was written meanwhile. A table without triggers is left as it is.
+    ///
+    /// - Parameter table: the name of the table.
+    public static func stopCapturing(_ db: Database, of table: String) throws {
+        try CaptureTriggers.remove(db, from: table)
+    }
+
     /// Removes all peers when the identity of the store has changed: either the file is a copy, or somebody renewed the
     /// key. The machines that were paired with the old identity do not know the new one.
     private func noteReplica(_ db: Database) throws {
@@ -88,40 +97,6 @@ public final class RecordStore: Sendable {
             for peer in try PeerTable.all(db) { try peers.remove(db, peer) }
         }
         try SyncState.set(db, .replica, replica.description)
-    }
-
-    private func installTriggers(_ db: Database) throws {
-        for table in tables.all {
-            let type = table.type
-            let captured = try SyncState.text(db, .captured(type.name))
-            let hasLearnt = captured != type.fieldNames.joined(separator: " ")
-            let difference = try CaptureTriggers.difference(db, for: table)
-            // The old triggers wrote the masks in the journal, so the store folds it before it replaces them.
-            if captured != nil, hasLearnt || difference == .some { _ = try fold(db) }
-            try CaptureTriggers.install(db, for: table)
-            if difference != .none { try CaptureTriggers.adoptRows(db, of: table) }
-            if difference == .all || hasLearnt { try relearn(db, type) }
-        }
-    }
-
-    /// Shows what the store kept of a type, or of fields, before this version of the schema knew them.
-    private func relearn(_ db: Database, _ type: RecordType) throws {
-        let prefix = type.name + RecordName.separator
-        var last = prefix
-        while true {
-            // `~` follows the last character of the separator, so this bound ends the range of names with that prefix.
-            let names = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT remoteRecordID FROM remoteRecord
-                    WHERE remoteRecordID > ? AND remoteRecordID < ? ORDER BY remoteRecordID LIMIT 5000
-                    """, arguments: [last, type.name + "|~}"])
-            guard let end = names.last else { return }
-            let set = try WorkingSet(db, tables)
-            for name in names { try set.known(RecordName(name))?.isRelearnt = true }
-            _ = try set.save(generation: generation)
-            last = end
-        }
     }
 
     // MARK: Subjects
@@ -231,9 +206,10 @@ public final class RecordStore: Sendable {
         try folding(zone.row).fold(db)
     }
 
-    func folding(_ zone: Int64) -> ChangeFolding {
+    func folding(_ zone: Int64, in tables: RecordTables? = nil) -> ChangeFolding {
         ChangeFolding(
-            tables: tables, replica: replica, generation: generation, hasAssets: assetDirectory != nil,
+            tables: tables ?? self.tables, replica: replica, generation: generation,
+            hasAssets: assetDirectory != nil,
             zone: zone)
     }
 

@@ -12,8 +12,9 @@ struct RecordScan {
         /// The record's own row, if there is one.
         fileprivate let present: StoredRecord.Present?
 
-        func stored(_ shapes: ShapeTable) throws -> StoredRecord {
-            try StoredRecord(RecordName(name), row, present, shapes: shapes)
+        /// - Parameter formerValues: values of the row that are not in its table.
+        func stored(_ shapes: ShapeTable, formerValues: [String: FieldValue]? = nil) throws -> StoredRecord {
+            try StoredRecord(RecordName(name), row, present, shapes: shapes, formerValues: formerValues)
         }
     }
 

@@ -24,9 +24,7 @@ enum CaptureTriggers {
 
     private static let events = ["Insert", "Update", "Rename", "Delete"]
 
-    private static func name(of event: String, on table: RecordTable) -> String {
-        "\(table.type.name)_capture\(event)"
-    }
+    private static func name(of event: String, on table: String) -> String { "\(table)_capture\(event)" }
 
     /// The names and statements of a table's triggers.
     static func statements(for table: RecordTable) -> [(name: String, sql: String)] {
@@ -86,7 +84,7 @@ enum CaptureTriggers {
     private static func trigger(
         on table: RecordTable, _ event: String, _ when: String, when condition: String, _ entries: [String]
     ) -> (name: String, sql: String) {
-        let name = name(of: event, on: table)
+        let name = name(of: event, on: table.type.name)
         return (
             name,
             """
@@ -123,10 +121,20 @@ enum CaptureTriggers {
             try db.execute(sql: "DROP TRIGGER IF EXISTS \(name.quotedDatabaseIdentifier)")
             try db.execute(sql: sql)
         }
-        let fields = table.fieldNames.joined(separator: " ")
         // Opening an up-to-date store writes nothing, so it also works on a full disk.
-        if try SyncState.text(db, .captured(table.type.name)) != fields {
-            try SyncState.set(db, .captured(table.type.name), fields)
+        for (state, texts) in [
+            (SyncState.captured(table.type.name), table.fieldNames),
+            (.fieldKinds(table.type.name), table.type.fields.map(\.kindText)),
+        ] where try SyncState.text(db, state) != texts.joined(separator: " ") {
+            try SyncState.set(db, state, texts.joined(separator: " "))
+        }
+    }
+
+    /// Removes the triggers of a table.
+    static func remove(_ db: Database, from table: String) throws {
+        for event in events {
+            let name = name(of: event, on: table).quotedDatabaseIdentifier
+            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name)")
         }
     }
 
@@ -192,7 +200,7 @@ enum CaptureTriggers {
 
     /// Whether only capture triggers can fire on this connection.
     static func areAlone(_ db: Database, _ tables: RecordTables) throws -> Bool {
-        let own = tables.all.flatMap { table in events.map { name(of: $0, on: table) } }
+        let own = tables.all.flatMap { table in events.map { name(of: $0, on: table.type.name) } }
         let all = try String.fetchSet(
             db.cachedStatement(
                 sql: """

@@ -36,13 +36,16 @@ struct ChangeFolding {
         return total
     }
 
-    /// Takes rows in as they are now, each as if a program had written the whole row under the given stamp.
-    func take(_ db: Database, _ rows: [(name: RecordName, stamp: Stamp)]) throws -> StoreChanges {
+    /// Takes rows in as they are now, each as if a program had written it under the given stamp.
+    ///
+    /// - Parameter rows: each with the mask of what was written, as in `pendingChange.changedColumns`.
+    func take(_ db: Database, _ rows: [(name: RecordName, mask: Int64, stamp: Stamp)]) throws -> StoreChanges
+    {
         var clock = try StoredClock.load(db)
         var entries = Entries()
         for row in rows {
             clock.observe(row.stamp.time)
-            entries.note(-1, row.stamp, of: row.name)
+            entries.note(row.mask, row.stamp, of: row.name)
         }
         try StoredClock.save(db, clock)
         var captured = CapturedFields()

@@ -10,7 +10,7 @@ enum MetadataTables {
     /// The names are unusual, so that the tables can live beside an app's own.
     static let createVersion1 = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
-        -- isSyncOff, settingsVersion, erasures, and captured:<type>.
+        -- isSyncOff, settingsVersion, erasures, and for each type captured:<type>, fieldKinds:<type>, left:<type>.
         CREATE TABLE syncState (
             name TEXT PRIMARY KEY,
             value

@@ -25,6 +25,11 @@ struct SyncState {
     static let settingsVersion = SyncState(name: "settingsVersion")
     /// The fields that the capture triggers of a type cover, in order.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
+    /// What these fields mean, in the same order; stores of before that was noted have none.
+    static func fieldKinds(_ type: String) -> SyncState { SyncState(name: "fieldKinds:\(type)") }
+
+    /// The number of the last change when a type left the schema; none while it is in the schema.
+    static func left(_ type: String) -> SyncState { SyncState(name: "left:\(type)") }
 
     static func integer(_ db: Database, _ state: SyncState) throws -> Int64? {
         try Int64.fetchOne(
@@ -34,6 +39,10 @@ struct SyncState {
     static func text(_ db: Database, _ state: SyncState) throws -> String? {
         try String.fetchOne(
             db.cachedStatement(sql: "SELECT value FROM syncState WHERE name = ?"), arguments: [state.name])
+    }
+
+    static func remove(_ db: Database, _ state: SyncState) throws {
+        try db.cachedStatement(sql: "DELETE FROM syncState WHERE name = ?").execute(arguments: [state.name])
     }
 
     static func set(_ db: Database, _ state: SyncState, _ value: (any DatabaseValueConvertible)?) throws {

@@ -22,4 +22,31 @@ public struct FieldDefinition: Sendable, Hashable {
         self.name = name
         self.kind = kind
     }
+
+    /// The kind as the store notes it, to read the column once the field has left the schema.
+    var kindText: String {
+        switch kind {
+        case .value: "value"
+        case .date: "date"
+        case .asset: "asset"
+        case .reference(let target, _, _): "reference:\(target)"
+        }
+    }
+
+    /// A field that has left the schema.
+    ///
+    /// - Parameter kindText: the kind as the store noted it; nil if it did not.
+    init(former name: String, kindText: Substring?) {
+        let kind: Kind =
+            switch kindText?.split(separator: ":").first {
+            case "date": .date
+            case "asset": .asset
+            case "reference":
+                .reference(
+                    to: kindText!.split(separator: ":").last.map(String.init) ?? "", rule: .nullify,
+                    isRequired: false)
+            default: .value
+            }
+        self.init(name, kind)
+    }
 }

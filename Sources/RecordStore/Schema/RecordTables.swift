@@ -6,6 +6,8 @@ import SyncModel
 struct RecordTables: Sendable {
     let schema: RecordSchema
     private let byType: [String: RecordTable]
+    /// The keys of all tables, by type.
+    let keys: [String: RecordKey]
     /// Whether all tables declare their foreign keys so that SQLite checks them at the end of a transaction.
     private let areForeignKeysDeferred: Bool
 
@@ -14,6 +16,7 @@ struct RecordTables: Sendable {
         self.schema = schema
         let keys = try Dictionary(
             uniqueKeysWithValues: schema.types.map { ($0.name, try RecordKey($0, db)) })
+        self.keys = keys
         byType = try Dictionary(
             uniqueKeysWithValues: schema.types.map { ($0.name, try RecordTable($0, keys, db)) })
         areForeignKeysDeferred = try schema.types.allSatisfy { try Self.defersForeignKeys($0.name, db) }

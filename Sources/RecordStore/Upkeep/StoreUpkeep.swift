@@ -67,12 +67,15 @@ public struct StoreUpkeep: Sendable {
         case (.deleted, true), (.held, true), (.hidden, true): return .unknownRow
         default: break
         }
-        guard !stored.metadata.fieldNames.isEmpty else { return nil }
-        let isIntact =
-            stored.state.fields.count == stored.metadata.fieldNames.count
-            && hashes.valueHash.bytes == stored.metadata.valueHash
-        if isIntact { return nil }
+        if areValuesIntact(stored, hashes) { return nil }
         return stored.status == .inTable ? .changedRow : .damagedMetadata
+    }
+
+    /// Whether a record has the values that sync last knew.
+    static func areValuesIntact(_ stored: StoredRecord, _ hashes: RecordHashes) -> Bool {
+        stored.metadata.fieldNames.isEmpty
+            || stored.state.fields.count == stored.metadata.fieldNames.count
+                && hashes.valueHash.bytes == stored.metadata.valueHash
     }
 
     /// Mends what ``check(_:)`` finds. Part of the open transaction.
@@ -107,13 +110,16 @@ public struct StoreUpkeep: Sendable {
         }
         // Lists alone say nothing of what the peers hold.
         if findings.contains(where: { $0.kind != .wrongIndex }) || !found.areDigestsEqual {
-            try db.execute(
-                sql: """
-                    UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
-                    """)
-            try Generations.startOver(db)
+            try startOver(db)
         }
         return found
+    }
+
+    /// Lets every peer compare everything in the next session.
+    func startOver(_ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0")
+        try Generations.startOver(db)
     }
 
     /// Checks the store, and repairs it if it finds a fault. Others can write during the check, which mostly finds
@@ -130,11 +136,11 @@ public struct StoreUpkeep: Sendable {
         // A record without readable metadata keeps its zone.
         let zones = try Dictionary(grouping: findings) { try Zones.row(db, of: $0.name) ?? Zones.defaultID }
         for (zone, findings) in zones.sorted(by: { $0.key < $1.key }) {
-            var rows: [(RecordName, Stamp)] = []
+            var rows: [(RecordName, Int64, Stamp)] = []
             for finding in findings {
                 let name = try RecordName(finding.name)
                 if try store.tables[name.recordType]?.exists(db, name) == true {
-                    rows.append((name, try stampForRepair(db, name, finding.kind)))
+                    rows.append((name, -1, try stampForRepair(db, name, finding.kind)))
                 }
                 guard [.missingRow, .damagedMetadata].contains(finding.kind) else { continue }
                 try RecordTraces.remove(db, of: name)
@@ -159,6 +165,11 @@ public struct StoreUpkeep: Sendable {
         -> Stamp
     {
         let state = kind == .damagedMetadata ? nil : try WorkingSet(db, store.tables).known(name)?.state
+        return try stampForRepair(db, name, state)
+    }
+
+    /// - Parameter state: what sync knows of the record, if it knows anything.
+    func stampForRepair(_ db: Database, _ name: RecordName, _ state: RecordState?) throws -> Stamp {
         if let state, let last = state.newestStamp {
             // Uses a new stamp: the last one belongs to another value.
             return Stamp(time: last.time.next, replica: store.replica)

@@ -3,6 +3,7 @@ import GRDB
 import RecordStore
 import SyncModel
 import SyncProtocol
+import TestSupport
 
 /// One machine of a simulation: a real store in memory, under a clock of the simulation.
 final class SimulatedReplica {
@@ -85,10 +86,13 @@ final class SimulatedReplica {
         return true
     }
 
-    /// Installs a newer version of the program.
-    func upgrade() throws {
+    /// Installs a newer version of the program. Its migration may also fill the column that it adds, or rebuild a table.
+    func upgrade(_ random: inout SeededGenerator) throws {
         guard version < 2 else { return }
-        try database.write { try $0.execute(sql: SimulatedSchema.upgrade) }
+        let migrations =
+            [SimulatedSchema.upgrade] + (random.oneIn(2) ? [SimulatedSchema.filling] : [])
+            + (random.oneIn(2) ? [SimulatedSchema.rebuilding] : [])
+        try database.write { try $0.execute(sql: migrations.joined(separator: ";\n")) }
         version = 2
         try restart()
     }

@@ -46,6 +46,23 @@ enum SimulatedSchema {
         CREATE INDEX Prize_member ON Prize (member);
         """
 
+    /// What a migration writes into the column that it has added.
+    static let filling = "UPDATE Note SET mood = 'sad' WHERE id IN ('0', '%41')"
+
+    /// A migration that makes a table anew, as GRDB recommends: it changes values, and mostly leaves out a row.
+    static let rebuilding = """
+        CREATE TABLE new_Fee (
+            receipt INTEGER PRIMARY KEY, amount REAL, modificationDate TEXT,
+            member BLOB NOT NULL REFERENCES Member (id)
+                ON DELETE NO ACTION ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
+        INSERT INTO new_Fee
+            SELECT receipt, CASE receipt WHEN -1 THEN 1000.5 ELSE amount END, modificationDate, member
+            FROM Fee WHERE receipt <> 0 OR (SELECT COUNT(*) FROM Fee) < 2;
+        DROP TABLE Fee;
+        ALTER TABLE new_Fee RENAME TO Fee;
+        CREATE INDEX Fee_member ON Fee (member);
+        """
+
     static func schema(version: Int) throws -> RecordSchema {
         let member = FieldDefinition("member", .reference(to: "Member", rule: .cascade, isRequired: true))
         let mood = version >= 2 ? [FieldDefinition("mood")] : []

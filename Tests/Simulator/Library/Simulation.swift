@@ -106,7 +106,7 @@ public struct Simulation {
             if try replica.restoreBackup() { counts.restores += 1 }
         case .upgrade:
             if replica.version < 2 { counts.upgrades += 1 }
-            try replica.upgrade()
+            try replica.upgrade(&random)
         }
     }
 
