@@ -64,8 +64,7 @@ public final class RecordStore: Sendable {
         try database.write { db in
             let areRulesNew = try MetadataTables.migrate(db)
             let hasMissedWrites = try CaptureTriggers.endPause(db)
-            try TableOpening.leaveFormerTypes(self, db)
-            for table in tables.all { try TableOpening(self, table, db).run(areRulesNew: areRulesNew) }
+            try StoreOpening(self, db).run(areRulesNew: areRulesNew)
             try noteReplica(db)
             try Zones.claim(db, for: replica)
             if hasMissedWrites { try upkeep.repair(db) }
@@ -79,8 +78,8 @@ public final class RecordStore: Sendable {
         try MetadataTables.checkFormat(db)
     }
 
-    /// Removes the triggers of a table, so that a migration can do what SQLite refuses while they are there: drop a column,
-    /// or rename a table. Call it in the migration. The next opening of the store puts the triggers back, and takes in
+    /// Removes the triggers of a table, so that a migration can drop a column, which SQLite refuses while they are there.
+    /// Call it in the migration. The next opening of the store puts the triggers back, and takes in
     /// what was written meanwhile. A table without triggers is left as it is.
     ///
     /// - Parameter table: the name of the table.
@@ -231,6 +230,6 @@ public final class RecordStore: Sendable {
 
     /// Counts what the store holds. Fold first, so that the digest covers the latest writes.
     public func status(_ db: Database) throws -> StoreStatus {
-        try StoreStatus(db, schema: schema, now: now())
+        try StoreStatus(db, tables, now: now())
     }
 }

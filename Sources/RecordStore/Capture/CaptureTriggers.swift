@@ -29,11 +29,12 @@ enum CaptureTriggers {
     /// The names and statements of a table's triggers.
     static func statements(for table: RecordTable) -> [(name: String, sql: String)] {
         let fields = table.fieldNames.map(\.quotedDatabaseIdentifier)
-        let changed = fields.enumerated().map { "((OLD.\($1) IS NOT NEW.\($1)) << \($0))" }
-            .joined(separator: " | ")
+        // Without the column's own collation, which may take different texts for the same.
+        let differs = fields.map { "OLD.\($0) IS NOT NEW.\($0) COLLATE BINARY" }
+        let changed = differs.enumerated().map { "((\($1)) << \($0))" }.joined(separator: " | ")
         // Most updates change one column. This condition ends with the first column that differs; the mask compares
         // all.
-        let isAnyChanged = fields.map { "OLD.\($0) IS NOT NEW.\($0)" }.joined(separator: " OR ")
+        let isAnyChanged = differs.joined(separator: " OR ")
         let former = FormerValues.sql(fields.map { "OLD.\($0)" })
         // A foreign key's action empties these references, and only this trigger sees what they held.
         let emptied = table.type.references.filter { $0.rule == .nullify }.map(
@@ -42,7 +43,7 @@ enum CaptureTriggers {
         .map { "(NEW.\($0) IS NULL AND OLD.\($0) IS NOT NULL)" }
         .joined(separator: " OR ")
         let isKeyKept = table.key.columns.map(\.name.quotedDatabaseIdentifier)
-            .map { "OLD.\($0) IS NEW.\($0)" }.joined(separator: " AND ")
+            .map { "OLD.\($0) IS NEW.\($0) COLLATE BINARY" }.joined(separator: " AND ")
         let old = Entry(table, of: "OLD.")
         let new = Entry(table, of: "NEW.")
         return [
@@ -98,20 +99,24 @@ enum CaptureTriggers {
         )
     }
 
-    /// The difference between the triggers on a type's table and those that it should have.
-    enum Difference {
-        case none
-        /// Some triggers are missing, or come from another version.
-        case some
-        /// All triggers are missing.
-        case all
+    /// What is not as it should be with the triggers on a table.
+    struct Difference {
+        /// Whether a trigger is missing, or comes from another version.
+        let isAny: Bool
+        /// Whether all triggers are missing, as after the table was made anew.
+        let areAllMissing: Bool
+        let isUpdateMissing: Bool
+        let isDeleteMissing: Bool
     }
 
     static func difference(_ db: Database, for table: RecordTable) throws -> Difference {
         let wanted = statements(for: table)
         let present = try present(db, on: table)
-        guard wanted.contains(where: { present[$0.name] != nil }) else { return .all }
-        return wanted.allSatisfy { present[$0.name] == $0.sql } ? .none : .some
+        let isMissing = { (event: String) in present[name(of: event, on: table.type.name)] == nil }
+        return Difference(
+            isAny: wanted.contains { present[$0.name] != $0.sql },
+            areAllMissing: events.allSatisfy(isMissing),
+            isUpdateMissing: isMissing("Update"), isDeleteMissing: isMissing("Delete"))
     }
 
     /// Creates the triggers of a table that are missing, and replaces those that differ.
@@ -154,7 +159,9 @@ enum CaptureTriggers {
     /// - Throws: `tableMismatch` when a column of a row's key is NULL. SQLite allows that in tables that others have
     ///   made.
     static func adoptRows(_ db: Database, of table: RecordTable) throws {
-        for column in table.key.columns.map(\.name) {
+        // Of a key of several columns the journal has a text, which is then listed as no name.
+        if table.key.columns.count == 1 {
+            let column = table.key.columns[0].name
             let sql = """
                 SELECT EXISTS (SELECT 1 FROM \(table.sqlName) WHERE \(column.quotedDatabaseIdentifier) IS NULL)
                 """

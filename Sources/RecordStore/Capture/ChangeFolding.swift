@@ -36,20 +36,23 @@ struct ChangeFolding {
         return total
     }
 
-    /// Takes rows in as they are now, each as if a program had written it under the given stamp.
-    ///
-    /// - Parameter rows: each with the mask of what was written, as in `pendingChange.changedColumns`.
-    func take(_ db: Database, _ rows: [(name: RecordName, mask: Int64, stamp: Stamp)]) throws -> StoreChanges
-    {
-        var clock = try StoredClock.load(db)
-        var entries = Entries()
-        for row in rows {
-            clock.observe(row.stamp.time)
-            entries.note(row.mask, row.stamp, of: row.name)
+    /// Takes rows in as they are now, each as if a program had written it under the given stamps.
+    func take(_ db: Database, _ rows: [TakenRow]) throws -> StoreChanges {
+        var total = StoreChanges()
+        for start in stride(from: 0, to: rows.count, by: Self.chunk) {
+            var clock = try StoredClock.load(db)
+            var entries = Entries()
+            for row in rows[start..<min(start + Self.chunk, rows.count)] {
+                for write in row.writes {
+                    clock.observe(write.stamp.time)
+                    entries.note(write.mask, write.stamp, of: row.name)
+                }
+            }
+            try StoredClock.save(db, clock)
+            var captured = CapturedFields()
+            total += try fold(db, entries, &captured)
         }
-        try StoredClock.save(db, clock)
-        var captured = CapturedFields()
-        return try fold(db, entries, &captured)
+        return total
     }
 
     /// The changes of one record in the journal.

@@ -1,262 +1,212 @@
 import GRDB
 import SyncModel
 
-/// Brings a table under sync when the store is opened: its triggers, and what happened to the table while they did not
-/// watch, as in a migration.
+/// Puts the triggers on one table, and takes in what its rows have that sync does not know.
 ///
-/// A migration may fill a column that it adds, rebuild a table, rename a column, or drop one. The triggers see nothing
-/// of it, or not all. So whenever the columns or the triggers are not those of before, this type holds every row against
-/// what sync knows of it. A value that differs becomes a write of its own: otherwise one stamp would name two values,
-/// and the machines would never agree on one.
+/// A value that differs becomes a write of its own: otherwise one stamp would name two values, and the machines would
+/// never agree on one. Its stamp comes right after that of the value before. So it beats nothing that somebody wrote
+/// later.
 struct TableOpening {
     private let store: RecordStore
     private let table: RecordTable
+    private let tables: RecordTables
+    private let former: FormerColumns?
     private let db: Database
-
-    init(_ store: RecordStore, _ table: RecordTable, _ db: Database) {
-        self.store = store
-        self.table = table
-        self.db = db
-    }
-
-    /// - Parameter areRulesNew: whether the store was last written under other rules between records.
-    func run(areRulesNew: Bool) throws {
-        var captured = CapturedFields()
-        let before = try captured.fields(of: table.type.name, db)
-        let kinds = try SyncState.text(db, .fieldKinds(table.type.name))?.split(separator: " ")
-        let hasNewFields =
-            before != table.fieldNames
-            || kinds.map { $0.map(String.init) != table.type.fields.map(\.kindText) } ?? false
-        let difference = try CaptureTriggers.difference(db, for: table)
-        let hasChanged = !before.isEmpty && (hasNewFields || difference != .none)
-        // The old triggers wrote the masks in the journal, so the store folds it before it replaces them.
-        if hasChanged { _ = try store.fold(db) }
-        try CaptureTriggers.install(db, for: table)
-        if difference != .none { try CaptureTriggers.adoptRows(db, of: table) }
-        let former = try FormerColumns(db, table, in: store.tables, before: before, kinds: kinds ?? [])
-        if hasNewFields || difference != .none { try holdRows(against: before, former) }
-        if difference == .all || hasNewFields || areRulesNew { try relearn(former) }
-        if before.isEmpty { try SyncState.remove(db, .left(table.type.name)) }
-        // Others still have the values that went with a column.
-        if former.areAnyGone { try store.upkeep.startOver(db) }
-    }
-
-    // MARK: What happened without triggers
-
-    /// Takes in rows that have other values than sync knows, and values of new columns that others do not have.
-    private func holdRows(against before: [String], _ former: FormerColumns) throws {
-        let learnt = table.fieldNames.filter { !before.contains($0) }
-        let defaults = try learnt.map { try (name: $0, value: defaultValue(of: $0)) }
-        var changed: [(name: RecordName, mask: Int64, stamp: Stamp)] = []
-        var missing: [(name: RecordName, stamp: Stamp)] = []
-        var presentCount = 0
-        var hasher = RecordHasher()
-        try forEachRecord(former) { stored in
-            let stamp = { try store.upkeep.stampForRepair(db, stored.state.name, stored.state) }
-            guard stored.isRowPresent else {
-                if stored.status == .inTable { missing.append((stored.state.name, try stamp())) }
-                return
-            }
-            presentCount += 1
-            let mask: Int64 =
-                switch stored.status {
-                case .inTable where StoreUpkeep.areValuesIntact(stored, hasher.hashes(of: stored.state)):
-                    try self.mask(of: defaults, filledIn: stored)
-                case .held where try !isChangedSinceTypeLeft(stored): 0
-                case .inTable, .held, .hidden, .deleted: -1
-                }
-            if mask != 0 { changed.append((stored.state.name, mask, try stamp())) }
-        }
-        _ = try store.folding(Zones.defaultID).take(db, changed)
-        guard !missing.isEmpty else { return }
-        // A migration that leaves out some rows deletes them. One that leaves hardly any has lost them: the others give
-        // them back.
-        if presentCount >= missing.count {
-            _ = try store.folding(Zones.defaultID).take(db, missing.map { ($0.name, 0, $0.stamp) })
-        } else {
-            try store.upkeep.repair(db)
-        }
-    }
-
-    private func forEachRecord(_ former: FormerColumns, _ body: (StoredRecord) throws -> Void) throws {
-        let shapes = ShapeTable(db)
-        let prefix = table.type.name + RecordName.separator
-        _ = try RecordScan(db, store.tables).read(table.type.name, after: prefix) { record in
-            do {
-                try body(record.stored(shapes, formerValues: former.values(of: RecordName(record.name))))
-            } catch let error as RecordStoreError where error.code == .damagedRecord {
-                // `status --check` names it.
-            }
-            return true
-        }
-    }
-
-    /// The bits of the new columns in which a row has another value than the column's default, and of which sync knows
-    /// nothing yet. What sync knows came from a machine that had the column earlier, and is shown in place of what the
-    /// migration wrote.
-    private func mask(of defaults: [(name: String, value: FieldValue)], filledIn stored: StoredRecord) throws
-        -> Int64
-    {
-        let unknown = defaults.filter { !stored.metadata.fieldNames.contains($0.name) }
-        guard !unknown.isEmpty, let values = try table.values(db, stored.state.name) else { return 0 }
-        return unknown.reduce(0) { mask, field in
-            guard let index = table.fieldNames.firstIndex(of: field.name), values[index] != field.value else {
-                return mask
-            }
-            return mask | 1 << Int64(index)
-        }
-    }
-
-    /// Whether a program has written to the row of a held record since its type left the schema, and nobody else to the
-    /// record. Otherwise the row may be older than the record, which is then shown in its place.
-    private func isChangedSinceTypeLeft(_ stored: StoredRecord) throws -> Bool {
-        guard let left = try SyncState.integer(db, .left(table.type.name)),
-            let last = try Int64.fetchOne(
-                db, sql: "SELECT changeSequence FROM remoteRecord WHERE remoteRecordID = ?",
-                arguments: [stored.state.name.description]),
-            last <= left
-        else { return false }
-        return try zip(table.fieldNames, table.values(db, stored.state.name) ?? []).contains { field, value in
-            stored.state.field(field).map { $0.value != value } ?? false
-        }
-    }
-
-    private func defaultValue(of field: String) throws -> FieldValue {
-        let sql = try db.columns(in: table.type.name).first { $0.name == field }?.defaultValueSQL
-        let statement = try db.makeStatement(sql: "SELECT \(sql ?? "NULL")")
-        let rows = try Row.fetchCursor(statement)
-        _ = try rows.next()
-        return table.column(field)?.value(statement.sqliteStatement, 0) ?? .null
-    }
-
-    // MARK: What is to be shown now
-
-    /// Shows what the store kept of the type, or of fields, before this version of the schema knew them, and keeps the
-    /// values of fields that are in it no longer.
-    private func relearn(_ former: FormerColumns) throws {
-        try Self.forEachPart(of: table.type.name, db) { names in
-            let set = try WorkingSet(db, store.tables)
-            for name in names {
-                set.formerValues[name] = try former.values(of: name)
-                try set.known(name)?.isRelearnt = true
-            }
-            _ = try set.save(generation: store.generation)
-        }
-    }
-}
-
-extension TableOpening {
-    // MARK: Types that leave the schema
-
-    /// Takes the tables out of sync whose types have left the schema, before the other tables are opened. The store keeps
-    /// their records for other machines, and shows them again once the type is back. A table that is gone has taken its
-    /// values along: the others still have them.
-    static func leaveFormerTypes(_ store: RecordStore, _ db: Database) throws {
-        let names = try String.fetchAll(
-            db, sql: "SELECT substr(name, 10) FROM syncState WHERE name GLOB 'captured:*' ORDER BY name"
-        ).filter { store.tables[$0] == nil }
-        guard !names.isEmpty else { return }
-        var types: [RecordType] = []
-        for name in names where try db.tableExists(name) {
-            let kinds = try SyncState.text(db, .fieldKinds(name))?.split(separator: " ") ?? []
-            let fields = try SyncState.text(db, .captured(name))?.split(separator: " ").map(String.init) ?? []
-            let columns = Set(try db.columns(in: name).map(\.name))
-            types.append(
-                RecordType(
-                    name,
-                    fields.indices.filter { columns.contains(fields[$0]) }.map { index in
-                        FieldDefinition(
-                            former: fields[index],
-                            kindText: kinds.indices.contains(index) ? kinds[index] : nil)
-                    }, areNumbersShared: true))
-        }
-        let all = try RecordTables(RecordSchema(store.schema.types + types), db)
-        _ = try store.folding(Zones.defaultID, in: all).fold(db)
-        for name in names {
-            if let table = all[name] {
-                try CaptureTriggers.remove(db, from: name)
-                try keepRows(of: table, store, db)
-            } else {
-                try forgetRows(of: name, store, db)
-            }
-            for state in [SyncState.captured(name), .fieldKinds(name)] { try SyncState.remove(db, state) }
-            try SyncState.set(db, .left(name), SyncState.integer(db, .lastSequence))
-        }
-    }
-
-    /// Lets the store keep the values of the rows of a former type.
-    private static func keepRows(of table: RecordTable, _ store: RecordStore, _ db: Database) throws {
-        try forEachPart(of: table.type.name, db) { names in
-            let set = try WorkingSet(db, store.tables)
-            for name in names {
-                set.formerValues[name] = try table.row(db, name).map {
-                    Dictionary(uniqueKeysWithValues: zip(table.fieldNames, $0.values))
-                }
-                try set.known(name)?.isRelearnt = true
-            }
-            _ = try set.save(generation: store.generation)
-        }
-    }
-
-    private static func forgetRows(of type: String, _ store: RecordStore, _ db: Database) throws {
-        try forEachPart(of: type, db) { names in
-            for name in names {
-                let isInTable = try Bool.fetchOne(
-                    db, sql: "SELECT status = 0 FROM remoteRecord WHERE remoteRecordID = ?",
-                    arguments: [name.description])
-                if isInTable == true { try RecordTraces.remove(db, of: name) }
-            }
-        }
-        try store.upkeep.repair(db)
-    }
-
-    /// Passes the names of all records of a type that sync knows to `body`, in parts.
-    static func forEachPart(of type: String, _ db: Database, _ body: ([RecordName]) throws -> Void) throws {
-        var last = type + RecordName.separator
-        while true {
-            // `~` follows the last character of the separator, so this bound ends the range of names with that prefix.
-            let names = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT remoteRecordID FROM remoteRecord
-                    WHERE remoteRecordID > ? AND remoteRecordID < ? ORDER BY remoteRecordID LIMIT 5000
-                    """, arguments: [last, type + "|~}"])
-            guard let end = names.last else { return }
-            try body(names.map { try RecordName($0) })
-            last = end
-        }
-    }
-}
-
-/// The columns of a table that were fields under the last version of the schema and are none now.
-private struct FormerColumns {
-    private let db: Database
-    /// A table with these columns as fields; nil when the database has none of them.
-    private let table: RecordTable?
-    /// Whether the database has lost one of them, and its values with it.
-    let areAnyGone: Bool
+    private let difference: CaptureTriggers.Difference
+    /// The number of the last change when the type left the schema; nil if it did not.
+    private let left: Int64?
 
     /// - Parameters:
-    ///   - before: the fields of then.
-    ///   - kinds: their kinds; empty if the store did not note them.
+    ///   - tables: those of the schema, with the columns of former fields.
+    ///   - former: the fields of when the store was opened last; nil for a new table.
     init(
-        _ db: Database, _ table: RecordTable, in tables: RecordTables, before: [String], kinds: [Substring]
+        _ store: RecordStore, _ table: RecordTable, _ tables: RecordTables, _ former: FormerColumns?,
+        _ db: Database
     ) throws {
+        self.store = store
+        self.table = table
+        self.tables = tables
+        self.former = former
         self.db = db
-        let left = before.indices.filter { !table.hasColumn(before[$0]) }.map { index in
-            FieldDefinition(
-                former: before[index], kindText: kinds.indices.contains(index) ? kinds[index] : nil)
-        }
-        let columns = Set(try db.columns(in: table.type.name).map(\.name))
-        let there = left.filter { columns.contains($0.name) }
-        areAnyGone = there.count < left.count
-        self.table =
-            there.isEmpty ? nil : try RecordTable(RecordType(table.type.name, there), tables.keys, db)
+        difference = try CaptureTriggers.difference(db, for: table)
+        left = try SyncState.integer(db, .left(table.type.name))
     }
 
-    /// The values of a record's row in these columns; nil without a row.
-    func values(of name: RecordName) throws -> [String: FieldValue]? {
-        guard let table, let values = try table.values(db, name) else { return nil }
-        return Dictionary(uniqueKeysWithValues: zip(table.fieldNames, values))
+    private var hasOtherFields: Bool { former?.hasOtherFields ?? true }
+
+    /// Whether the table was under sync before, and is not as it was.
+    var hasChanged: Bool { former != nil && (hasOtherFields || difference.isAny) }
+
+    /// - Parameters:
+    ///   - journaled: the records of which the journal had entries.
+    ///   - areRulesNew: whether the store was last written under other rules between records.
+    /// - Returns: false when rows are lost, which a repair gives back.
+    func run(journaled: Set<RecordName>, areRulesNew: Bool) throws -> Bool {
+        try CaptureTriggers.install(db, for: table)
+        if difference.isAny { try CaptureTriggers.adoptRows(db, of: table) }
+        var isComplete = true
+        if hasChanged || left != nil { isComplete = try holdRows(journaled) }
+        if difference.areAllMissing || hasOtherFields || areRulesNew {
+            try StoreOpening.relearn(table.type.name, store, tables, db)
+        }
+        if left != nil { try SyncState.remove(db, .left(table.type.name)) }
+        return isComplete
+    }
+
+    // MARK: Rows
+
+    /// - Returns: false when rows are lost.
+    private func holdRows(_ journaled: Set<RecordName>) throws -> Bool {
+        let shapes = ShapeTable(db)
+        let defaults = try newFields()
+        var hasher = RecordHasher()
+        var missing: [TakenRow] = []
+        try StoreOpening.forEachPart(of: table.type.name, db) { names in
+            var changed: [TakenRow] = []
+            for name in names {
+                guard let (stored, sequence) = try stored(name, shapes) else { continue }
+                guard stored.isRowPresent else {
+                    if stored.status == .inTable {
+                        missing.append(TakenRow(name, at: next(stored), isPresent: false))
+                    }
+                    continue
+                }
+                guard stored.status == .inTable else {
+                    if try isWrittenOutOfSync(stored, sequence) {
+                        changed.append(TakenRow(name, at: next(stored)))
+                    }
+                    continue
+                }
+                // A fold has put what it found in these rows under the stamps of before.
+                let isHidden = difference.isUpdateMissing && journaled.contains(name)
+                let isIntact = StoreUpkeep.areValuesIntact(stored, hasher.hashes(of: stored.state))
+                let writes = isIntact && !isHidden ? try filled(defaults, in: stored) : written(stored)
+                if !writes.isEmpty { changed.append(TakenRow(name, writes)) }
+            }
+            _ = try store.folding(Zones.defaultID, in: tables).take(db, changed)
+        }
+        guard !missing.isEmpty else { return true }
+        // A migration that makes a table anew, and leaves out some rows, deletes them. If it leaves hardly any, they are
+        // lost, and so are rows that vanished under the eyes of a trigger.
+        guard difference.isDeleteMissing, try table.count(db) >= missing.count else { return false }
+        _ = try store.folding(Zones.defaultID, in: tables).take(db, missing)
+        return true
+    }
+
+    /// A record with its row, and the number of its last change; nil for one whose metadata is damaged, which
+    /// ``StoreUpkeep/check(_:)`` names.
+    private func stored(_ name: RecordName, _ shapes: ShapeTable) throws -> (StoredRecord, sequence: Int64)? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT status, remoteRecord, changeSequence FROM remoteRecord WHERE remoteRecordID = ?"),
+            arguments: [name.description])
+        do {
+            return try row.map { row in
+                let values = try former?.values(db, of: name)
+                return (
+                    try StoredRecord(name, row, tables: tables, shapes: shapes, formerValues: values),
+                    row["changeSequence"]
+                )
+            }
+        } catch let error as RecordStoreError where error.code == .damagedRecord {
+            return nil
+        }
+    }
+
+    /// The stamp right after the newest of a record, also of one whose values have gone with its row.
+    private func next(_ stored: StoredRecord) -> Stamp {
+        let metadata = stored.metadata
+        let others = [metadata.deletion, metadata.revival, metadata.erasure].compactMap(\.self)
+        return next(after: (metadata.stamps + others).max())
+    }
+
+    private func next(after last: Stamp?) -> Stamp {
+        Stamp(time: (last?.time ?? HybridTime(rawValue: 0)).next, replica: store.replica)
+    }
+
+    /// All fields that the row has, each right after its own stamp: nobody knows which of them has changed.
+    private func written(_ stored: StoredRecord) -> [(mask: Int64, stamp: Stamp)] {
+        table.fieldNames.enumerated().compactMap { bit, name in
+            // The metadata has the value of this field, because the row cannot have it or must not show it.
+            guard stored.metadata.storedValues[name] == nil else { return nil }
+            let stamp = stored.state.field(name).map { next(after: $0.stamp) } ?? next(stored)
+            return (1 << Int64(bit), stamp)
+        }
+    }
+
+    // MARK: New fields
+
+    private struct NewField {
+        let bit: Int
+        let name: String
+        let defaultValue: FieldValue
+    }
+
+    private func newFields() throws -> [NewField] {
+        guard let former else { return [] }
+        return try table.fieldNames.enumerated().filter { !former.names.contains($0.element) }.map {
+            bit, name in
+            NewField(bit: bit, name: name, defaultValue: try defaultValue(of: name))
+        }
+    }
+
+    /// The new fields in which a row has another value than the column's default, and of which sync knows nothing yet.
+    /// What sync knows came from a machine that had the field earlier, and is shown in place of what the migration wrote.
+    private func filled(_ fields: [NewField], in stored: StoredRecord) throws -> [(mask: Int64, stamp: Stamp)]
+    {
+        let unknown = fields.filter { !stored.metadata.fieldNames.contains($0.name) }
+        guard !unknown.isEmpty, let values = try table.values(db, stored.state.name) else { return [] }
+        return unknown.filter { !values[$0.bit].isSame(as: $0.defaultValue) }.map {
+            (1 << Int64($0.bit), next(stored))
+        }
+    }
+
+    /// The default of a column, as SQLite evaluates it. A word that SQLite takes for a text is one here.
+    private func defaultValue(of field: String) throws -> FieldValue {
+        guard
+            let sql = try db.columns(in: table.type.name).first(where: { $0.name == field })?.defaultValueSQL
+        else { return .null }
+        do {
+            let statement = try db.makeStatement(sql: "SELECT \(sql)")
+            let rows = try Row.fetchCursor(statement)
+            _ = try rows.next()
+            return table.column(field)?.value(statement.sqliteStatement, 0) ?? .null
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return .text(sql.trimmingPrefix("\"").hasSuffix("\"") ? String(sql.dropFirst().dropLast()) : sql)
+        }
+    }
+
+    // MARK: Types that come back
+
+    /// Whether a program has written to the row of a record that is not shown. If the type was out of the schema, the row
+    /// may be only older than the record, which is then shown in its place, or goes.
+    private func isWrittenOutOfSync(_ stored: StoredRecord, _ sequence: Int64) throws -> Bool {
+        guard let left else { return stored.status != .held }
+        guard sequence <= left else { return false }
+        let values = try table.values(db, stored.state.name) ?? []
+        return zip(table.columns, values).contains { column, value in
+            guard let known = stored.state.field(column.field.name)?.value, known != value else {
+                return false
+            }
+            return value != .null || !column.field.isNullified
+        }
+    }
+}
+
+extension FieldValue {
+    /// Whether two values are the same for a column, whatever its affinity makes of them.
+    fileprivate func isSame(as other: FieldValue) -> Bool {
+        if self == other { return true }
+        guard let (left, right) = (comparable, other.comparable) as? (String, String) else { return false }
+        return left == right || Double(left).map { $0 == Double(right) } == true
+    }
+
+    private var comparable: String? {
+        switch self {
+        case .integer(let value): String(value)
+        case .real(let value): String(value)
+        case .text(let text): text
+        case .null, .blob, .date, .reference, .asset: nil
+        }
     }
 }

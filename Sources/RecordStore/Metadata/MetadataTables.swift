@@ -75,8 +75,8 @@ enum MetadataTables {
             formerValues TEXT
         );
 
-        -- The rows and records of this store that stay here. recordType: the table. reason: 1 recordName is not the name
-        -- of a record of the table, and the row has no zone; 2 the record is too large to travel.
+        -- The rows and records of this store that stay here. recordType: the table. reason: 1 recordName is the row's
+        -- key, which has no name, and the row has no zone; 2 the record is too large to travel.
         CREATE TABLE unsyncedRecord (
             recordType TEXT NOT NULL,
             recordName NOT NULL,

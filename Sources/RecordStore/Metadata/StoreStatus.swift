@@ -32,15 +32,8 @@ public struct StoreStatus: Sendable {
     /// The most entries of ``unsynced``.
     public static let maximumUnsyncedListed = 1000
 
-    init(_ db: Database, schema: RecordSchema, now: Int64) throws {
-        var records: [String: Int] = [:]
-        for type in schema.types {
-            records[type.name] =
-                try Int.fetchOne(
-                    db.cachedStatement(sql: "SELECT COUNT(*) FROM \(type.name.quotedDatabaseIdentifier)"))
-                ?? 0
-        }
-        self.records = records
+    init(_ db: Database, _ tables: RecordTables, now: Int64) throws {
+        records = try Dictionary(uniqueKeysWithValues: tables.all.map { ($0.type.name, try $0.count(db)) })
         func count(_ status: RecordStatus) throws -> Int {
             let sql = "SELECT COUNT(*) FROM remoteRecord WHERE status = \(status.rawValue) AND status <> 0"
             return try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0

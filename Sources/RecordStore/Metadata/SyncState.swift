@@ -25,7 +25,7 @@ struct SyncState {
     static let settingsVersion = SyncState(name: "settingsVersion")
     /// The fields that the capture triggers of a type cover, in order.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
-    /// What these fields mean, in the same order; stores of before that was noted have none.
+    /// What these fields mean, in the same order. Earlier versions did not note it.
     static func fieldKinds(_ type: String) -> SyncState { SyncState(name: "fieldKinds:\(type)") }
 
     /// The number of the last change when a type left the schema; none while it is in the schema.

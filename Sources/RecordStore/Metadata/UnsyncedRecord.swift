@@ -6,7 +6,7 @@ public struct UnsyncedRecord: Sendable, Hashable {
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
-        /// The row's `recordName` is not the name of a record of its table. A new name mends it.
+        /// The row's key cannot be in the name of a record. A new key mends it.
         public static let name = Reason(description: "name")
         /// The record takes more than ``RecordStore/maximumRecordSize``. It travels again once it is smaller.
         public static let size = Reason(description: "size")
@@ -14,7 +14,7 @@ public struct UnsyncedRecord: Sendable, Hashable {
 
     /// The table of the row, and so the record type that its record should have.
     public let table: String
-    /// The row's `recordName`, for people: it shows control characters as `\u{…}`, a BLOB as `x'…'`.
+    /// The row's key, for people: it shows control characters as `\u{…}`, a BLOB as `x'…'`.
     public let name: String
     public let reason: Reason
 }

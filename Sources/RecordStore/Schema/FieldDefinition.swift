@@ -11,7 +11,7 @@ public struct FieldDefinition: Sendable, Hashable {
         /// A file that belongs to the record, as the JSON text that ``Asset/json`` describes. The file itself is in the
         /// store's directory of assets. If another program writes a BLOB there, the store puts it into a file.
         case asset
-        /// The name of a record of type `to`. `isRequired` says that the column is NOT NULL.
+        /// The key of a row of table `to`. `isRequired` says that the column is NOT NULL.
         case reference(to: String, rule: DeleteRule, isRequired: Bool)
     }
 
@@ -29,7 +29,8 @@ public struct FieldDefinition: Sendable, Hashable {
         case .value: "value"
         case .date: "date"
         case .asset: "asset"
-        case .reference(let target, _, _): "reference:\(target)"
+        case .reference(let target, let rule, let isRequired):
+            "reference:\(target):\(rule.foreignKeyAction.replacing(" ", with: "_"))\(isRequired ? ":required" : "")"
         }
     }
 
@@ -37,14 +38,19 @@ public struct FieldDefinition: Sendable, Hashable {
     ///
     /// - Parameter kindText: the kind as the store noted it; nil if it did not.
     init(former name: String, kindText: Substring?) {
+        let parts = kindText?.split(separator: ":").map(String.init) ?? []
         let kind: Kind =
-            switch kindText?.split(separator: ":").first {
-            case "date": .date
-            case "asset": .asset
-            case "reference":
+            switch (parts.first, parts.count) {
+            case ("date", 1): .date
+            case ("asset", 1): .asset
+            case ("reference", 3...):
                 .reference(
-                    to: kindText!.split(separator: ":").last.map(String.init) ?? "", rule: .nullify,
-                    isRequired: false)
+                    to: parts[1],
+                    rule: [.cascade, .deny].first {
+                        parts[2] == $0.foreignKeyAction.replacing(" ", with: "_")
+                    }
+                        ?? .nullify,
+                    isRequired: parts.last == "required")
             default: .value
             }
         self.init(name, kind)

@@ -75,17 +75,26 @@ struct RecordColumn: Sendable {
 
     // MARK: Writing
 
-    /// Converts a value that sync carries to one of the table. A reference becomes the key of its target.
+    /// Converts a value that sync carries to one of the table. A reference becomes the key of its target; if its name is
+    /// no key of that, a text.
     func stored(_ value: FieldValue) -> FieldValue {
-        guard case .reference(let name) = value else { return value }
-        // A name that is no key of the target stays a text, which the foreign key refuses.
-        if case .key(let key) = meaning, let key = key.values(of: name)?.first { return key }
-        return .text(name.description)
+        switch value {
+        case .reference(let name):
+            if case .key(let key) = meaning, let key = key.values(of: name)?.first { return key }
+            return .text(name.description)
+        case .date(let milliseconds):
+            return .text(
+                ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? String(milliseconds))
+        case .asset(let asset): return .text(asset.json)
+        case .null, .integer, .real, .text, .blob: return value
+        }
     }
 
     /// Whether a value surely comes back unchanged. If false, the caller has to read the column.
     func surelyKeeps(_ value: FieldValue) -> Bool {
-        if case .key = meaning, case .reference = value { return affinity.surelyKeeps(stored(value), .value) }
+        if case .key(let key) = meaning, case .reference(let name) = value {
+            return key.values(of: name) != nil && affinity.surelyKeeps(stored(value), .value)
+        }
         return affinity.surelyKeeps(value, field.kind)
     }
 }

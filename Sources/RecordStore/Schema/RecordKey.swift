@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import GRDBSQLite
 import SyncModel
@@ -31,11 +30,16 @@ struct RecordKey: Sendable {
         self.type = type.name
         let names = try Self.columnNames(db, type.name)
         let declarations = Dictionary(
-            uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name.lowercased(), $0) })
+            uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name, $0) })
         let holdsNames = names == [Self.nameColumn]
         self.holdsNames = holdsNames
         columns = try names.map { name in
-            guard let declaration = declarations[name.lowercased()] else { throw Self.missingKey(type) }
+            guard let declaration = declarations[name] else { throw Self.missingKey(type) }
+            guard !name.contains("\"") else {
+                throw RecordStoreError(
+                    .tableMismatch, "the name of the key column \(type.name).\(name) contains quotation marks"
+                )
+            }
             return Column(
                 name: declaration.name, kind: try holdsNames ? .text : Self.kind(of: declaration, in: type))
         }
@@ -46,7 +50,9 @@ struct RecordKey: Sendable {
 
     /// The columns of a table's primary key; empty when it declares none.
     static func columnNames(_ db: Database, _ table: String) throws -> [String] {
-        try db.tableExists(table) ? db.primaryKey(table).columns.filter { $0 != GRDB.Column.rowID.name } : []
+        guard try db.tableExists(table) else { return [] }
+        return try db.columns(in: table).filter { $0.primaryKeyIndex > 0 }
+            .sorted { $0.primaryKeyIndex < $1.primaryKeyIndex }.map(\.name)
     }
 
     private static func missingKey(_ type: RecordType) -> RecordStoreError {
@@ -86,12 +92,6 @@ struct RecordKey: Sendable {
         guard name.isOfType(type) else { return nil }
         return holdsNames
             ? [.text(name.description)] : KeyEncoding.values(of: name.suffix, kinds: columns.map(\.kind))
-    }
-
-    /// The key of a record as arguments for ``condition``.
-    func arguments(_ name: RecordName) -> StatementArguments? {
-        guard !holdsNames else { return name.isOfType(type) ? [name.description] : nil }
-        return values(of: name).map { StatementArguments($0.map(\.storedKey)) }
     }
 
     /// Reads a key from the columns of a statement, beginning at `first`. nil when it has no name.
@@ -148,16 +148,6 @@ extension FieldValue {
         switch (self, kind) {
         case (.text, .text), (.blob, .blob), (.integer, .integer): true
         default: false
-        }
-    }
-
-    /// A value of a key as an argument of a statement.
-    fileprivate var storedKey: DatabaseValue {
-        switch self {
-        case .integer(let value): value.databaseValue
-        case .text(let text): text.databaseValue
-        case .blob(let bytes): Data(bytes).databaseValue
-        case .null, .real, .date, .reference, .asset: .null
         }
     }
 }

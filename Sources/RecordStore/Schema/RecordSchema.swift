@@ -39,6 +39,12 @@ public struct RecordSchema: Sendable {
     /// - Throws: ``RecordStoreError`` (`invalidSchema`) when names are not identifiers or occur twice, a type has
     ///   no field or more than ``RecordType/maximumFieldCount``, or a reference leads to a type that is missing.
     public init(_ types: [RecordType]) throws {
+        self.init(unchecked: types)
+        try validate()
+    }
+
+    /// A schema of types that earlier versions of an app had, whatever this one would say to it.
+    init(unchecked types: [RecordType]) {
         self.types = types
         self.relationships = types.flatMap { type in
             type.declared.compactMap { Relationship(recordType: type.name, field: $0) }
@@ -46,7 +52,6 @@ public struct RecordSchema: Sendable {
         typesByName = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         relationshipsByTarget = Dictionary(grouping: relationships, by: \.target)
         namesInOrderOfReference = Self.inOrderOfReference(types)
-        try validate()
     }
 
     private static func inOrderOfReference(_ types: [RecordType]) -> [String] {

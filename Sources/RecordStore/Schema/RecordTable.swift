@@ -14,7 +14,7 @@ struct RecordTable {
     /// The field names of ``type``, sorted.
     let fieldNames: [String]
     private let columnsByField: [String: RecordColumn]
-    /// SQL for the column that the engine fills with the time of the newest write; NULL for a table without it.
+    /// The column that the engine fills with the time of the newest write; nil for a table without it.
     private let modificationDate: String?
     private let selectSQL: String
     private let existsSQL: String
@@ -41,7 +41,8 @@ struct RecordTable {
                 indexInKey: key.columns.firstIndex { $0.name == field.name })
         }
         columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
-        modificationDate = declarations[Self.modificationDate] == nil ? nil : Self.modificationDate
+        let date = declarations[Self.modificationDate].map(ColumnAffinity.init)
+        modificationDate = date == .text ? Self.modificationDate : nil
         selectSQL = """
             SELECT \(Self.list(fieldNames)), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)
             """
@@ -49,7 +50,7 @@ struct RecordTable {
         deleteSQL = "DELETE FROM \(sqlName) WHERE \(key.condition)"
     }
 
-    /// The column that a table may have for the time of a record's newest write.
+    /// The column of text that a table may have for the time of a record's newest write.
     static let modificationDate = "modificationDate"
 
     /// Columns for SQL, with commas between them.
@@ -70,17 +71,12 @@ struct RecordTable {
     /// The values of a record's row in order of ``RecordType/fields``, and its `modificationDate`; nil when there is no row.
     func row(_ db: Database, _ name: RecordName) throws -> (values: [FieldValue], modificationDate: String?)?
     {
-        guard let arguments = key.arguments(name) else { return nil }
-        let statement = try db.cachedStatement(sql: selectSQL)
-        statement.arguments = arguments
-        let rows = try Row.fetchCursor(statement)
-        guard let row = try rows.next() else { return nil }
-        let values = self.values(statement.sqliteStatement, from: 0)
-        // Other programs may have written any value there.
-        let modificationDate = String.fromDatabaseValue(row[type.fields.count])
-        // Steps to the end, so that the statement does not hold the transaction open.
-        while try rows.next() != nil {}
-        return (values, modificationDate)
+        var found: (values: [FieldValue], modificationDate: String?)?
+        try search(db, selectSQL, name) { row in
+            // Other programs may have written any value into `modificationDate`.
+            found = (values(row, from: 0), Self.text(row, Int32(columns.count)))
+        }
+        return found
     }
 
     /// Reads the values of a row in order of ``RecordType/fields`` from the columns of a statement, beginning at
@@ -97,8 +93,27 @@ struct RecordTable {
     }
 
     func exists(_ db: Database, _ name: RecordName) throws -> Bool {
-        guard let arguments = key.arguments(name) else { return false }
-        return try Bool.fetchOne(db.cachedStatement(sql: existsSQL), arguments: arguments) ?? false
+        var isFound = false
+        try search(db, existsSQL, name) { _ in isFound = true }
+        return isFound
+    }
+
+    /// Runs a query for the row of a record.
+    private func search(
+        _ db: Database, _ sql: String, _ name: RecordName, _ body: (SQLiteStatement) throws -> Void
+    ) throws {
+        guard key.values(of: name) != nil else { return }
+        var bindings = Bindings()
+        appendKey(of: name, to: &bindings)
+        try bindings.read(db.statementToBind(sql)) { row in
+            try body(row)
+            return false
+        }
+    }
+
+    /// The number of rows.
+    func count(_ db: Database) throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM \(sqlName)")) ?? 0
     }
 
     /// The names of the rows that refer to a record by one of this type's references, in the order of their keys.
@@ -253,8 +268,10 @@ struct RecordTable {
     }
 
     func delete(_ db: Database, _ name: RecordName) throws {
-        guard let arguments = key.arguments(name) else { return }
-        try db.cachedStatement(sql: deleteSQL).execute(arguments: arguments)
+        guard key.values(of: name) != nil else { return }
+        var bindings = Bindings()
+        appendKey(of: name, to: &bindings)
+        try bindings.execute(db.statementToBind(deleteSQL))
     }
 
     // MARK: Text

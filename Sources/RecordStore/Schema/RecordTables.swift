@@ -8,6 +8,8 @@ struct RecordTables: Sendable {
     private let byType: [String: RecordTable]
     /// The keys of all tables, by type.
     let keys: [String: RecordKey]
+    /// The columns that were fields before, by type. Only the opening of a store has them.
+    private(set) var formerColumns: [String: FormerColumns] = [:]
     /// Whether all tables declare their foreign keys so that SQLite checks them at the end of a transaction.
     private let areForeignKeysDeferred: Bool
 
@@ -20,6 +22,26 @@ struct RecordTables: Sendable {
         byType = try Dictionary(
             uniqueKeysWithValues: schema.types.map { ($0.name, try RecordTable($0, keys, db)) })
         areForeignKeysDeferred = try schema.types.allSatisfy { try Self.defersForeignKeys($0.name, db) }
+    }
+
+    /// The tables as they were when the store was opened last, as far as the database still has them.
+    ///
+    /// - Parameter former: the tables of then, by type, those of types that have left the schema included.
+    init(_ tables: RecordTables, as former: [String: RecordTable]) {
+        schema = RecordSchema(
+            unchecked: tables.schema.types.map { former[$0.name]?.type ?? $0 }
+                + former.keys.sorted().filter { tables[$0] == nil }.map { former[$0]!.type })
+        byType = tables.byType.merging(former) { $1 }
+        keys = tables.keys.merging(former.mapValues(\.key)) { $1 }
+        areForeignKeysDeferred = false
+        formerColumns = [:]
+    }
+
+    /// The same tables, with the columns that were fields before. Whoever loads a record then also finds their values.
+    func keeping(_ former: [String: FormerColumns]) -> RecordTables {
+        var tables = self
+        tables.formerColumns = former
+        return tables
     }
 
     /// The tables in the order in which the app listed their types.

@@ -36,13 +36,13 @@ public struct RecordType: Sendable, Hashable {
 
     package var fieldNames: [String] { fields.map(\.name) }
 
-    /// The columns that hold record names, in the order in which the app listed them. The first one decides the zone of
+    /// The references, in the order in which the app listed them. The first one decides the zone of
     /// a new record.
     var declaredReferences: [String] {
         declared.compactMap { if case .reference = $0.kind { $0.name } else { nil } }
     }
 
-    /// The columns that hold record names.
+    /// The references.
     package var references: [Relationship] {
         fields.compactMap { Relationship(recordType: name, field: $0) }
     }

@@ -4,18 +4,63 @@ import SyncModel
 /// Compares a table with the schema, before the store puts any trigger on it.
 enum TableCheck {
     static func check(_ db: Database, _ type: RecordType, in schema: RecordSchema) throws {
-        guard try db.tableExists(type.name) else {
+        // SQLite takes other capitals, too; the triggers and the names of records do not.
+        let exists = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?)",
+            arguments: [type.name])
+        guard exists == true else {
             throw RecordStoreError(.tableMismatch, "the database has no table \(type.name)")
         }
         let columns = Dictionary(uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name, $0) })
+        let generated = try generatedColumns(db, type)
+        if let name = type.fieldNames.first(where: generated.contains) {
+            throw RecordStoreError(
+                .tableMismatch,
+                "the column \(type.name).\(name) is generated, so nothing can be written there: leave it out of the fields"
+            )
+        }
         for name in type.fieldNames where columns[name] == nil {
             throw RecordStoreError(.tableMismatch, "the table \(type.name) has no column \(name)")
         }
         let key = try RecordKey(type, db)
         try key.holdsNames ? checkNames(db, type, columns[RecordKey.nameColumn]) : checkKey(type, key)
+        try checkCollations(db, type)
         try checkLocalColumns(db, type, columns, key)
-        try checkUniqueIndexes(db, type)
+        try checkUniqueIndexes(db, type, key)
         try checkReferences(db, type, columns, key)
+        try checkOtherForeignKeys(db, type, in: schema, key)
+    }
+
+    /// Refuses foreign keys that sync does not know of. A row would come before its target, or its target would go first,
+    /// and the transaction would fail at its end, again and again.
+    private static func checkOtherForeignKeys(
+        _ db: Database, _ type: RecordType, in schema: RecordSchema, _ key: RecordKey
+    ) throws {
+        let references = Set(type.references.map(\.field))
+        let synced = Set(type.fieldNames + key.columns.map(\.name))
+        let column = try String.fetchAll(
+            db, sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)", arguments: [type.name]
+        ).first { synced.contains($0) && !references.contains($0) }
+        if let column {
+            throw RecordStoreError(
+                .tableMismatch,
+                "the column \(type.name).\(column) is a foreign key: list it among the fields as a reference")
+        }
+        let other = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT own.name, list."from" FROM sqlite_master AS own, pragma_foreign_key_list(own.name) AS list
+                WHERE own.type = 'table' AND list."table" = ? COLLATE NOCASE
+                    AND list.on_delete NOT IN ('CASCADE', 'SET NULL')
+                """, arguments: [type.name]
+        ).first { schema.type($0["name"]) == nil }
+        if let other {
+            throw RecordStoreError(
+                .tableMismatch,
+                "the column \(other["name"] as String).\(other["from"] as String) refers to \(type.name), and its table is not "
+                    + "synced, so it would keep others from deleting: declare it ON DELETE CASCADE or SET NULL"
+            )
+        }
     }
 
     /// Refuses a column `recordName` that cannot hold a text: the alias of a rowid, and a column of another type in a
@@ -46,6 +91,22 @@ enum TableCheck {
         }
     }
 
+    /// Refuses a key in which SQLite takes different texts for the same: they would be two records with one row.
+    private static func checkCollations(_ db: Database, _ type: RecordType) throws {
+        let column = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT part.name, part.coll FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS part
+                WHERE list.origin = 'pk' AND part.key = 1 AND part.coll <> 'BINARY' COLLATE NOCASE
+                """, arguments: [type.name])
+        guard let column else { return }
+        throw RecordStoreError(
+            .tableMismatch,
+            "the key column \(type.name).\(column["name"] as String) is declared COLLATE \(column["coll"] as String), which "
+                + "takes different texts for the same key: leave the collation out, and put it into your queries"
+        )
+    }
+
     /// Compares the declared foreign keys with the references of the schema.
     private static func checkReferences(
         _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], _ key: RecordKey
@@ -70,12 +131,22 @@ enum TableCheck {
                 throw RecordStoreError(
                     .tableMismatch,
                     "\(column) refers to \(relationship.target), whose key has \(target.count) columns: give that table a "
-                        + "key of one column, and make the others UNIQUE")
+                        + "key of one column")
+            }
+            let own = ColumnAffinity(declaredType: columns[relationship.field]?.type ?? "")
+            let targets = try db.columns(in: relationship.target).first { $0.name == target[0] }
+            let keyAffinity = ColumnAffinity(declaredType: targets?.type ?? "")
+            guard own == keyAffinity || own == .blob || target[0] == RecordKey.nameColumn else {
+                throw RecordStoreError(
+                    .tableMismatch,
+                    "the column \(column) is declared \(columns[relationship.field]?.type ?? ""), and the key to which it "
+                        + "refers \(targets?.type ?? ""): SQLite would convert its values, so declare both alike"
+                )
             }
             let declared = foreignKeys.first { $0["from"] == relationship.field }
             let isAlone = foreignKeys.count { $0["id"] == declared?["id"] as Int64? } == 1
             guard let declared, isAlone, declared["table"] == relationship.target,
-                [nil, target[0]].contains(declared["to"] as String?),
+                [nil, target[0].lowercased()].contains((declared["to"] as String?)?.lowercased()),
                 declared["on_delete"] == relationship.rule.foreignKeyAction
             else {
                 throw RecordStoreError(
@@ -86,6 +157,11 @@ enum TableCheck {
         }
     }
 
+    private static func generatedColumns(_ db: Database, _ type: RecordType) throws -> Set<String> {
+        try String.fetchSet(
+            db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", arguments: [type.name])
+    }
+
     /// Refuses a local column that needs a value: other machines send none for it, so the table would refuse every row
     /// of theirs.
     private static func checkLocalColumns(
@@ -93,8 +169,7 @@ enum TableCheck {
     ) throws {
         let synced = Set(
             key.columns.map(\.name) + [RecordTable.modificationDate] + type.fieldNames)
-        let generated = try String.fetchSet(
-            db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", arguments: [type.name])
+        let generated = try generatedColumns(db, type)
         let needy = columns.values.filter {
             $0.isNotNull && ($0.defaultValueSQL ?? "NULL").uppercased() == "NULL" && !synced.contains($0.name)
                 && !generated.contains($0.name)
@@ -107,8 +182,9 @@ enum TableCheck {
     }
 
     /// Refuses a UNIQUE column: two machines that are offline may choose the same value.
-    private static func checkUniqueIndexes(_ db: Database, _ type: RecordType) throws {
-        let fields = Set(type.fieldNames)
+    private static func checkUniqueIndexes(_ db: Database, _ type: RecordType, _ key: RecordKey) throws {
+        let keyColumns = Set(key.columns.map(\.name))
+        let fields = keyColumns.union(type.fieldNames)
         let indexes = try Row.fetchAll(
             db, sql: "SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk'",
             arguments: [type.name])
@@ -116,6 +192,8 @@ enum TableCheck {
             // An expression has no column name.
             let columns = try (String?).fetchAll(
                 db, sql: "SELECT name FROM pragma_index_info(?)", arguments: [index["name"] as String])
+            // Whoever shares the whole key is the same record.
+            guard !keyColumns.isSubset(of: columns.compactMap(\.self)) else { continue }
             let column = columns.first { $0.map(fields.contains) ?? true }
             guard let column else { continue }
             let field = column ?? "(expression)"

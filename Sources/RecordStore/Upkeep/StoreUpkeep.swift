@@ -136,11 +136,11 @@ public struct StoreUpkeep: Sendable {
         // A record without readable metadata keeps its zone.
         let zones = try Dictionary(grouping: findings) { try Zones.row(db, of: $0.name) ?? Zones.defaultID }
         for (zone, findings) in zones.sorted(by: { $0.key < $1.key }) {
-            var rows: [(RecordName, Int64, Stamp)] = []
+            var rows: [TakenRow] = []
             for finding in findings {
                 let name = try RecordName(finding.name)
                 if try store.tables[name.recordType]?.exists(db, name) == true {
-                    rows.append((name, -1, try stampForRepair(db, name, finding.kind)))
+                    rows.append(TakenRow(name, at: try stampForRepair(db, name, finding.kind)))
                 }
                 guard [.missingRow, .damagedMetadata].contains(finding.kind) else { continue }
                 try RecordTraces.remove(db, of: name)
@@ -165,11 +165,6 @@ public struct StoreUpkeep: Sendable {
         -> Stamp
     {
         let state = kind == .damagedMetadata ? nil : try WorkingSet(db, store.tables).known(name)?.state
-        return try stampForRepair(db, name, state)
-    }
-
-    /// - Parameter state: what sync knows of the record, if it knows anything.
-    func stampForRepair(_ db: Database, _ name: RecordName, _ state: RecordState?) throws -> Stamp {
         if let state, let last = state.newestStamp {
             // Uses a new stamp: the last one belongs to another value.
             return Stamp(time: last.time.next, replica: store.replica)

@@ -176,6 +176,40 @@ struct RowKeyTests {
         #expect(try await here.digest() == there.digest())
     }
 
+    /// A text is read and bound by its length.
+    @Test func aKeyWithNULIsNotTheKeyBeforeIt() async throws {
+        try here.shell("INSERT INTO Tag VALUES ('milk'), (CAST(x'6d696c6b00' AS TEXT))")
+        #expect(try await names(here) == ["Tag|~|milk", "Tag|~|milk%00"])
+        try await here.sync(with: there)
+        #expect(try there.rows("SELECT hex(title) FROM Tag ORDER BY 1") == ["6D696C6B", "6D696C6B00"])
+        try there.shell("DELETE FROM Tag WHERE hex(title) = '6D696C6B00'")
+        try await here.sync(with: there)
+        #expect(try here.rows("SELECT hex(title) FROM Tag") == ["6D696C6B"])
+        #expect(try await check(here).isSound)
+    }
+
+    /// Columns of keys may be dates; a comparison with a collation of the column's own would miss a change of capitals.
+    @Test func otherColumnsOfAppsAreTakenAsTheyAre() async throws {
+        let sql = """
+            CREATE TABLE Day (
+                day TEXT NOT NULL PRIMARY KEY, note TEXT COLLATE NOCASE, modificationDate INTEGER);
+            """
+        let schema = try RecordSchema([
+            RecordType("Day", [FieldDefinition("day", .date), FieldDefinition("note")])
+        ])
+        let (one, other) = (
+            try Machine("c", number: 3, sql: sql, schema: schema),
+            try Machine("d", number: 4, sql: sql, schema: schema)
+        )
+        try one.shell("INSERT INTO Day VALUES ('2026-01-01T00:00:00Z', 'rain', 7)")
+        try await one.sync(with: other)
+        try one.shell("UPDATE Day SET note = 'Rain'")
+        try await one.sync(with: other)
+        #expect(try one.rows("SELECT * FROM Day") == ["2026-01-01T00:00:00Z|Rain|7"])
+        #expect(try other.rows("SELECT day, note FROM Day") == ["2026-01-01T00:00:00Z|Rain"])
+        #expect(try await check(other).isSound)
+    }
+
     @Test func rowsMayComeBeforeTheRowsToWhichTheyRefer() async throws {
         try here.shell(
             "INSERT INTO ItemTag VALUES ('milk', 'cold'); INSERT INTO Tag VALUES ('cold');"

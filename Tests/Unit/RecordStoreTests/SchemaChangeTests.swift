@@ -146,6 +146,78 @@ struct SchemaChangeTests {
         #expect(try b.rows() == a.rows())
     }
 
+    /// Nobody knows which values of the row a migration has changed, so each is stamped right after its own last write.
+    @Test func aMigrationOfOneColumnBeatsNoOlderWriteToAnother() throws {
+        try b.execute("UPDATE Item SET position = 5 WHERE id = '1'")
+        _ = try b.state("1")
+        try a.execute("UPDATE Item SET title = 'Cream' WHERE id = '1'")
+        _ = try a.state("1")
+        try a.migrate(
+            Self.rebuild(
+                "title TEXT, position INTEGER, due TEXT", "SELECT id, upper(title), position, due FROM Item"),
+            to: "title position due")
+        try a.sync(with: b)
+        #expect(try a.rows().first == "1|CREAM|5|2026-01-01T00:00:00Z")
+        #expect(try b.rows() == a.rows())
+    }
+
+    /// A damaged file may lose rows under the eyes of the triggers. A new version of the triggers is no reason to delete them.
+    @Test func whatVanishesWithoutAMigrationIsNotDeleted() throws {
+        try a.execute(
+            """
+            INSERT INTO capturePause VALUES (1); DELETE FROM Item WHERE id = '3'; DELETE FROM capturePause;
+            DROP TRIGGER Item_captureInsert;
+            """)
+        try a.migrate("", to: "title position due")
+        try a.sync(with: b)
+        #expect(try b.rows().count == 3)
+        #expect(try a.rows() == b.rows())
+        #expect(try a.isSound)
+    }
+
+    @Test(arguments: ["DEFAULT \"open\"", "DEFAULT open", "DEFAULT 'open'"])
+    func aDefaultOfAnySpellingIsNoWrite(declaration: String) throws {
+        try a.migrate("ALTER TABLE Item ADD COLUMN place TEXT \(declaration)", to: "title position due place")
+        #expect(try a.rows("SELECT DISTINCT place FROM Item") == ["open"])
+        #expect(try a.state("1")?.field("place") == nil)
+    }
+
+    @Test func aDefaultThatTheColumnConvertsIsNoWrite() throws {
+        try a.migrate(
+            "ALTER TABLE Item ADD COLUMN price DOUBLE NOT NULL DEFAULT 0", to: "title position due price")
+        #expect(try a.state("1")?.field("price") == nil)
+        #expect(try a.isSound)
+    }
+
+    /// One migration fills a column and takes a field out of the schema, right after a change of that field.
+    @Test func aFieldThatLeavesWithAChangeKeepsIt() throws {
+        try a.execute("UPDATE Item SET due = '2026-02-02T00:00:00Z' WHERE id = '1'")
+        try a.migrate(
+            "ALTER TABLE Item ADD COLUMN length INTEGER; UPDATE Item SET length = 7",
+            to: "title position length")
+        #expect(try a.isSound)
+        try a.sync(with: b)
+        #expect(try b.rows().first == "1|Milk|1|2026-02-02T00:00:00Z")
+        try b.migrate("ALTER TABLE Item ADD COLUMN length INTEGER", to: "title position due length")
+        #expect(try b.rows().first == "1|Milk|1|2026-02-02T00:00:00Z|7")
+    }
+
+    /// A change that sync has not taken in yet does not hide what a migration does to other columns of the row.
+    @Test func aMigrationOfARowThatWasJustChangedCounts() throws {
+        let before = try #require(try a.state("1")?.field("position"))
+        try a.execute("UPDATE Item SET title = 'Cream' WHERE id = '1'")
+        try a.migrate(
+            Self.rebuild(
+                "title TEXT, position INTEGER, due TEXT", "SELECT id, title, position * 10, due FROM Item"),
+            to: "title position due")
+        let after = try #require(try a.state("1")?.field("position"))
+        #expect(after.value == .integer(10))
+        #expect(after.stamp > before.stamp)
+        try a.sync(with: b)
+        #expect(try b.rows() == a.rows())
+        #expect(try b.rows().first == "1|Cream|10|2026-01-01T00:00:00Z")
+    }
+
     @Test func aRowThatAMigrationLeavesOutIsDeleted() throws {
         try a.migrate(
             Self.rebuild("title TEXT, position INTEGER, due TEXT", "SELECT * FROM Item WHERE id <> '3'"),
@@ -273,16 +345,59 @@ struct SchemaChangeTests {
             "CREATE TABLE Other (id TEXT NOT NULL PRIMARY KEY, title TEXT)", type: "Other", to: "title")
         #expect(try a.rows("SELECT name FROM sqlite_master WHERE name LIKE 'Item_capture%'") == [])
         #expect(try a.isSound)
-        try b.execute("UPDATE Item SET position = 20 WHERE id = '2'")
         try a.sync(with: b)
         #expect(try b.rows("SELECT title FROM Item ORDER BY id") == ["Cream", "Bread", "Eggs", "Figs"])
+        try b.execute("UPDATE Item SET position = 20 WHERE id = '2'; DELETE FROM Item WHERE id = '4'")
+        try a.sync(with: b)
         try a.execute("UPDATE Item SET title = 'Nobody watches' WHERE id = '3'")
         try a.migrate("", to: "title position due")
         #expect(try a.rows("SELECT position FROM Item WHERE id = '2'") == ["20"])
+        #expect(try a.rows("SELECT COUNT(*) FROM Item WHERE id = '4'") == ["0"])
         try a.sync(with: b)
         #expect(try a.rows() == b.rows())
         #expect(try b.rows("SELECT title FROM Item WHERE id = '3'") == ["Nobody watches"])
         #expect(try a.isSound)
+    }
+
+    /// Types leave the schema together, and the table to which one of them refers is gone.
+    @Test func aTypeMayLeaveWithoutTheTypeToWhichItRefers() throws {
+        let database = try DatabaseQueue()
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE List (id BLOB NOT NULL PRIMARY KEY, title TEXT);
+                    CREATE TABLE Item (
+                        id TEXT NOT NULL PRIMARY KEY, title TEXT,
+                        list BLOB NOT NULL REFERENCES List ON DELETE CASCADE);
+                    CREATE TABLE Other (id TEXT NOT NULL PRIMARY KEY, title TEXT);
+                    INSERT INTO List VALUES (x'01', 'Home');
+                    INSERT INTO Item VALUES ('1', 'Milk', x'01');
+                    """)
+        }
+        let other = RecordType("Other", [FieldDefinition("title")])
+        func open(_ types: [RecordType]) throws -> RecordStore {
+            try RecordStore(database, schema: RecordSchema(types), replica: ReplicaID(rawValue: 1))
+        }
+        let store = try open([
+            other, RecordType("List", [FieldDefinition("title")]),
+            RecordType(
+                "Item",
+                [
+                    FieldDefinition("title"),
+                    FieldDefinition("list", .reference(to: "List", rule: .cascade, isRequired: true)),
+                ]),
+        ])
+        _ = try database.write { try store.fold($0) }
+        try database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF; DROP TABLE List; PRAGMA foreign_keys = ON")
+        }
+        let later = try open([other])
+        try database.read { (db: Database) throws in
+            #expect(try later.upkeep.check(db).isSound)
+            #expect(try later.state(db, of: RecordName("Item|~|1"))?.fields.map(\.name) == ["title"])
+            #expect(try later.state(db, of: RecordName("List|~|01")) == nil)
+            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM Item") == 1)
+        }
     }
 
     @Test func aDroppedTableDeletesNothingElsewhere() throws {

@@ -27,6 +27,12 @@ struct TableCheckTests {
         ("recordName TEXT, name TEXT", "Author has no primary key"),
         ("id INTEGER PRIMARY KEY, name TEXT", "Author.id is an INTEGER"),
         ("id REAL PRIMARY KEY, name TEXT", "Author.id is declared REAL"),
+        ("id TEXT PRIMARY KEY COLLATE NOCASE, name TEXT", "Author.id is declared COLLATE NOCASE"),
+        (
+            "recordName TEXT COLLATE RTRIM PRIMARY KEY, name TEXT",
+            "Author.recordName is declared COLLATE RTRIM"
+        ),
+        ("id TEXT, part TEXT UNIQUE, name TEXT, PRIMARY KEY (id, part)", "Author.part is UNIQUE"),
         ("recordName TEXT PRIMARY KEY, modificationDate TEXT", "has no column name"),
         (
             "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, shelf TEXT NOT NULL DEFAULT NULL",
@@ -37,6 +43,58 @@ struct TableCheckTests {
     func aTableThatCouldNotTakeRecordsIsRefused(declaration: String, reason: String) throws {
         let error = #expect(throws: RecordStoreError.self) { try open(declaration) }
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+
+    /// What sync cannot see would fail at the end of a transaction, or be converted.
+    @Test(
+        arguments: [
+            ("name TEXT REFERENCES Shelf (id)", "Author.name is a foreign key", ""),
+            ("name TEXT AS (id) STORED", "Author.name is generated", ""),
+            (
+                "name TEXT", "Loan.author refers to Author",
+                "CREATE TABLE Loan (author TEXT REFERENCES Author (id))"
+            ),
+            ("name TEXT", nil, "CREATE TABLE Loan (author TEXT REFERENCES Author (id) ON DELETE SET NULL)"),
+        ] as [(String, String?, String)])
+    func foreignKeysThatSyncDoesNotKnowAreRefused(column: String, reason: String?, other: String) throws {
+        let database = try DatabaseQueue()
+        try database.write { db in
+            try db.execute(
+                sql:
+                    "CREATE TABLE Shelf (id TEXT PRIMARY KEY); CREATE TABLE Author (id TEXT PRIMARY KEY, \(column));"
+                    + other)
+        }
+        let open = {
+            _ = try RecordStore(
+                database, schema: RecordSchema([RecordType("Author", [FieldDefinition("name")])]),
+                replica: ReplicaID(rawValue: 1))
+        }
+        guard let reason else { return try open() }
+        let error = #expect(throws: RecordStoreError.self) { try open() }
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func aReferenceIsDeclaredLikeTheKey() throws {
+        let database = try DatabaseQueue()
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE Game (number INTEGER PRIMARY KEY, title TEXT);
+                    CREATE TABLE Score (
+                        id TEXT PRIMARY KEY, game TEXT NOT NULL REFERENCES Game (number) ON DELETE CASCADE);
+                    """)
+        }
+        let error = #expect(throws: RecordStoreError.self) {
+            try RecordStore(
+                database,
+                schema: RecordSchema([
+                    RecordType("Game", [FieldDefinition("title")], areNumbersShared: true),
+                    RecordType(
+                        "Score",
+                        [FieldDefinition("game", .reference(to: "Game", rule: .cascade, isRequired: true))]),
+                ]), replica: ReplicaID(rawValue: 1))
+        }
+        #expect(error?.message.contains("Score.game is declared TEXT") == true, "\(error?.message ?? "")")
     }
 
     @Test(arguments: [
