@@ -167,10 +167,12 @@ struct TableOpening {
             let sql = try db.columns(in: table.type.name).first(where: { $0.name == field })?.defaultValueSQL
         else { return .null }
         do {
-            let statement = try db.makeStatement(sql: "SELECT \(sql)")
-            let rows = try Row.fetchCursor(statement)
-            _ = try rows.next()
-            return table.column(field)?.value(statement.sqliteStatement, 0) ?? .null
+            var value = FieldValue.null
+            try Bindings().read(db.makeStatementToBind("SELECT \(sql)")) { row in
+                value = table.column(field)?.value(row, 0) ?? .null
+                return false
+            }
+            return value
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             return .text(sql.trimmingPrefix("\"").hasSuffix("\"") ? String(sql.dropFirst().dropLast()) : sql)
         }

@@ -106,14 +106,17 @@ struct RecordKey: Sendable {
 
     /// Returns nil for a text that is not valid UTF-8: another key would have the same name.
     private static func value(_ row: SQLiteStatement, _ index: Int32) -> FieldValue? {
-        let count = Int(sqlite3_column_bytes(row, index))
         switch sqlite3_column_type(row, index) {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(row, index))
         case SQLITE_BLOB:
-            return .blob(Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(row, index), count: count)))
+            let bytes = sqlite3_column_blob(row, index)
+            let count = Int(sqlite3_column_bytes(row, index))
+            return .blob(Array(UnsafeRawBufferPointer(start: bytes, count: count)))
         case SQLITE_TEXT:
-            let text = UnsafeBufferPointer(start: sqlite3_column_text(row, index), count: count)
-            return String(validating: text, as: UTF8.self).map(FieldValue.text)
+            let text = sqlite3_column_text(row, index)
+            let length = Int(sqlite3_column_bytes(row, index))
+            let key = String(validating: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
+            return key.map(FieldValue.text)
         default: return nil
         }
     }
