@@ -46,6 +46,7 @@ let package = Package(
             name: "PeerSync",
             dependencies: [
                 "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -59,8 +60,12 @@ let package = Package(
         .executableTarget(
             name: "scorebook-peer",
             dependencies: [
-                "Scorebook", "PeerSync",
+                "Scorebook", "PeerSync", "RecordStore", "SecureChannel", "SyncModel", "SyncProtocol",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
@@ -154,23 +159,36 @@ let package = Package(
         .testTarget(
             name: "SyncProtocolTests",
             dependencies: [
-                "SyncProtocol", "SecureChannel", "TestSupport",
+                "SyncProtocol", "SecureChannel", "SyncModel", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
             ], path: "Tests/Unit/SyncProtocolTests"),
         .testTarget(
             name: "RecordStoreTests",
-            dependencies: ["RecordStore", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "RecordStore", "SyncModel", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             path: "Tests/Unit/RecordStoreTests"),
         .testTarget(
             name: "PeerSyncTests",
             dependencies: [
-                "PeerSync", "Scorebook", "ScriptedPeer", "TestSupport",
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "PeerSync", "RecordStore", "Scorebook", "ScriptedPeer", "SecureChannel", "SyncModel",
+                "SyncProtocol",
+                "TestSupport",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/Unit/PeerSyncTests"),
         .testTarget(
             name: "ScorebookTests",
-            dependencies: ["Scorebook", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "RecordStore", "Scorebook", "SyncModel", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             path: "Tests/Unit/ScorebookTests",
             // Read by their path beside the tests, not bundled.
             exclude: ["Data"]
