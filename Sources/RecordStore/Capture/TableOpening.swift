@@ -13,6 +13,8 @@ struct TableOpening {
     private let former: FormerColumns?
     private let db: Database
     private let difference: CaptureTriggers.Difference
+    /// The number of rows that a migration has left, before the store holds back any of them.
+    private let rowCount: Int
     /// The number of the last change when the type left the schema; nil if it did not.
     private let left: Int64?
 
@@ -29,6 +31,7 @@ struct TableOpening {
         self.former = former
         self.db = db
         difference = try CaptureTriggers.difference(db, for: table)
+        rowCount = difference.isDeleteMissing ? try table.count(db) : 0
         left = try SyncState.integer(db, .left(table.type.name))
     }
 
@@ -88,7 +91,7 @@ struct TableOpening {
         guard !missing.isEmpty else { return true }
         // A migration that makes a table anew, and leaves out some rows, deletes them. If it leaves hardly any, they are
         // lost, and so are rows that vanished under the eyes of a trigger.
-        guard difference.isDeleteMissing, try table.count(db) >= missing.count else { return false }
+        guard difference.isDeleteMissing, rowCount >= missing.count else { return false }
         _ = try store.folding(Zones.defaultID, in: tables).take(db, missing)
         return true
     }
