@@ -5,6 +5,7 @@ import NIOPosix
 import RecordStore
 import SyncModel
 import SyncProtocol
+import Synchronization
 
 /// The engine that syncs a store with the machines that it is paired with.
 ///
@@ -37,6 +38,7 @@ public final class SyncEngine: Sendable {
     let metrics: SyncMetrics
     let words: AppWords
     private let channel: EventChannel
+    private let currentDeadlines = Mutex(Deadlines())
     let decide: @Sendable (ZoneQuestion) async -> ZoneAnswer
     let settings = SettingsWatch()
     let watch = StoreWatch()
@@ -86,6 +88,12 @@ public final class SyncEngine: Sendable {
     public var events: AsyncStream<SyncEvent> { channel.stream() }
 
     var onEvent: @Sendable (SyncEvent) -> Void { channel.send }
+
+    /// How long the sessions of this engine wait. Only tests set it, and sessions that begin later follow it.
+    var deadlines: Deadlines {
+        get { currentDeadlines.withLock { $0 } }
+        set { currentDeadlines.withLock { $0 = newValue } }
+    }
 
     /// Gives access to the store for the exchange of a zone with a peer.
     func peerZone(_ zone: Zone, _ peer: Peer) -> PeerZone {

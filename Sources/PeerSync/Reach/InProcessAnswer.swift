@@ -8,12 +8,10 @@ final class InProcessAnswer: Sendable {
     static let address = "this process"
 
     private let engine: SyncEngine
-    private let deadlines: Deadlines
     private let isKnown = Atomic(false)
 
-    init(_ engine: SyncEngine, deadlines: Deadlines) {
+    init(_ engine: SyncEngine) {
         self.engine = engine
-        self.deadlines = deadlines
     }
 
     /// Makes a connection. ``serve(_:)`` has to take its far end.
@@ -38,7 +36,7 @@ final class InProcessAnswer: Sendable {
     func serve(_ channel: ByteChannel) async {
         let sessions = SessionSet()
         let session = PeerSession(
-            engine, channel, purpose: .answer, address: Self.address, deadlines: deadlines,
+            engine, channel, purpose: .answer, address: Self.address,
             onAuthenticated: { self.isKnown.store(true, ordering: .relaxed) })
         do {
             try await engine.whileWatching(sessions, stop: sessions.stopAll) {

@@ -10,16 +10,14 @@ final class KnownPeers: Sendable {
 
     private let engine: SyncEngine
     private let sessions: SessionSet
-    private let deadlines: Deadlines
     private let exceptions: Set<PeerAddress>
     /// The addresses that this dials, and for each whether anything has changed since it began.
     private let dialled = Mutex<[PeerAddress: Bool]>([:])
 
     /// - Parameter exceptions: the addresses that somebody else dials.
-    init(_ engine: SyncEngine, sessions: SessionSet, except exceptions: [PeerAddress], deadlines: Deadlines) {
+    init(_ engine: SyncEngine, sessions: SessionSet, except exceptions: [PeerAddress]) {
         self.engine = engine
         self.sessions = sessions
-        self.deadlines = deadlines
         self.exceptions = Set(exceptions)
     }
 
@@ -72,8 +70,7 @@ final class KnownPeers: Sendable {
 
     /// Dials until the machine's pairing has ended, or it has another address or connection.
     private func stayConnected(to address: PeerAddress) async throws {
-        var connector = SyncConnector(engine, to: address, sessions: sessions)
-        connector.deadlines = deadlines
+        let connector = SyncConnector(engine, to: address, sessions: sessions)
         // If the store cannot be read, the attempt itself finds that out.
         try await connector.stayConnected(.quietly) { (try? await wanted().contains(address)) ?? true }
     }

@@ -25,7 +25,6 @@ public struct SyncConnector: Service {
     private let wish: SessionWish
     /// The set that the sessions of this connector join.
     private let sessions: SessionSet
-    var deadlines = Deadlines()
     /// Whether ``run()`` tries again whatever happens, also when the machine is not there at first. An app that syncs in
     /// the background wants that. Who types an address wants to hear that it is wrong.
     public var neverGivesUp = false
@@ -166,10 +165,10 @@ public struct SyncConnector: Service {
     private func attempt(_ call: SessionCall, _ wish: SessionWish?) async throws -> SyncReport? {
         switch destination {
         case .address(let address):
-            let connection = try await Dialing.connect(to: address, within: deadlines.connecting)
+            let connection = try await Dialing.connect(to: address, within: engine.deadlines.connecting)
             return try await run(connection, call, wish)
         case .engine(let other):
-            let answer = InProcessAnswer(other, deadlines: deadlines)
+            let answer = InProcessAnswer(other)
             let (near, far) = try await answer.connect()
             async let end: Void = answer.serve(far)
             let report = try await run(near, call, wish)
@@ -183,7 +182,7 @@ public struct SyncConnector: Service {
     {
         let session = PeerSession(
             engine, connection, purpose: .call(wish?.adding(to: call) ?? call), wish: wish,
-            address: destination.description, deadlines: deadlines)
+            address: destination.description)
         return try await withGracefulShutdownHandler {
             try await sessions.run(session) {
                 try await withTaskCancellationHandler {

@@ -12,7 +12,6 @@ public struct SyncListener: Service {
     private let port: Int
     private let dials: [PeerAddress]
     private let dialsKnownPeers: Bool
-    var deadlines = Deadlines()
 
     /// - Parameters:
     ///   - host: the address to listen on; `0.0.0.0` and `::` mean all addresses.
@@ -65,12 +64,11 @@ public struct SyncListener: Service {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await refusals.run() }
             for address in dials {
-                var connector = SyncConnector(engine, to: address, sessions: sessions)
-                connector.deadlines = deadlines
-                group.addTask { [connector] in try await connector.stayConnected(.always) }
+                let connector = SyncConnector(engine, to: address, sessions: sessions)
+                group.addTask { try await connector.stayConnected(.always) }
             }
             if dialsKnownPeers {
-                let known = KnownPeers(engine, sessions: sessions, except: dials, deadlines: deadlines)
+                let known = KnownPeers(engine, sessions: sessions, except: dials)
                 group.addTask { try await known.run() }
             }
             do {
@@ -115,7 +113,7 @@ public struct SyncListener: Service {
         do {
             let session = PeerSession(
                 engine, try await stranger.connection(), purpose: .answer, address: address,
-                deadlines: deadlines, onAuthenticated: { stranger.leave() })
+                onAuthenticated: { stranger.leave() })
             try await sessions.run(session) { _ = try await session.run() }
         } catch is CancellationError {
             return

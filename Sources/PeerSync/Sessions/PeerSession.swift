@@ -51,7 +51,7 @@ final class PeerSession: Sendable {
 
     init(
         _ engine: SyncEngine, _ connection: ByteChannel, purpose: SessionPurpose, wish: SessionWish? = nil,
-        address: String, deadlines: Deadlines = Deadlines(),
+        address: String,
         onAuthenticated: @escaping @Sendable () -> Void = {}
     ) {
         self.engine = engine
@@ -59,7 +59,7 @@ final class PeerSession: Sendable {
         self.purpose = purpose
         self.wish = wish
         self.address = address
-        self.deadlines = deadlines
+        deadlines = engine.deadlines
         self.onAuthenticated = onAuthenticated
         statistics = StatisticsCounter(engine.metrics)
         watchdog = Watchdog(connection.channel, within: deadlines.handshake, writing: deadlines.writing)

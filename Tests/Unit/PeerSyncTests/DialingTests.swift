@@ -27,9 +27,9 @@ import Testing
         @Test(.timeLimit(.minutes(5))) func whoIsToldToEndWhileItConnectsEnds() async throws {
             let kitchen = try LoopbackMachine("kitchen")
             try await withSilentPort { port in
-                var connector = SyncConnector(kitchen.engine, to: PeerAddress(host: "127.0.0.1", port: port))
-                connector.deadlines = Deadlines(connecting: .seconds(3600))
-                let run = Task { [connector] in try await connector.run() }
+                let connector = SyncConnector(kitchen.engine, to: PeerAddress(host: "127.0.0.1", port: port))
+                kitchen.engine.deadlines.connecting = .seconds(3600)
+                let run = Task { try await connector.run() }
                 // So that it mostly has begun; either way it has to end.
                 try await Task.sleep(for: .milliseconds(100))
                 run.cancel()

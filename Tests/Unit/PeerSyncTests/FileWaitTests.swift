@@ -23,8 +23,8 @@ struct FileWaitTests {
                 try await line.send(.digest(zone: zone, summary))
             }
         } while: { port in
-            try await kitchen.call(
-                port, SessionCall(isOnce: true), deadlines: Deadlines(files: .milliseconds(20)))
+            kitchen.engine.deadlines.files = .milliseconds(20)
+            try await kitchen.call(port, SessionCall(isOnce: true))
         }
     }
 

@@ -86,7 +86,6 @@ struct KnownPeersTests {
             group.addTask {
                 var connector = SyncConnector(
                     study.engine, to: PeerAddress(host: "127.0.0.1", port: port))
-                connector.deadlines = .unhurried
                 connector.neverGivesUp = true
                 try await connector.run()
             }

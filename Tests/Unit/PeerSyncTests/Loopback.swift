@@ -30,6 +30,7 @@ struct LoopbackMachine {
         engine = SyncEngine(
             app: app, store: scorebook.records, identity: identity, displayName: name,
             onEvent: { [log] event in log.add(event) }, decide: decide)
+        engine.deadlines = .unhurried
     }
 
     /// What happened so far.
@@ -51,10 +52,9 @@ struct LoopbackMachine {
         let before = events.count
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                var listener = SyncListener(
-                    engine, host: "127.0.0.1", port: port, dialsKnownPeers: dialsKnownPeers)
-                listener.deadlines = .unhurried
-                try await listener.run()
+                try await SyncListener(
+                    engine, host: "127.0.0.1", port: port, dialsKnownPeers: dialsKnownPeers
+                ).run()
             }
             let port = try await event(after: before) {
                 if case .listening(_, let port) = $0 { port } else { nil }
@@ -71,7 +71,7 @@ struct LoopbackMachine {
     ///   - prepare: is called with the session before that runs.
     func call(
         _ port: Int, from address: String = "127.0.0.1", _ call: SessionCall,
-        deadlines: Deadlines = .unhurried, _ prepare: (PeerSession) -> Void = { _ in }
+        _ prepare: (PeerSession) -> Void = { _ in }
     ) async throws {
         let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             // What the system holds must not hide that the other side does not read.
@@ -81,8 +81,7 @@ struct LoopbackMachine {
                 channel.eventLoop.makeCompletedFuture { try SocketOptions.wrap(channel) }
             }
         let session = PeerSession(
-            engine, connection, purpose: .call(call), address: "127.0.0.1:\(port)",
-            deadlines: deadlines)
+            engine, connection, purpose: .call(call), address: "127.0.0.1:\(port)")
         prepare(session)
         _ = try await session.run()
     }
@@ -135,13 +134,7 @@ struct LoopbackMachine {
 extension Deadlines {
     /// For tests that are about something else. Both sides wait for the same processors as all other tests, not for each
     /// other.
-    static var unhurried: Deadlines {
-        var deadlines = Deadlines()
-        deadlines.connecting = .seconds(300)
-        deadlines.handshake = .seconds(300)
-        deadlines.greeting = .seconds(300)
-        deadlines.silence = .seconds(300)
-        deadlines.farewell = .seconds(30)
-        return deadlines
-    }
+    static let unhurried = Deadlines(
+        connecting: .seconds(300), handshake: .seconds(300), greeting: .seconds(300), silence: .seconds(300),
+        farewell: .seconds(30))
 }

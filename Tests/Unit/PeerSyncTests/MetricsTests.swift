@@ -16,6 +16,7 @@ struct MetricsTests {
             app: .scorebook, store: scorebook.records, identity: identity, displayName: name,
             metrics: metrics,
             onEvent: onEvent)
+        engine.deadlines = .unhurried
         return (engine, scorebook)
     }
 
@@ -31,14 +32,11 @@ struct MetricsTests {
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                var listener = SyncListener(server, host: "127.0.0.1", port: 0)
-                listener.deadlines = .unhurried
-                try await listener.run()
+                try await SyncListener(server, host: "127.0.0.1", port: 0).run()
             }
             let port = try #require(await ports.first { _ in true })
-            var connector = SyncConnector(
+            let connector = SyncConnector(
                 client, to: PeerAddress(host: "127.0.0.1", port: port), code: await server.pairing.show())
-            connector.deadlines = .unhurried
             let report = try await connector.syncOnce()
             group.cancelAll()
 

@@ -11,17 +11,15 @@ struct OtherAppTests {
         try await kitchen.listening { port in
             let code = await kitchen.engine.pairing.show()
             for _ in 1...4 {
-                var connector = SyncConnector(
+                let connector = SyncConnector(
                     stranger.engine, to: PeerAddress(host: "127.0.0.1", port: port), code: code)
-                connector.deadlines = .unhurried
                 let error = await #expect(throws: PeerSyncError.self) { try await connector.syncOnce() }
                 #expect(error?.code == .otherApp)
             }
             // The code has three attempts, and has them all still: a machine of the app pairs by it.
             let study = try LoopbackMachine("study")
-            var connector = SyncConnector(
+            let connector = SyncConnector(
                 study.engine, to: PeerAddress(host: "127.0.0.1", port: port), code: code)
-            connector.deadlines = .unhurried
             _ = try await connector.syncOnce()
         }
         for machine in [kitchen, stranger] {

@@ -26,8 +26,7 @@ struct OwnSettingsTests {
         try await kitchen.listening { port in
             let address = PeerAddress(host: "127.0.0.1", port: port)
             let code = await kitchen.engine.pairing.show()
-            var connector = SyncConnector(study.engine, to: address, code: code)
-            connector.deadlines = .unhurried
+            let connector = SyncConnector(study.engine, to: address, code: code)
             let first = try await connector.syncOnce()
             #expect(first.statistics.reconciliationRounds == 0)
             // A row that sync does not know of, so that the two differ.

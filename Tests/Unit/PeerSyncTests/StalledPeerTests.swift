@@ -19,6 +19,7 @@ struct StalledPeerTests {
 
     @Test(.timeLimit(.minutes(5))) func whoPingsAndDoesNotReadIsLetGo() async throws {
         let kitchen = try LoopbackMachine("kitchen")
+        kitchen.engine.deadlines.writing = .seconds(3)
         try await kitchen.addLongGames(4)
         let peer = RawPeer()
         _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
@@ -26,8 +27,7 @@ struct StalledPeerTests {
             try await Self.stall(peer, &line)
         } while: { port in
             await #expect {
-                try await kitchen.call(
-                    port, SessionCall(), deadlines: Deadlines(writing: .milliseconds(500)))
+                try await kitchen.call(port, SessionCall())
             } throws: { error in
                 (error as? PeerSyncError)?.code == .timeout && "\(error)".contains("has not read")
             }

@@ -18,17 +18,19 @@ struct StoppedSessionTests {
 
     @Test(.timeLimit(.minutes(5))) func whoIsToldToEndBeforeTheGreetingEnds() async throws {
         let kitchen = try LoopbackMachine("kitchen")
+        kitchen.engine.deadlines = Self.deadlines
         let peer = RawPeer()
         _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
         try await peer.answering {
             try await Self.linger(&$0)
         } while: { port in
-            try await kitchen.call(port, SessionCall(), deadlines: Self.deadlines) { $0.stop() }
+            try await kitchen.call(port, SessionCall()) { $0.stop() }
         }
     }
 
     @Test(.timeLimit(.minutes(5))) func whoIsToldToEndWhileThePeerDoesNotReadEnds() async throws {
         let kitchen = try LoopbackMachine("kitchen")
+        kitchen.engine.deadlines = Self.deadlines
         try await kitchen.addLongGames(2)
         let peer = RawPeer()
         _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
@@ -39,7 +41,7 @@ struct StoppedSessionTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let (sessions, found) = AsyncStream<PeerSession>.makeStream()
                 group.addTask {
-                    try await kitchen.call(port, SessionCall(), deadlines: Self.deadlines) {
+                    try await kitchen.call(port, SessionCall()) {
                         found.yield($0)
                     }
                 }

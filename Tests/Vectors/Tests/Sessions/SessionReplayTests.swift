@@ -131,15 +131,10 @@ private final class Replay {
     func run() async throws {
         try await ScriptedLine.connection { own, others in
             // The file has no pings. And here both sides wait for the same processors, not for each other.
-            var deadlines = Deadlines()
-            deadlines.ping = .seconds(3600)
-            deadlines.handshake = .seconds(300)
-            deadlines.greeting = .seconds(300)
-            deadlines.decision = .seconds(300)
-            deadlines.silence = .seconds(300)
-            deadlines.farewell = .seconds(60)
-            let session = PeerSession(
-                machine.engine, own, purpose: purpose, address: "vector", deadlines: deadlines)
+            machine.engine.deadlines = Deadlines(
+                handshake: .seconds(300), greeting: .seconds(300), decision: .seconds(300),
+                silence: .seconds(300), ping: .seconds(3600), farewell: .seconds(60))
+            let session = PeerSession(machine.engine, own, purpose: purpose, address: "vector")
             async let result = Result { try await session.run() }
             try await others.executeThenClose { inbound, outbound in
                 var line = try await ScriptedLine(
