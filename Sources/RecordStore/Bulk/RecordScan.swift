@@ -12,9 +12,8 @@ struct RecordScan {
         /// The record's own row, if there is one.
         fileprivate let present: StoredRecord.Present?
 
-        /// - Parameter formerValues: values of the row that are not in its table.
-        func stored(_ shapes: ShapeTable, formerValues: [String: FieldValue]? = nil) throws -> StoredRecord {
-            try StoredRecord(RecordName(name), row, present, shapes: shapes, formerValues: formerValues)
+        func stored(_ shapes: ShapeTable) throws -> StoredRecord {
+            try StoredRecord(RecordName(name), row, present, shapes: shapes)
         }
     }
 
@@ -48,7 +47,7 @@ struct RecordScan {
     }
 
     /// The least text above all names of a type: `~` follows the last character of the separator.
-    private static func end(of type: String) -> String { type + "|~}" }
+    static func end(of type: String) -> String { type + "|~}" }
 
     /// Reads every record that sync knows.
     func readAll(_ body: (Record) throws -> Void) throws {

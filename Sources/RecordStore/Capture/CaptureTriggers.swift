@@ -37,11 +37,9 @@ enum CaptureTriggers {
         let isAnyChanged = differs.joined(separator: " OR ")
         let former = FormerValues.sql(fields.map { "OLD.\($0)" })
         // A foreign key's action empties these references, and only this trigger sees what they held.
-        let emptied = table.type.references.filter { $0.rule == .nullify }.map(
-            \.field.quotedDatabaseIdentifier
-        )
-        .map { "(NEW.\($0) IS NULL AND OLD.\($0) IS NOT NULL)" }
-        .joined(separator: " OR ")
+        let nullified = table.type.references.filter { $0.rule == .nullify }
+        let emptied = nullified.map(\.field.quotedDatabaseIdentifier)
+            .map { "(NEW.\($0) IS NULL AND OLD.\($0) IS NOT NULL)" }.joined(separator: " OR ")
         let isKeyKept = table.key.columns.map(\.name.quotedDatabaseIdentifier)
             .map { "OLD.\($0) IS NEW.\($0) COLLATE BINARY" }.joined(separator: " AND ")
         let old = Entry(table, of: "OLD.")

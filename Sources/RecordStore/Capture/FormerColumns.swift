@@ -16,18 +16,22 @@ struct FormerColumns: Sendable {
 
     /// - Parameters:
     ///   - type: the name of the table.
-    ///   - current: the type in the schema of now; nil when it has left.
+    ///   - current: the table in the schema of now; nil when it has left.
     ///   - keys: the keys of all tables, by type; without one, the table is gone.
-    init(_ db: Database, ofType type: String, now current: RecordType?, _ keys: [String: RecordKey]) throws {
+    init(_ db: Database, ofType type: String, now current: RecordTable?, _ keys: [String: RecordKey]) throws {
         names = try SyncState.text(db, .captured(type))?.split(separator: " ").map(String.init) ?? []
         let kinds = try SyncState.text(db, .fieldKinds(type))?.split(separator: " ")
         let fields = names.indices.map { [names] index in
             guard let kinds, kinds.indices.contains(index) else {
-                return current?.fields.first { $0.name == names[index] } ?? FieldDefinition(names[index])
+                return current?.type.fields.first { $0.name == names[index] } ?? FieldDefinition(names[index])
             }
             return FieldDefinition(former: names[index], kindText: kinds[index])
         }
-        hasOtherFields = fields != current?.fields
+        hasOtherFields = fields != current?.type.fields
+        guard hasOtherFields else {
+            (table, left, areAnyGone) = (current, nil, false)
+            return
+        }
         let columns = Set(keys[type] == nil ? [] : try db.columns(in: type).map(\.name))
         let there = fields.filter { field in
             guard columns.contains(field.name) else { return false }
@@ -40,8 +44,7 @@ struct FormerColumns: Sendable {
             fields.isEmpty ? nil : try RecordTable(RecordType(type, fields), keys, db)
         }
         table = try makeTable(there)
-        let current = Set(current?.fieldNames ?? [])
-        left = try makeTable(there.filter { !current.contains($0.name) })
+        left = try makeTable(there.filter { current?.hasColumn($0.name) != true })
     }
 
     /// The values of a record's row in the columns that are no fields any more; nil without such a row.

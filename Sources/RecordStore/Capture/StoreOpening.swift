@@ -22,7 +22,7 @@ struct StoreOpening {
         for name in names where keys[name] == nil { keys[name] = try Self.key(of: name, db) }
         former = try Dictionary(
             uniqueKeysWithValues: names.map {
-                ($0, try FormerColumns(db, ofType: $0, now: store.schema.type($0), keys))
+                ($0, try FormerColumns(db, ofType: $0, now: store.tables[$0], keys))
             })
     }
 
@@ -112,13 +112,12 @@ struct StoreOpening {
     static func forEachPart(of type: String, _ db: Database, _ body: ([RecordName]) throws -> Void) throws {
         var last = type + RecordName.separator
         while true {
-            // `~` follows the last character of the separator, so this bound ends the range of names with that prefix.
             let names = try String.fetchAll(
                 db,
                 sql: """
                     SELECT remoteRecordID FROM remoteRecord
                     WHERE remoteRecordID > ? AND remoteRecordID < ? ORDER BY remoteRecordID LIMIT 5000
-                    """, arguments: [last, type + "|~}"])
+                    """, arguments: [last, RecordScan.end(of: type)])
             guard let end = names.last else { return }
             try body(names.map { try RecordName($0) })
             last = end

@@ -68,23 +68,22 @@ struct TableOpening {
             var changed: [TakenRow] = []
             for name in names {
                 guard let (stored, sequence) = try stored(name, shapes) else { continue }
-                guard stored.isRowPresent else {
-                    if stored.status == .inTable {
-                        missing.append(TakenRow(name, at: next(stored), isPresent: false))
-                    }
-                    continue
+                if stored.isRowPresent {
+                    // A fold has put what it found in a journaled row under the stamps of before.
+                    let isHidden = difference.isUpdateMissing && journaled.contains(name)
+                    let isIntact = StoreUpkeep.areValuesIntact(stored, hasher.hashes(of: stored.state))
+                    let writes: [TakenRow.Write] =
+                        if stored.status != .inTable {
+                            try isWrittenOutOfSync(stored, sequence) ? [(Int64(-1), next(stored))] : []
+                        } else if isIntact && !isHidden {
+                            try filled(defaults, in: stored)
+                        } else {
+                            written(stored)
+                        }
+                    if !writes.isEmpty { changed.append(TakenRow(name, writes)) }
+                } else if stored.status == .inTable {
+                    missing.append(TakenRow(name, at: next(stored), isPresent: false))
                 }
-                guard stored.status == .inTable else {
-                    if try isWrittenOutOfSync(stored, sequence) {
-                        changed.append(TakenRow(name, at: next(stored)))
-                    }
-                    continue
-                }
-                // A fold has put what it found in these rows under the stamps of before.
-                let isHidden = difference.isUpdateMissing && journaled.contains(name)
-                let isIntact = StoreUpkeep.areValuesIntact(stored, hasher.hashes(of: stored.state))
-                let writes = isIntact && !isHidden ? try filled(defaults, in: stored) : written(stored)
-                if !writes.isEmpty { changed.append(TakenRow(name, writes)) }
             }
             _ = try store.folding(Zones.defaultID, in: tables).take(db, changed)
         }
@@ -104,12 +103,8 @@ struct TableOpening {
                 sql: "SELECT status, remoteRecord, changeSequence FROM remoteRecord WHERE remoteRecordID = ?"),
             arguments: [name.description])
         do {
-            return try row.map { row in
-                let values = try former?.values(db, of: name)
-                return (
-                    try StoredRecord(name, row, tables: tables, shapes: shapes, formerValues: values),
-                    row["changeSequence"]
-                )
+            return try row.map {
+                (try StoredRecord(name, $0, tables: tables, shapes: shapes), $0["changeSequence"])
             }
         } catch let error as RecordStoreError where error.code == .damagedRecord {
             return nil
@@ -118,21 +113,16 @@ struct TableOpening {
 
     /// The stamp right after the newest of a record, also of one whose values have gone with its row.
     private func next(_ stored: StoredRecord) -> Stamp {
-        let metadata = stored.metadata
-        let others = [metadata.deletion, metadata.revival, metadata.erasure].compactMap(\.self)
-        return next(after: (metadata.stamps + others).max())
-    }
-
-    private func next(after last: Stamp?) -> Stamp {
-        Stamp(time: (last?.time ?? HybridTime(rawValue: 0)).next, replica: store.replica)
+        let last = stored.metadata.allStamps.max()
+        return (last ?? Stamp(time: HybridTime(rawValue: 0), replica: store.replica)).next(by: store.replica)
     }
 
     /// All fields that the row has, each right after its own stamp: nobody knows which of them has changed.
-    private func written(_ stored: StoredRecord) -> [(mask: Int64, stamp: Stamp)] {
+    private func written(_ stored: StoredRecord) -> [TakenRow.Write] {
         table.fieldNames.enumerated().compactMap { bit, name in
             // The metadata has the value of this field, because the row cannot have it or must not show it.
             guard stored.metadata.storedValues[name] == nil else { return nil }
-            let stamp = stored.state.field(name).map { next(after: $0.stamp) } ?? next(stored)
+            let stamp = stored.state.field(name)?.stamp.next(by: store.replica) ?? next(stored)
             return (1 << Int64(bit), stamp)
         }
     }
@@ -155,8 +145,7 @@ struct TableOpening {
 
     /// The new fields in which a row has another value than the column's default, and of which sync knows nothing yet.
     /// What sync knows came from a machine that had the field earlier, and is shown in place of what the migration wrote.
-    private func filled(_ fields: [NewField], in stored: StoredRecord) throws -> [(mask: Int64, stamp: Stamp)]
-    {
+    private func filled(_ fields: [NewField], in stored: StoredRecord) throws -> [TakenRow.Write] {
         let unknown = fields.filter { !stored.metadata.fieldNames.contains($0.name) }
         guard !unknown.isEmpty, let values = try table.values(db, stored.state.name) else { return [] }
         return unknown.filter { !values[$0.bit].isSame(as: $0.defaultValue) }.map {
@@ -177,7 +166,7 @@ struct TableOpening {
             }
             return value
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            return .text(sql.trimmingPrefix("\"").hasSuffix("\"") ? String(sql.dropFirst().dropLast()) : sql)
+            return .text(sql.hasPrefix("\"") ? String(sql.dropFirst().dropLast()) : sql)
         }
     }
 
@@ -202,7 +191,7 @@ extension FieldValue {
     /// Whether two values are the same for a column, whatever its affinity makes of them.
     fileprivate func isSame(as other: FieldValue) -> Bool {
         if self == other { return true }
-        guard let (left, right) = (comparable, other.comparable) as? (String, String) else { return false }
+        guard let left = comparable, let right = other.comparable else { return false }
         return left == right || Double(left).map { $0 == Double(right) } == true
     }
 

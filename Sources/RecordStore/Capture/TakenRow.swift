@@ -2,9 +2,11 @@ import SyncModel
 
 /// A row that sync takes in without an entry of the journal.
 struct TakenRow {
+    /// What counts as written at a time, with the mask of its fields as in `pendingChange.changedColumns`.
+    typealias Write = (mask: Int64, stamp: Stamp)
+
     let name: RecordName
-    /// What counts as written, each with the mask of its fields as in `pendingChange.changedColumns`.
-    let writes: [(mask: Int64, stamp: Stamp)]
+    let writes: [Write]
 
     /// A row that counts as written whole, or deleted if there is none.
     init(_ name: RecordName, at stamp: Stamp, isPresent: Bool = true) {
@@ -13,7 +15,7 @@ struct TakenRow {
     }
 
     /// A row in which some fields count as written.
-    init(_ name: RecordName, _ writes: [(mask: Int64, stamp: Stamp)]) {
+    init(_ name: RecordName, _ writes: [Write]) {
         self.name = name
         self.writes = writes
     }

@@ -22,11 +22,11 @@ struct StoredRecord {
         let values: [FieldValue]
     }
 
-    /// Composes a record from its metadata and its row.
+    /// Composes a record from its metadata and its row, with the columns of the row that were fields before.
     ///
     /// - Parameters:
     ///   - row: a row with the columns `status` and `remoteRecord`.
-    ///   - formerValues: the values of a row that a program has deleted, if the journal has them.
+    ///   - formerValues: the values that only the journal has, if it has any.
     init(
         _ name: RecordName, _ row: Row, tables: RecordTables, shapes: ShapeTable,
         formerValues: [String: FieldValue]? = nil
@@ -35,7 +35,9 @@ struct StoredRecord {
         let present = try table.flatMap { table in
             try table.values(shapes.db, name).map { Present(table: table, values: $0) }
         }
-        try self.init(name, row, present, shapes: shapes, formerValues: formerValues)
+        let columns = try tables.formerColumns[name.recordType]?.values(shapes.db, of: name)
+        let former = formerValues?.merging(columns ?? [:]) { value, _ in value } ?? columns
+        try self.init(name, row, present, shapes: shapes, formerValues: former)
     }
 
     /// Composes a record whose row the caller has already read.

@@ -15,7 +15,7 @@ final class WorkingSet {
     private var hadAssetReferences: Bool?
     /// The records that are sound in the store; the set writes nothing before it has applied the rules.
     private let sound: SoundRecords
-    /// The values of rows that programs have deleted, by field.
+    /// The values of records that only the journal has, by field.
     var formerValues: [RecordName: [String: FieldValue]] = [:]
     /// Whether a record's row is gone although sync takes in its deletion only later.
     var isLater: (RecordName) -> Bool = { _ in false }
@@ -95,12 +95,6 @@ final class WorkingSet {
         return names
     }
 
-    /// The values of a record that only the journal or a former column has.
-    private func formerValues(of name: RecordName) throws -> [String: FieldValue]? {
-        let columns = try tables.formerColumns[name.recordType]?.values(db, of: name)
-        return formerValues[name]?.merging(columns ?? [:]) { value, _ in value } ?? columns
-    }
-
     private func load(_ name: RecordName) throws -> WorkingRecord? {
         let statement = try db.cachedStatement(
             sql:
@@ -111,7 +105,7 @@ final class WorkingSet {
         )
         guard let row = try Row.fetchOne(statement, arguments: [name.description]) else { return nil }
         let stored = try StoredRecord(
-            name, row, tables: tables, shapes: shapes, formerValues: formerValues(of: name))
+            name, row, tables: tables, shapes: shapes, formerValues: formerValues[name])
         // The journal has the values of this record: the rules decide nothing about it before they are folded.
         defer { if isLater(name) { records[name]?.placement = nil } }
         let countsInDigest = stored.status != .deleted && !stored.metadata.fieldNames.isEmpty

@@ -36,6 +36,9 @@ package struct RecordMetadata {
         }
     }
 
+    /// The stamps of all that anybody has done to the record.
+    var allStamps: [Stamp] { stamps + [deletion, revival, erasure].compactMap(\.self) }
+
     /// The id of the record in the zone's digest.
     func recordID(_ name: RecordName) -> RecordID {
         RecordID(name: name, stamps: Array(zip(fieldNames, stamps)), valueHash: valueHash)

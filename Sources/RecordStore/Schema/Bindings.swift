@@ -61,10 +61,7 @@ struct Bindings: ~Copyable {
         case .real(let value): arguments.append(.real(value))
         case .text(let text): append(text)
         case .blob(let bytes): append(blob: bytes)
-        case .date(let milliseconds):
-            append(ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? String(milliseconds))
-        case .reference(let name): append(name.description)
-        case .asset(let asset): append(asset.json)
+        case .date, .reference, .asset: append(value.columnText)
         }
     }
 

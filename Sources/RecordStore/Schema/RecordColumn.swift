@@ -40,7 +40,8 @@ struct RecordColumn: Sendable {
         return understood(value)
     }
 
-    private static func storedValue(_ row: SQLiteStatement, _ index: Int32) -> FieldValue {
+    /// Reads a value as the table has it.
+    static func storedValue(_ row: SQLiteStatement, _ index: Int32) -> FieldValue {
         switch sqlite3_column_type(row, index) {
         case SQLITE_INTEGER:
             return .integer(sqlite3_column_int64(row, index))
@@ -78,23 +79,32 @@ struct RecordColumn: Sendable {
     /// Converts a value that sync carries to one of the table. A reference becomes the key of its target; if its name is
     /// no key of that, a text.
     func stored(_ value: FieldValue) -> FieldValue {
-        switch value {
-        case .reference(let name):
-            if case .key(let key) = meaning, let key = key.values(of: name)?.first { return key }
-            return .text(name.description)
-        case .date(let milliseconds):
-            return .text(
-                ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? String(milliseconds))
-        case .asset(let asset): return .text(asset.json)
-        case .null, .integer, .real, .text, .blob: return value
+        if case .reference(let name) = value, case .key(let key) = meaning,
+            let key = key.values(of: name)?.first
+        {
+            return key
         }
+        return value.columnText.map(FieldValue.text) ?? value
     }
 
     /// Whether a value surely comes back unchanged. If false, the caller has to read the column.
     func surelyKeeps(_ value: FieldValue) -> Bool {
         if case .key(let key) = meaning, case .reference(let name) = value {
-            return key.values(of: name) != nil && affinity.surelyKeeps(stored(value), .value)
+            return key.values(of: name)?.first.map { affinity.surelyKeeps($0, .value) } ?? false
         }
         return affinity.surelyKeeps(value, field.kind)
+    }
+}
+
+extension FieldValue {
+    /// The text that a column holds for a date, a reference or a file; nil for a value that SQLite has itself.
+    var columnText: String? {
+        switch self {
+        case .date(let milliseconds):
+            ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? String(milliseconds)
+        case .reference(let name): name.description
+        case .asset(let asset): asset.json
+        case .null, .integer, .real, .text, .blob: nil
+        }
     }
 }

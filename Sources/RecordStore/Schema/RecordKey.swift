@@ -106,19 +106,13 @@ struct RecordKey: Sendable {
 
     /// Returns nil for a text that is not valid UTF-8: another key would have the same name.
     private static func value(_ row: SQLiteStatement, _ index: Int32) -> FieldValue? {
-        switch sqlite3_column_type(row, index) {
-        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(row, index))
-        case SQLITE_BLOB:
-            let bytes = sqlite3_column_blob(row, index)
-            let count = Int(sqlite3_column_bytes(row, index))
-            return .blob(Array(UnsafeRawBufferPointer(start: bytes, count: count)))
-        case SQLITE_TEXT:
-            let text = sqlite3_column_text(row, index)
-            let length = Int(sqlite3_column_bytes(row, index))
-            let key = String(validating: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
-            return key.map(FieldValue.text)
-        default: return nil
+        guard sqlite3_column_type(row, index) == SQLITE_TEXT else {
+            return RecordColumn.storedValue(row, index)
         }
+        let text = sqlite3_column_text(row, index)
+        let length = Int(sqlite3_column_bytes(row, index))
+        let key = String(validating: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
+        return key.map(FieldValue.text)
     }
 
     // MARK: The journal

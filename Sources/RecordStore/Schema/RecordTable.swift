@@ -102,7 +102,6 @@ struct RecordTable {
     private func search(
         _ db: Database, _ sql: String, _ name: RecordName, _ body: (SQLiteStatement) throws -> Void
     ) throws {
-        guard key.values(of: name) != nil else { return }
         var bindings = Bindings()
         appendKey(of: name, to: &bindings)
         try bindings.read(db.statementToBind(sql)) { row in
@@ -268,7 +267,6 @@ struct RecordTable {
     }
 
     func delete(_ db: Database, _ name: RecordName) throws {
-        guard key.values(of: name) != nil else { return }
         var bindings = Bindings()
         appendKey(of: name, to: &bindings)
         try bindings.execute(db.statementToBind(deleteSQL))

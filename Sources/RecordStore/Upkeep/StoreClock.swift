@@ -75,9 +75,7 @@ public struct StoreClock: Sendable {
             let metadata = try RecordMetadata(
                 row.bytes("remoteRecord"), shapes: shapes, name: name.description)
             var isAhead = false
-            for stamp in metadata.stamps
-                + [metadata.deletion, metadata.revival, metadata.erasure].compactMap({ $0 })
-            {
+            for stamp in metadata.allStamps {
                 if stamp.time.milliseconds > limit {
                     future.stamps.insert(stamp)
                     isAhead = true

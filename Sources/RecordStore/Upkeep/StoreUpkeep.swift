@@ -167,7 +167,7 @@ public struct StoreUpkeep: Sendable {
         let state = kind == .damagedMetadata ? nil : try WorkingSet(db, store.tables).known(name)?.state
         if let state, let last = state.newestStamp {
             // Uses a new stamp: the last one belongs to another value.
-            return Stamp(time: last.time.next, replica: store.replica)
+            return last.next(by: store.replica)
         }
         let date = try store.tables[name.recordType]?.row(db, name)?.modificationDate
         if let time = date.flatMap(ISO8601.milliseconds(modificationDate:)), time <= store.now() {

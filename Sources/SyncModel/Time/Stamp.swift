@@ -65,6 +65,9 @@ public struct Stamp: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.replica = replica
     }
 
+    /// A replica's stamp right after this one.
+    package func next(by replica: ReplicaID) -> Stamp { Stamp(time: time.next, replica: replica) }
+
     public static func < (left: Stamp, right: Stamp) -> Bool {
         left.time == right.time ? left.replica < right.replica : left.time < right.time
     }

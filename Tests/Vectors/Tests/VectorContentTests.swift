@@ -94,6 +94,26 @@ struct VectorContentTests {
         #expect(try decode(Array(VectorFile.soundBatch.readableBytesView)) != nil)
     }
 
+    // MARK: Keys
+
+    private struct Keys: Decodable {
+        struct Entry: Decodable {
+            let kinds: [String]
+            let suffix: String
+        }
+        let noKey: [Entry]
+    }
+
+    @Test func suffixesOfNoKeyAreRefused() throws {
+        let file: Keys = try Repository.vector("keys.json")
+        #expect(file.noKey.count == VectorFile.strangeSuffixes.count)
+        let kinds: [String: KeyEncoding.Kind] = ["text": .text, "blob": .blob, "integer": .integer]
+        for entry in file.noKey {
+            let kinds = try entry.kinds.map { try #require(kinds[$0]) }
+            #expect(KeyEncoding.values(of: entry.suffix, kinds: kinds) == nil, "\(entry.suffix)")
+        }
+    }
+
     // MARK: Frames
 
     private struct Frames: Decodable {
