@@ -85,7 +85,7 @@ public struct SyncListener: Service {
                         "no more connections can be taken: \(ConnectionFailure.reason(error))")
                 }
             }
-            try await sessions.waitUntilEmpty()
+            await sessions.waitUntilEmpty()
             group.cancelAll()
         }
     }

@@ -8,6 +8,7 @@ final class SessionSet: Sendable {
     }
 
     private let state = Mutex(State())
+    private let waiters = Registry<Signal>()
 
     /// Runs `body` while the session is in the set.
     func run<Value>(_ session: PeerSession, _ body: () async throws -> Value) async rethrows -> Value {
@@ -16,8 +17,17 @@ final class SessionSet: Sendable {
             return state.isStopping
         }
         if isStopping { session.stop() }
-        defer { state.withLock { _ = $0.sessions.removeValue(forKey: ObjectIdentifier(session)) } }
+        defer { remove(session) }
         return try await body()
+    }
+
+    private func remove(_ session: PeerSession) {
+        let isEmpty = state.withLock { state in
+            state.sessions[ObjectIdentifier(session)] = nil
+            return state.sessions.isEmpty
+        }
+        guard isEmpty else { return }
+        for waiter in waiters.elements { waiter.raise() }
     }
 
     /// Ends all sessions, and all that begin from now on.
@@ -31,10 +41,11 @@ final class SessionSet: Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Waits for the sessions to end. Each ends by itself soon after ``stopAll()``.
-    func waitUntilEmpty() async throws {
-        while state.withLock({ !$0.sessions.isEmpty }) {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+    /// Waits until there are no sessions, or until cancelled. Each ends by itself soon after ``stopAll()``.
+    func waitUntilEmpty() async {
+        let emptied = Signal()
+        let membership = waiters.add(emptied)
+        defer { membership.end() }
+        while state.withLock({ !$0.sessions.isEmpty }), await emptied.wait() {}
     }
 }

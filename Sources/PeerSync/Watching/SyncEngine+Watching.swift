@@ -39,7 +39,7 @@ extension SyncEngine {
                     // At once, because ending sessions write. If it fails, the rescue tells why.
                     if error is OpenFiles.Loss { try? await self.store.databaseFile.leave() }
                     stop()
-                    try? await sessions.waitUntilEmpty()
+                    await sessions.waitUntilEmpty()
                     throw error
                 }
                 return nil
