@@ -79,10 +79,11 @@ extension JSON {
 
     /// A text, or the way to make a very long one.
     private static func text(_ text: String) -> JSON {
-        let bytes = text.utf8
-        guard bytes.count > longest, let first = bytes.first, first < 0x80, bytes.allSatisfy({ $0 == first })
+        let count = text.utf8.count
+        guard count > longest, let first = text.utf8.first, first < 0x80,
+            text == String(decoding: [UInt8](repeating: first, count: count), as: UTF8.self)
         else { return .string(text) }
-        return ["repeated": .string(String(text.prefix(1))), "times": .number(bytes.count)]
+        return ["repeated": .string(String(text.prefix(1))), "times": .number(count)]
     }
 
     /// The lengths beyond which the files say how to make a text, or a run of one byte.

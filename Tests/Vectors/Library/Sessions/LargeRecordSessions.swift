@@ -95,7 +95,10 @@ extension VectorFile {
         Samples.state(
             "SBGame|~|\(suffix)",
             lengths.map { field, length in
-                (field, .text(String(repeating: "x", count: length)), Samples.stamp(milliseconds, replica))
+                (
+                    field, .text(String(decoding: [UInt8](repeating: 0x78, count: length), as: UTF8.self)),
+                    Samples.stamp(milliseconds, replica)
+                )
             })
     }
 }

@@ -51,26 +51,36 @@ import Testing
     @Test(arguments: roles) func theProgramSaysWhatTheFileSays(_ role: Role) async throws {
         try await withTemporaryDirectory { folder in
             let replay = try Replay(role, in: folder)
-            #expect(try replay.described() == Self.store(role, "before"))
+            #expect(try replay.described() == Self.stores[Self.key(role, "before")])
             try await replay.run()
-            #expect(try replay.described() == Self.store(role, "after"))
+            #expect(try replay.described() == Self.stores[Self.key(role, "after")])
             #expect(replay.tokens.left == [], "the store has drawn fewer generations")
         }
     }
 
-    /// The cases as the file has them.
-    private static func cases() throws -> [[String: Any]] {
-        let data = try Data(contentsOf: Repository.vectors.appendingPathComponent("sessions.json"))
-        let file = try JSONSerialization.jsonObject(with: data) as? [String: Any]
-        return try #require(file?["cases"] as? [[String: Any]])
+    private static func key(_ role: Role, _ moment: String) -> String {
+        "\(role.session.title), \(role.name) \(moment)"
     }
 
-    /// A store as the file has it.
-    private static func store(_ role: Role, _ moment: String) throws -> String {
-        let session = try cases().first { $0["title"] as? String == role.session.title }
-        let side = session?[role.name] as? [String: Any]
-        return try sortedText(try #require(side?[moment]))
-    }
+    /// The stores as the file has them, by ``key(_:_:)``.
+    private static let stores: [String: String] = {
+        do {
+            let data = try Data(contentsOf: Repository.vectors.appendingPathComponent("sessions.json"))
+            let file = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+            let cases = file?["cases"] as? [[String: Any]] ?? []
+            var stores: [String: String] = [:]
+            for role in roles {
+                let side = cases.first { $0["title"] as? String == role.session.title }?[role.name]
+                for (moment, store) in side as? [String: Any] ?? [:]
+                where ["before", "after"].contains(moment) {
+                    stores[key(role, moment)] = try sortedText(store)
+                }
+            }
+            return stores
+        } catch {
+            preconditionFailure("sessions.json cannot be read: \(error)")
+        }
+    }()
 }
 
 /// JSON in a form that two equal values have alike.
