@@ -14,8 +14,8 @@ import SyncModel
 /// }
 /// ```
 ///
-/// The store keeps its own tables in the same database, beside the app's. It does all work in transactions of the
-/// database's one writer.
+/// The store keeps its own tables in the same database, beside the app's. All their names begin with `grdb_sync_`, so
+/// GRDB's `eraseDatabaseOnSchemaChange` leaves them out. It does all work in transactions of the database's one writer.
 public final class RecordStore: Sendable {
     public let schema: RecordSchema
     /// The app's database.
@@ -85,6 +85,15 @@ public final class RecordStore: Sendable {
     /// - Parameter table: the name of the table.
     public static func stopCapturing(_ db: Database, of table: String) throws {
         try CaptureTriggers.remove(db, from: table)
+    }
+
+    /// Removes everything of the engine from a database: its tables, and the triggers on the app's tables. The app's
+    /// tables stay as they are, and so do the files of assets. Close all stores of the database before.
+    ///
+    /// The machine then is no longer paired with any other. When the database is opened for sync again, its rows count
+    /// as written at that moment.
+    public static func uninstall(_ db: Database) throws {
+        try MetadataTables.remove(db)
     }
 
     /// Removes all peers when the identity of the store has changed: either the file is a copy, or somebody renewed the
@@ -194,7 +203,8 @@ public final class RecordStore: Sendable {
     }
 
     private static func hasPendingChanges(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM pendingChange)")) ?? false
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_pendingChange)"))
+            ?? false
     }
 
     /// Folds in the open transaction.

@@ -150,6 +150,16 @@ public enum ScorebookSchema {
         return migrator
     }
 
+    /// Shows what sync knows of each record to other programs, under the name `remoteRecord`.
+    static func showRecords(_ database: any DatabaseWriter) throws {
+        // A store that is up to date can be opened on a full disk.
+        guard try !database.read({ try $0.viewExists("remoteRecord") }) else { return }
+        try database.write { db in
+            try db.execute(
+                sql: "CREATE VIEW IF NOT EXISTS remoteRecord AS SELECT * FROM grdb_sync_remoteRecord")
+        }
+    }
+
     static let createVersion1 = """
         CREATE TABLE IF NOT EXISTS SBPerson (
             recordName TEXT NOT NULL PRIMARY KEY CHECK (

@@ -49,6 +49,7 @@ public final class ScorebookStore: Sendable {
         records = try RecordStore(
             database, schema: ScorebookSchema.schema, replica: replica, assetDirectory: assetDirectory,
             now: now)
+        try ScorebookSchema.showRecords(database)
     }
 
     private init(_ scorebook: ScorebookStore, _ zone: Zone) {

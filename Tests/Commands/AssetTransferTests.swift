@@ -235,7 +235,7 @@ import Testing
                 ).first)
             #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == kitchen.pictureFiles()[hash])
             #expect(try study.pictureFiles().count == 1)
-            #expect(try study.rows("SELECT * FROM assetWish") == [])
+            #expect(try study.rows("SELECT * FROM grdb_sync_assetWish") == [])
         }
     }
 

@@ -108,7 +108,7 @@ import Testing
 
     /// How many records are durable there.
     private func records(_ machine: Machine) throws -> Int {
-        try machine.rows("SELECT COUNT(*) FROM remoteRecord").first.flatMap { Int($0) } ?? 0
+        try machine.rows("SELECT COUNT(*) FROM grdb_sync_remoteRecord").first.flatMap { Int($0) } ?? 0
     }
 
     private func kill(_ process: PeerProcess) async throws {

@@ -42,7 +42,7 @@ import Testing
     }
 
     private func zones(_ machine: Machine) throws -> [String] {
-        try machine.rows("SELECT zoneName || '@' || owner FROM recordZone ORDER BY id")
+        try machine.rows("SELECT zoneName || '@' || owner FROM grdb_sync_recordZone ORDER BY id")
     }
 
     // MARK: First meetings
@@ -375,7 +375,7 @@ import Testing
             let digest = try await kitchen.digest()
             try await study.peer("peers", "forget", "kitchen", "--erase", "--yes")
             #expect(try await study.status().live == 0)
-            #expect(try study.rows("SELECT COUNT(*) FROM remoteRecord") == ["0"])
+            #expect(try study.rows("SELECT COUNT(*) FROM grdb_sync_remoteRecord") == ["0"])
             #expect(try study.contents().values.allSatisfy(\.isEmpty))
             #expect(try study.pictureFiles().isEmpty)
             #expect(try study.isSound())

@@ -155,7 +155,7 @@ import Testing
             #expect(try await other.process.end() == 0, "\(other.process)")
             #expect(other.process.errors.isEmpty)
             #expect(try await listener.process.event("disconnected").reason == nil)
-            #expect(try study.rows("SELECT * FROM peerSession").isEmpty)
+            #expect(try study.rows("SELECT * FROM grdb_sync_peerSession").isEmpty)
         }
     }
 

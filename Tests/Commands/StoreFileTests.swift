@@ -99,14 +99,17 @@ import Testing
     }
 
     @Test(arguments: [
-        ("UPDATE syncState SET value = 1000 WHERE name = 'formatVersion'", "newer version of the program"),
-        ("INSERT INTO grdb_migrations VALUES ('scorebook 1000')", "newer version of the program"),
-        ("DROP TABLE unsyncedRecord", "lacks tables of its format"),
         (
-            "ALTER TABLE peerSession DROP COLUMN start", "lacks tables of its format"
+            "UPDATE grdb_sync_syncState SET value = 1000 WHERE name = 'formatVersion'",
+            "newer version of the program"
+        ),
+        ("INSERT INTO grdb_migrations VALUES ('scorebook 1000')", "newer version of the program"),
+        ("DROP TABLE grdb_sync_unsyncedRecord", "lacks tables of its format"),
+        (
+            "ALTER TABLE grdb_sync_peerSession DROP COLUMN start", "lacks tables of its format"
         ),
         (
-            "DROP TABLE formerPeer; CREATE TABLE formerPeer (publicKey BLOB, zone INTEGER)",
+            "DROP TABLE grdb_sync_formerPeer; CREATE TABLE grdb_sync_formerPeer (publicKey BLOB, zone INTEGER)",
             "lacks tables of its format"
         ),
     ])

@@ -57,12 +57,12 @@ import Testing
             // Past the triggers, as a program may that drops them.
             try study.write(
                 """
-                DELETE FROM remoteRecord WHERE remoteRecordID IN (\(quoted(unknown)));
+                DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID IN (\(quoted(unknown)));
                 BEGIN;
-                INSERT INTO capturePause (id) VALUES (1);
+                INSERT INTO grdb_sync_capturePause (id) VALUES (1);
                 UPDATE SBGame SET year = 1234 WHERE recordName IN (\(quoted(changed)));
                 DELETE FROM SBScore WHERE recordName IN (\(quoted(missing)));
-                DELETE FROM capturePause;
+                DELETE FROM grdb_sync_capturePause;
                 COMMIT;
                 """)
             #expect(try await study.run("status", "--check").exitCode == 65)
@@ -90,10 +90,10 @@ import Testing
             try kitchen.write(
                 """
                 BEGIN;
-                INSERT INTO capturePause (id) VALUES (1);
+                INSERT INTO grdb_sync_capturePause (id) VALUES (1);
                 UPDATE SBGame SET year = 1234 WHERE recordName = '\(changed[0])';
                 DELETE FROM SBScore WHERE recordName = '\(missing[0])';
-                DELETE FROM capturePause;
+                DELETE FROM grdb_sync_capturePause;
                 COMMIT;
                 """)
             let listener = try await kitchen.listen()
@@ -113,7 +113,8 @@ import Testing
             try await kitchen.importHousehold()
             try await study.sync(with: kitchen)
             // The store is told that a record is there that is not.
-            try study.write("UPDATE recordZone SET recordCount = recordCount + 1, digestSum = zeroblob(32)")
+            try study.write(
+                "UPDATE grdb_sync_recordZone SET recordCount = recordCount + 1, digestSum = zeroblob(32)")
             #expect(try await study.run("status", "--check").exitCode == 65)
             let figures = try await study.sync(with: kitchen)
             #expect(figures.sent == 0 && figures.received == 0)
@@ -128,7 +129,7 @@ import Testing
             let listener = try await kitchen.listen()
             let caller = try await study.connect(to: listener)
             try await caller.event("inSync")
-            try study.write("UPDATE recordZone SET recordCount = recordCount + 1")
+            try study.write("UPDATE grdb_sync_recordZone SET recordCount = recordCount + 1")
             try await caller.event("mended")
             try await eventually("equal digests") { try await haveEqualDigests(kitchen, study) }
 
@@ -136,9 +137,9 @@ import Testing
             try study.write(
                 """
                 BEGIN;
-                INSERT INTO capturePause (id) VALUES (1);
+                INSERT INTO grdb_sync_capturePause (id) VALUES (1);
                 DELETE FROM SBScore WHERE rowid % 100 = 0;
-                DELETE FROM capturePause;
+                DELETE FROM grdb_sync_capturePause;
                 COMMIT;
                 """)
             try await study.peer("status", "--check", "--repair")
@@ -154,7 +155,7 @@ import Testing
         try await withPair { kitchen, study in
             try kitchen.write(
                 """
-                INSERT INTO capturePause (id) VALUES (1);
+                INSERT INTO grdb_sync_capturePause (id) VALUES (1);
                 INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Written unseen');
                 """)
             try await kitchen.addGame("Written after")

@@ -110,8 +110,8 @@ import Testing
             try await kitchen.importHousehold()
             try await study.sync(with: kitchen)
             // As when the line was cut before the study's last batch, and what acknowledges it.
-            try study.write("UPDATE peerZone SET acknowledgedSequence = 0")
-            try kitchen.write("UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0")
+            try study.write("UPDATE grdb_sync_peerZone SET acknowledgedSequence = 0")
+            try kitchen.write("UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0")
             try await kitchen.peer("peers", "forget", "study")
             try await study.peer("peers", "forget", "kitchen")
             try await study.addGame("Written in the study")

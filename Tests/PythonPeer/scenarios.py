@@ -1075,8 +1075,8 @@ def starting_over_of_python(directory: Path) -> None:
     reference.run("record", "delete", game, "--yes")
     sync(python, reference)
     # As the reference does itself 180 days later.
-    reference.sql("UPDATE recordZone SET purgedSequence = (SELECT max(changeSequence) FROM remoteRecord WHERE status = 1)")
-    reference.sql("DELETE FROM remoteRecord WHERE status = 1")
+    reference.sql("UPDATE grdb_sync_recordZone SET purgedSequence = (SELECT max(changeSequence) FROM grdb_sync_remoteRecord WHERE status = 1)")
+    reference.sql("DELETE FROM grdb_sync_remoteRecord WHERE status = 1")
     restore(python, backup)
     python.run("put", PERSON, "firstName=text:Ada")
     with reference.listen() as listening:

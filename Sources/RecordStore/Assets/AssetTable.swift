@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// The tables `assetReference`, `assetLeftover` and `assetWish`.
+/// The tables `grdb_sync_assetReference`, `grdb_sync_assetLeftover` and `grdb_sync_assetWish`.
 enum AssetTable {
     static func isAnyReferred(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM assetReference)")) ?? false
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_assetReference)"))
+            ?? false
     }
 
     /// Notes the files that a record has now.
@@ -21,7 +22,7 @@ enum AssetTable {
         let name = state.name.description
         let rows = try Row.fetchAll(
             db.cachedStatement(
-                sql: "SELECT field, hash, zone, size FROM assetReference WHERE recordName = ?"),
+                sql: "SELECT field, hash, zone, size FROM grdb_sync_assetReference WHERE recordName = ?"),
             arguments: [name])
         for row in rows {
             let hash = row.bytes("hash")
@@ -51,21 +52,22 @@ enum AssetTable {
     ) throws {
         let hash = Data(asset.hash.bytes)
         try db.cachedStatement(
-            sql: "INSERT INTO assetReference (recordName, field, zone, hash, size) VALUES (?, ?, ?, ?, ?)"
+            sql:
+                "INSERT INTO grdb_sync_assetReference (recordName, field, zone, hash, size) VALUES (?, ?, ?, ?, ?)"
         ).execute(arguments: [name, field, zone, hash, asset.size])
-        try db.cachedStatement(sql: "DELETE FROM assetLeftover WHERE hash = ? AND zone = ?")
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_assetLeftover WHERE hash = ? AND zone = ?")
             .execute(arguments: [hash, zone])
     }
 
-    /// - Parameter row: a row of `assetReference`.
+    /// - Parameter row: a row of `grdb_sync_assetReference`.
     private static func drop(_ db: Database, _ name: String, _ row: Row, sequence: Int64) throws {
-        try db.cachedStatement(sql: "DELETE FROM assetReference WHERE recordName = ? AND field = ?")
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_assetReference WHERE recordName = ? AND field = ?")
             .execute(arguments: [name, row["field"] as String])
         try db.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO assetLeftover (hash, zone, changeSequence)
+                INSERT OR REPLACE INTO grdb_sync_assetLeftover (hash, zone, changeSequence)
                 SELECT ?1, ?2, ?3
-                WHERE NOT EXISTS (SELECT 1 FROM assetReference WHERE hash = ?1 AND zone = ?2)
+                WHERE NOT EXISTS (SELECT 1 FROM grdb_sync_assetReference WHERE hash = ?1 AND zone = ?2)
                 """
         ).execute(arguments: [Data(row.bytes("hash")), row["zone"] as Int64, sequence])
     }
@@ -74,7 +76,7 @@ enum AssetTable {
     static func rebuild(
         _ db: Database, zone: Int64, _ states: (_ body: (RecordState) throws -> Void) throws -> Void
     ) throws {
-        try db.execute(sql: "DELETE FROM assetReference WHERE zone = ?", arguments: [zone])
+        try db.execute(sql: "DELETE FROM grdb_sync_assetReference WHERE zone = ?", arguments: [zone])
         let sequence = try SyncState.integer(db, .lastSequence) ?? 0
         try states { state in try note(db, state, zone: zone, sequence: sequence, hadAny: false) }
     }
@@ -94,7 +96,7 @@ enum AssetTable {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT hash, size, MAX(id) AS last FROM assetReference WHERE id > ? \(condition)
+                SELECT hash, size, MAX(id) AS last FROM grdb_sync_assetReference WHERE id > ? \(condition)
                 GROUP BY hash ORDER BY last
                 """, arguments: [id])
         var list: [AssetReference] = []
@@ -111,19 +113,19 @@ enum AssetTable {
     static func isReferred(_ db: Database, _ hash: AssetHash, size: Int64) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM assetReference WHERE hash = ? AND size = ?)"),
+                sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_assetReference WHERE hash = ? AND size = ?)"),
             arguments: [Data(hash.bytes), size]) ?? false
     }
 
     /// A number that changes when records drop files.
     static func lastLeftover(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(db, sql: "SELECT MAX(changeSequence) FROM assetLeftover") ?? 0
+        try Int64.fetchOne(db, sql: "SELECT MAX(changeSequence) FROM grdb_sync_assetLeftover") ?? 0
     }
 
     /// Whether a peer that may read these zones may have a file: a record there refers to it, or did, and the peer may
     /// not know of the change yet.
     static func isReferred(_ db: Database, _ hash: AssetHash, in zones: [Zone]) throws -> Bool {
-        for table in ["assetReference", "assetLeftover"] {
+        for table in ["grdb_sync_assetReference", "grdb_sync_assetLeftover"] {
             let isThere = try Bool.fetchOne(
                 db,
                 sql: """
@@ -144,8 +146,8 @@ enum AssetTable {
         let hashes = try Data.fetchAll(
             db,
             sql: """
-                SELECT hash FROM assetReference WHERE zone IN (\(rows))
-                UNION SELECT hash FROM assetLeftover WHERE zone IN (\(rows))
+                SELECT hash FROM grdb_sync_assetReference WHERE zone IN (\(rows))
+                UNION SELECT hash FROM grdb_sync_assetLeftover WHERE zone IN (\(rows))
                 """)
         return Set(hashes.compactMap { AssetHash(Array($0)) })
     }
@@ -153,14 +155,17 @@ enum AssetTable {
     // MARK: Wishes
 
     static func wishes(_ db: Database) throws -> Set<AssetHash> {
-        Set(try Data.fetchAll(db, sql: "SELECT hash FROM assetWish").compactMap { AssetHash(Array($0)) })
+        Set(
+            try Data.fetchAll(db, sql: "SELECT hash FROM grdb_sync_assetWish").compactMap {
+                AssetHash(Array($0))
+            })
     }
 
     static func setWish(_ db: Database, _ hash: AssetHash, _ isWished: Bool) throws {
         try db.execute(
             sql: isWished
-                ? "INSERT OR IGNORE INTO assetWish (hash) VALUES (?)"
-                : "DELETE FROM assetWish WHERE hash = ?",
+                ? "INSERT OR IGNORE INTO grdb_sync_assetWish (hash) VALUES (?)"
+                : "DELETE FROM grdb_sync_assetWish WHERE hash = ?",
             arguments: [Data(hash.bytes)])
     }
 }

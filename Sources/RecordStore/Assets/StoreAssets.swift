@@ -166,7 +166,7 @@ public struct StoreAssets: Sendable {
             let hashes = try Data.fetchAll(
                 db,
                 sql: """
-                    SELECT hash FROM assetLeftover GROUP BY hash
+                    SELECT hash FROM grdb_sync_assetLeftover GROUP BY hash
                     HAVING MAX(since) <= ? AND COUNT(since) = COUNT(*) AND MAX(changeSequence) <= ?
                     """, arguments: [limit, Self.acknowledgedByAll(db)])
             return (hashes.compactMap { AssetHash(Array($0)) }.filter { !referred.contains($0) }, referred)
@@ -182,7 +182,7 @@ public struct StoreAssets: Sendable {
         try await store.database.write { db in
             for hash in removed {
                 try db.execute(
-                    sql: "DELETE FROM assetLeftover WHERE hash = ?", arguments: [Data(hash.bytes)])
+                    sql: "DELETE FROM grdb_sync_assetLeftover WHERE hash = ?", arguments: [Data(hash.bytes)])
             }
         }
         return removed.count
@@ -194,20 +194,20 @@ public struct StoreAssets: Sendable {
     /// - Parameter hashes: the files that are here without a reference.
     private func noteLeftovers(_ db: Database, _ hashes: [AssetHash]) throws {
         try db.execute(
-            sql: "UPDATE assetLeftover SET since = ? WHERE since IS NULL", arguments: [store.now()])
+            sql: "UPDATE grdb_sync_assetLeftover SET since = ? WHERE since IS NULL", arguments: [store.now()])
         let sequence = try SyncState.integer(db, .lastSequence) ?? 0
         for hash in hashes {
             try db.execute(
                 sql: """
-                    INSERT INTO assetLeftover (hash, zone, changeSequence, since) SELECT ?1, 0, ?2, ?3
-                    WHERE NOT EXISTS (SELECT 1 FROM assetLeftover WHERE hash = ?1)
+                    INSERT INTO grdb_sync_assetLeftover (hash, zone, changeSequence, since) SELECT ?1, 0, ?2, ?3
+                    WHERE NOT EXISTS (SELECT 1 FROM grdb_sync_assetLeftover WHERE hash = ?1)
                     """, arguments: [Data(hash.bytes), sequence, store.now()])
         }
     }
 
     /// The number up to which every paired machine has acknowledged the changes of every zone.
     private static func acknowledgedByAll(_ db: Database) throws -> Int64 {
-        try Int64.fetchAll(db, sql: "SELECT id FROM recordZone")
+        try Int64.fetchAll(db, sql: "SELECT id FROM grdb_sync_recordZone")
             .map { try StoreUpkeep.acknowledgedByAll(db, zone: $0) }.min() ?? 0
     }
 

@@ -51,11 +51,12 @@ final class NewRecords {
         sound = SoundRecords(db, tables, in: zone)
         insertMetadata = try db.statementToBind(
             """
-            INSERT OR IGNORE INTO remoteRecord (
+            INSERT OR IGNORE INTO grdb_sync_remoteRecord (
                 zone, status, sourcePeer, changeGroup, changeSequence, remoteRecordID, remoteRecord)
             VALUES (?, 0, ?, ?, ?, ?, ?)
             """)
-        deleteMetadata = try db.cachedStatement(sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?")
+        deleteMetadata = try db.cachedStatement(
+            sql: "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?")
         findWaiting = try db.statementToBind(HeldReferenceTable.awaits)
     }
 

@@ -36,7 +36,7 @@ struct RecordScan {
         var bound = ""
         let statement = try db.cachedStatement(
             sql:
-                "SELECT remoteRecordID FROM remoteRecord WHERE remoteRecordID > ? ORDER BY remoteRecordID LIMIT 1"
+                "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE remoteRecordID > ? ORDER BY remoteRecordID LIMIT 1"
         )
         while let text = try String.fetchOne(statement, arguments: [bound]) {
             let type = try RecordName(text).recordType
@@ -61,7 +61,7 @@ struct RecordScan {
 
     /// Reads the records of a type whose names are above `lower`, until `body` returns false.
     ///
-    /// - Parameter condition: SQL that selects records; `known` is the row of `remoteRecord`.
+    /// - Parameter condition: SQL that selects records; `known` is the row of `grdb_sync_remoteRecord`.
     /// - Returns: whether `body` stopped it.
     func read(
         _ type: String, after lower: String, where condition: String = "TRUE",
@@ -73,7 +73,7 @@ struct RecordScan {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT known.remoteRecordID, known.status, known.remoteRecord, known.zone\(joined?.joinedColumns ?? "")
-                FROM remoteRecord AS known \(joined?.join ?? "")
+                FROM grdb_sync_remoteRecord AS known \(joined?.join ?? "")
                 WHERE known.remoteRecordID > ? AND known.remoteRecordID < ? AND \(condition)
                 ORDER BY known.remoteRecordID
                 """)

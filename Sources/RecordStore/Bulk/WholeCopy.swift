@@ -39,7 +39,7 @@ struct WholeCopy {
     /// Whether a zone is large enough to copy it in order of name.
     static func isDue(_ db: Database, zone: Int64, above threshold: Int) throws -> Bool {
         let statement = try db.cachedStatement(
-            sql: "SELECT COUNT(*) FROM (SELECT 1 FROM remoteRecord WHERE zone = ? LIMIT ?)")
+            sql: "SELECT COUNT(*) FROM (SELECT 1 FROM grdb_sync_remoteRecord WHERE zone = ? LIMIT ?)")
         return try Int.fetchOne(statement, arguments: [zone, threshold + 1]) ?? 0 > threshold
     }
 

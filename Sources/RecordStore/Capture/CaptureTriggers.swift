@@ -2,7 +2,7 @@ import CSQLiteConfiguration
 import GRDB
 import SyncModel
 
-/// The triggers that record every local write, by any program, in `pendingChange`.
+/// The triggers that record every local write, by any program, in `grdb_sync_pendingChange`.
 ///
 /// They are plain SQL and permanent, so they work in the `sqlite3` shell and in programs without our code. They only
 /// append: in a trial, an upsert keyed by record name ran at a third of the speed.
@@ -12,7 +12,7 @@ enum CaptureTriggers {
     ///
     /// ``setClock(_:_:)`` replaces `julianday()` with a clock of the caller's.
     private static let now = "CAST((julianday() - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
-    private static let isCapturing = "NOT EXISTS (SELECT 1 FROM capturePause)"
+    private static let isCapturing = "NOT EXISTS (SELECT 1 FROM grdb_sync_capturePause)"
 
     /// Lets the triggers stamp what comes through a connection with another clock, in milliseconds since 1970.
     static func setClock(_ db: Database, _ now: @escaping @Sendable () -> Int64) {
@@ -24,7 +24,9 @@ enum CaptureTriggers {
 
     private static let events = ["Insert", "Update", "Rename", "Delete"]
 
-    private static func name(of event: String, on table: String) -> String { "\(table)_capture\(event)" }
+    private static func name(of event: String, on table: String) -> String {
+        "\(MetadataTables.prefix)\(table)_capture\(event)"
+    }
 
     /// The names and statements of a table's triggers.
     static func statements(for table: RecordTable) -> [(name: String, sql: String)] {
@@ -90,7 +92,7 @@ enum CaptureTriggers {
             CREATE TRIGGER \(name.quotedDatabaseIdentifier) \(when) ON \(table.sqlName)
             WHEN \(condition)
             BEGIN
-                INSERT INTO pendingChange (recordType, recordName, changedColumns, time, formerValues)
+                INSERT INTO grdb_sync_pendingChange (recordType, recordName, changedColumns, time, formerValues)
                 VALUES \(entries.joined(separator: ",\n        "));
             END
             """
@@ -171,7 +173,7 @@ enum CaptureTriggers {
         }
         let adopt = try db.makeStatementToBind(
             """
-            INSERT INTO pendingChange (recordType, recordName, changedColumns, time)
+            INSERT INTO grdb_sync_pendingChange (recordType, recordName, changedColumns, time)
             VALUES ('\(table.type.name)', ?, -1, \(now))
             """)
         try UnknownRow.forEach(db, of: table) { row in
@@ -184,20 +186,21 @@ enum CaptureTriggers {
     ///
     /// - Returns: whether there was a pause, so that the triggers have missed writes.
     static func endPause(_ db: Database) throws -> Bool {
-        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM capturePause)") == true else {
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_capturePause)") == true
+        else {
             return false
         }
-        try db.execute(sql: "DELETE FROM capturePause")
+        try db.execute(sql: "DELETE FROM grdb_sync_capturePause")
         return true
     }
 
     /// Runs `body` with the triggers silent. Other connections never see the pause: it ends before the transaction
     /// does.
     static func paused<T>(_ db: Database, _ body: () throws -> T) throws -> T {
-        try db.cachedStatement(sql: "INSERT OR IGNORE INTO capturePause (id) VALUES (1)").execute()
+        try db.cachedStatement(sql: "INSERT OR IGNORE INTO grdb_sync_capturePause (id) VALUES (1)").execute()
         let result = Result { try body() }
         // Ends the pause after an error too: an app may catch the error and commit what it wrote before.
-        try db.cachedStatement(sql: "DELETE FROM capturePause").execute()
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_capturePause").execute()
         return try result.get()
     }
 

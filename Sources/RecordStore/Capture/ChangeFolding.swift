@@ -29,7 +29,7 @@ struct ChangeFolding {
             // A record whose deletion comes in a later part is folded with that part.
             let later = entries.split { gone.isLater($0, than: lastID) }
             total += try fold(db, entries, &captured) { gone.isLater($0, than: lastID) }
-            try db.cachedStatement(sql: "DELETE FROM pendingChange WHERE id <= ?")
+            try db.cachedStatement(sql: "DELETE FROM grdb_sync_pendingChange WHERE id <= ?")
                 .execute(arguments: [lastID])
             entries = later
         }
@@ -75,7 +75,7 @@ struct ChangeFolding {
             return stampsByBit[bit] ?? allFields
         }
 
-        /// Notes a change; the mask is that of `pendingChange.changedColumns`.
+        /// Notes a change; the mask is that of `grdb_sync_pendingChange.changedColumns`.
         mutating func note(_ mask: Int64, _ stamp: Stamp) {
             last = stamp
             if mask < 0 {
@@ -142,7 +142,7 @@ struct ChangeFolding {
     ) throws -> Int64? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT id, recordType, changedColumns, time, recordName, formerValues FROM pendingChange
+                SELECT id, recordType, changedColumns, time, recordName, formerValues FROM grdb_sync_pendingChange
                 ORDER BY id LIMIT ?
                 """)
         let rows = try Row.fetchCursor(statement, arguments: [Self.chunk])

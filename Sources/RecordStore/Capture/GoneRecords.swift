@@ -22,7 +22,7 @@ struct GoneRecords {
     init(_ db: Database, _ tables: RecordTables) throws {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT time, recordType, recordName, id FROM pendingChange
+                SELECT time, recordType, recordName, id FROM grdb_sync_pendingChange
                 WHERE changedColumns = 0 ORDER BY id
                 """)
         let rows = try Row.fetchCursor(statement)
@@ -30,7 +30,8 @@ struct GoneRecords {
             guard let (table, name) = tables.record(journal: statement.sqliteStatement, type: 1, key: 2),
                 let known = try Row.fetchOne(
                     db.cachedStatement(
-                        sql: "SELECT zone FROM remoteRecord WHERE remoteRecordID = ? AND status = 0"),
+                        sql: "SELECT zone FROM grdb_sync_remoteRecord WHERE remoteRecordID = ? AND status = 0"
+                    ),
                     arguments: [name.description]),
                 try !table.exists(db, name)
             else { continue }

@@ -18,7 +18,9 @@ struct StoreOpening {
         self.db = db
         var keys = store.tables.keys
         let names = try String.fetchAll(
-            db, sql: "SELECT substr(name, 10) FROM syncState WHERE name GLOB 'captured:*' ORDER BY name")
+            db,
+            sql: "SELECT substr(name, 10) FROM grdb_sync_syncState WHERE name GLOB 'captured:*' ORDER BY name"
+        )
         for name in names where keys[name] == nil { keys[name] = try Self.key(of: name, db) }
         former = try Dictionary(
             uniqueKeysWithValues: names.map {
@@ -63,7 +65,8 @@ struct StoreOpening {
 
     /// The names of the records of which the journal has entries.
     private func journaledNames() throws -> Set<RecordName> {
-        let statement = try db.makeStatement(sql: "SELECT recordType, recordName FROM pendingChange")
+        let statement = try db.makeStatement(
+            sql: "SELECT recordType, recordName FROM grdb_sync_pendingChange")
         let rows = try Row.fetchCursor(statement)
         var names: Set<RecordName> = []
         while try rows.next() != nil {
@@ -90,7 +93,7 @@ struct StoreOpening {
         try Self.forEachPart(of: type, db) { names in
             for name in names {
                 let isInTable = try Bool.fetchOne(
-                    db, sql: "SELECT status = 0 FROM remoteRecord WHERE remoteRecordID = ?",
+                    db, sql: "SELECT status = 0 FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?",
                     arguments: [name.description])
                 if isInTable == true { try RecordTraces.remove(db, of: name) }
             }
@@ -115,7 +118,7 @@ struct StoreOpening {
             let names = try String.fetchAll(
                 db,
                 sql: """
-                    SELECT remoteRecordID FROM remoteRecord
+                    SELECT remoteRecordID FROM grdb_sync_remoteRecord
                     WHERE remoteRecordID > ? AND remoteRecordID < ? ORDER BY remoteRecordID LIMIT 5000
                     """, arguments: [last, RecordScan.end(of: type)])
             guard let end = names.last else { return }

@@ -100,7 +100,9 @@ struct TableOpening {
     private func stored(_ name: RecordName, _ shapes: ShapeTable) throws -> (StoredRecord, sequence: Int64)? {
         let row = try Row.fetchOne(
             db.cachedStatement(
-                sql: "SELECT status, remoteRecord, changeSequence FROM remoteRecord WHERE remoteRecordID = ?"),
+                sql:
+                    "SELECT status, remoteRecord, changeSequence FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?"
+            ),
             arguments: [name.description])
         do {
             return try row.map {

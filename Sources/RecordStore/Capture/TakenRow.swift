@@ -2,7 +2,7 @@ import SyncModel
 
 /// A row that sync takes in without an entry of the journal.
 struct TakenRow {
-    /// What counts as written at a time, with the mask of its fields as in `pendingChange.changedColumns`.
+    /// What counts as written at a time, with the mask of its fields as in `grdb_sync_pendingChange.changedColumns`.
     typealias Write = (mask: Int64, stamp: Stamp)
 
     let name: RecordName

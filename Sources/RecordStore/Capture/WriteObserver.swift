@@ -14,10 +14,11 @@ final class WriteObserver: TransactionObserver, Sendable {
         self.onChange = onChange
     }
 
-    /// Every numbering of a record rewrites the zone's digest. A row leaves `assetUnstored` once its bytes are in a
-    /// file: peers may have asked for that file in vain. ``SyncSettings/noteChanged(_:)`` names `syncState`.
+    /// Every numbering of a record rewrites the zone's digest. A row leaves `grdb_sync_assetUnstored` once its bytes are
+    /// in a file: peers may have asked for that file in vain. ``SyncSettings/noteChanged(_:)`` names `grdb_sync_syncState`.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
-        ["recordZone", "pendingChange", "assetUnstored", "syncState"].contains(kind.tableName)
+        ["grdb_sync_recordZone", "grdb_sync_pendingChange", "grdb_sync_assetUnstored", "grdb_sync_syncState"]
+            .contains(kind.tableName)
     }
 
     func databaseDidChange(with _: DatabaseEvent) { databaseDidChange() }

@@ -50,7 +50,7 @@ struct ChangeLog {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT known.remoteRecordID, known.status, known.remoteRecord, known.changeSequence, known.changeGroup
-                FROM remoteRecord AS change CROSS JOIN remoteRecord AS known USING (remoteRecordID)
+                FROM grdb_sync_remoteRecord AS change CROSS JOIN grdb_sync_remoteRecord AS known USING (remoteRecordID)
                 WHERE change.zone = ? AND change.changeSequence > ?
                     AND (change.sourcePeer IS NULL OR change.sourcePeer IS NOT ?)
                 ORDER BY change.changeSequence
@@ -111,7 +111,7 @@ private struct FillingBatch {
     mutating func append(_ state: RecordState, sequence: Int64) {
         lastSequence = sequence
         // A row that vanished without a trigger has nothing to send. A record that is too large stays here; the others
-        // go, and `unsyncedRecord` names it.
+        // go, and `grdb_sync_unsyncedRecord` names it.
         guard !state.isEmpty, !state.isTooLarge else { return }
         records.append(state)
         bytes += state.size

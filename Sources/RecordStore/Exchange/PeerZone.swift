@@ -111,7 +111,9 @@ package struct PeerZone: Sendable {
     private func forEachItem(_ db: Database, _ body: (String, NegentropyItem) throws -> Void) throws {
         let shapes = ShapeTable(db)
         let rows = try Row.fetchCursor(
-            db, sql: "SELECT remoteRecordID, remoteRecord FROM remoteRecord WHERE zone = ? AND status <> 1",
+            db,
+            sql:
+                "SELECT remoteRecordID, remoteRecord FROM grdb_sync_remoteRecord WHERE zone = ? AND status <> 1",
             arguments: [zoneID])
         while let row = try rows.next() {
             let name: String = row[0]

@@ -124,7 +124,7 @@ package struct StoreExchange: Sendable {
             let seen = try conditionForSeen(db, by: peer, zone: zone.row, held: held)
             let kept = try namesKept(db, zone: zone.row, unless: seen)
             let names = try String.fetchAll(
-                db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND (\(seen))",
+                db, sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND (\(seen))",
                 arguments: [zone.row])
             let forgotten = try names.map { try RecordName($0) }.filter { !kept.contains($0) }
             try store.forget(db, forgotten)
@@ -135,8 +135,8 @@ package struct StoreExchange: Sendable {
         return count
     }
 
-    /// Builds SQL for whether the peer has seen the state in a row of `remoteRecord`: it has acknowledged the state,
-    /// holds it, or has sent it. The acknowledgement alone is not enough, because it can get lost on its way.
+    /// Builds SQL for whether the peer has seen the state in a row of `grdb_sync_remoteRecord`: it has acknowledged the
+    /// state, holds it, or has sent it. The acknowledgement alone is not enough, because it can get lost on its way.
     private func conditionForSeen(
         _ db: Database, by peer: Peer, zone: Int64, held: ChangeToken?
     ) throws -> String {
@@ -153,12 +153,14 @@ package struct StoreExchange: Sendable {
     private func namesKept(_ db: Database, zone: Int64, unless seen: String) throws -> Set<RecordName> {
         let working = try WorkingSet(db, store.tables)
         var queue = try String.fetchAll(
-            db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND (\(seen)) IS NOT TRUE",
+            db,
+            sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND (\(seen)) IS NOT TRUE",
             arguments: [zone]
         ).map { try RecordName($0) }
         // A peer acknowledges records that it has refused, but no other machine holds them.
         queue += try String.fetchAll(
-            db, sql: "SELECT DISTINCT recordName FROM refusedRecord WHERE zone = ?", arguments: [zone]
+            db, sql: "SELECT DISTINCT recordName FROM grdb_sync_refusedRecord WHERE zone = ?",
+            arguments: [zone]
         ).map { try RecordName($0) }
         var kept = Set(queue)
         while let name = queue.popLast() {

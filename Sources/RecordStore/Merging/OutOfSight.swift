@@ -18,7 +18,7 @@ struct OutOfSight {
         let names = try String.fetchAll(
             db,
             sql: """
-                SELECT remoteRecordID FROM remoteRecord
+                SELECT remoteRecordID FROM grdb_sync_remoteRecord
                 WHERE status IN (1, 3) AND status <> 0 AND (?1 IS NULL OR zone = ?1) ORDER BY remoteRecordID
                 """, arguments: [zone])
         let records = try names.compactMap { try set.known(RecordName($0)) }

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// The place of a record, as the column `remoteRecord.status` has it.
+/// The place of a record, as the column `grdb_sync_remoteRecord.status` has it.
 enum RecordStatus: Int64 {
     /// In the table of its type.
     case inTable = 0

@@ -163,7 +163,7 @@ extension WorkingSet {
         let blob = metadata.encoded(shapeID: try shapes.id(metadata.fieldNames))
         try db.cachedStatement(
             sql: """
-                INSERT INTO remoteRecord (
+                INSERT INTO grdb_sync_remoteRecord (
                     remoteRecordID, zone, status, changeSequence, changeGroup, sourcePeer, remoteRecord)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (remoteRecordID) DO UPDATE SET

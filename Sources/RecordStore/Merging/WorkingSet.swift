@@ -100,7 +100,7 @@ final class WorkingSet {
             sql:
                 """
                 SELECT zone, status, sourcePeer, changeSequence, changeGroup, remoteRecord
-                FROM remoteRecord WHERE remoteRecordID = ?
+                FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?
                 """
         )
         guard let row = try Row.fetchOne(statement, arguments: [name.description]) else { return nil }

@@ -1,18 +1,21 @@
 import GRDB
 import SyncModel
 
-/// The table `heldReference`: the references that no row shows, so that the store finds them from their targets.
+/// The table `grdb_sync_heldReference`: the references that no row shows, so that the store finds them from their
+/// targets.
 enum HeldReferenceTable {
-    static let awaits = "SELECT 1 FROM heldReference WHERE target = ?"
+    static let awaits = "SELECT 1 FROM grdb_sync_heldReference WHERE target = ?"
 
     /// Whether any record has a reference that no row shows.
     static func isAny(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM heldReference)")) ?? false
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_heldReference)"))
+            ?? false
     }
 
     /// The names of the records with such a reference to a record.
     static func referrers(_ db: Database, of name: RecordName) throws -> [String] {
-        let statement = try db.cachedStatement(sql: "SELECT recordName FROM heldReference WHERE target = ?")
+        let statement = try db.cachedStatement(
+            sql: "SELECT recordName FROM grdb_sync_heldReference WHERE target = ?")
         return try String.fetchAll(statement, arguments: [name.description])
     }
 
@@ -33,14 +36,14 @@ enum HeldReferenceTable {
     static func insert(_ db: Database, _ name: RecordName, _ targets: Set<String>) throws {
         for target in targets {
             try db.cachedStatement(
-                sql: "INSERT OR IGNORE INTO heldReference (recordName, target) VALUES (?, ?)"
+                sql: "INSERT OR IGNORE INTO grdb_sync_heldReference (recordName, target) VALUES (?, ?)"
             ).execute(arguments: [name.description, target])
         }
     }
 
     /// - Parameter name: any text: another program may have written a name that is none.
     static func remove(_ db: Database, of name: String) throws {
-        try db.cachedStatement(sql: "DELETE FROM heldReference WHERE recordName = ?")
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_heldReference WHERE recordName = ?")
             .execute(arguments: [name])
     }
 }

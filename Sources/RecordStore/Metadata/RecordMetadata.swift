@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// The encoded metadata of a record: the BLOB of a `remoteRecord` row.
+/// The encoded metadata of a record: the BLOB of a `grdb_sync_remoteRecord` row.
 ///
 /// It does not repeat the values that are in the record's own table, and holds only those that the table has no place
 /// for. Protocol/ "Store format" is the normative text of the encoding.
@@ -93,7 +93,7 @@ package struct RecordMetadata {
         output.append(contentsOf: valueHash)
     }
 
-    /// SQL for whether nobody ever deleted the record of a `remoteRecord` row, as its BLOB says.
+    /// SQL for whether nobody ever deleted the record of a `grdb_sync_remoteRecord` row, as its BLOB says.
     static func wasNeverDeleted(in table: String) -> String {
         "substr(\(table).remoteRecord, 2, 1) IN (x'00', x'02')"
     }

@@ -11,8 +11,8 @@ enum RecordTraces {
     /// It keeps the note that a peer has refused the record: the peer still holds another state.
     static func remove(_ db: Database, of name: RecordName) throws {
         for sql in [
-            "DELETE FROM remoteRecord WHERE remoteRecordID = ?",
-            "DELETE FROM assetReference WHERE recordName = ?",
+            "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?",
+            "DELETE FROM grdb_sync_assetReference WHERE recordName = ?",
         ] {
             try db.cachedStatement(sql: sql).execute(arguments: [name.description])
         }
@@ -24,14 +24,14 @@ enum RecordTraces {
     static func removeAll(_ db: Database, in zone: Int64) throws {
         for sql in [
             """
-            DELETE FROM heldReference WHERE recordName IN (
-                SELECT remoteRecordID FROM remoteRecord WHERE zone = ?)
+            DELETE FROM grdb_sync_heldReference WHERE recordName IN (
+                SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ?)
             """,
-            "DELETE FROM remoteRecord WHERE zone = ?",
-            "DELETE FROM assetReference WHERE zone = ?",
-            "DELETE FROM assetLeftover WHERE zone = ?",
-            "DELETE FROM refusedRecord WHERE zone = ?",
-            "DELETE FROM unsyncedRecord WHERE zone = ?",
+            "DELETE FROM grdb_sync_remoteRecord WHERE zone = ?",
+            "DELETE FROM grdb_sync_assetReference WHERE zone = ?",
+            "DELETE FROM grdb_sync_assetLeftover WHERE zone = ?",
+            "DELETE FROM grdb_sync_refusedRecord WHERE zone = ?",
+            "DELETE FROM grdb_sync_unsyncedRecord WHERE zone = ?",
         ] {
             try db.execute(sql: sql, arguments: [zone])
         }

@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// The lists of field names of records, by number: the table `recordShape`.
+/// The lists of field names of records, by number: the table `grdb_sync_recordShape`.
 ///
 /// It reads lists when they are needed and keeps them for one transaction, because a rollback takes their numbers back.
 /// Writers of records decide how many lists there are, so it keeps only some in memory.
@@ -21,7 +21,8 @@ final class ShapeTable {
     func fieldNames(_ id: Int64) throws -> [String] {
         if id == 0 { return [] }
         if let names = namesByID[id] { return names }
-        let statement = try db.cachedStatement(sql: "SELECT fieldNames FROM recordShape WHERE id = ?")
+        let statement = try db.cachedStatement(
+            sql: "SELECT fieldNames FROM grdb_sync_recordShape WHERE id = ?")
         guard let text = try String.fetchOne(statement, arguments: [id]) else {
             throw ByteReader.Malformed(what: "a shape")
         }
@@ -35,14 +36,16 @@ final class ShapeTable {
         if names.isEmpty { return 0 }
         if let id = idsByNames[names] { return id }
         let text = names.joined(separator: " ")
-        let statement = try db.cachedStatement(sql: "SELECT id FROM recordShape WHERE fieldNames = ?")
+        let statement = try db.cachedStatement(
+            sql: "SELECT id FROM grdb_sync_recordShape WHERE fieldNames = ?")
         if let id = try Int64.fetchOne(statement, arguments: [text]) {
             keep(names, id)
             return id
         }
-        try db.cachedStatement(sql: "INSERT INTO recordShape (fieldNames) VALUES (?)").execute(arguments: [
-            text
-        ])
+        try db.cachedStatement(sql: "INSERT INTO grdb_sync_recordShape (fieldNames) VALUES (?)").execute(
+            arguments: [
+                text
+            ])
         keep(names, db.lastInsertedRowID)
         return db.lastInsertedRowID
     }

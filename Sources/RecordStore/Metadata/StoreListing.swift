@@ -35,7 +35,7 @@ public struct StoreListing: Sendable {
         let names = try String.fetchAll(
             db,
             sql: """
-                SELECT remoteRecordID FROM remoteRecord
+                SELECT remoteRecordID FROM grdb_sync_remoteRecord
                 WHERE status = \(RecordStatus.held.rawValue) AND status <> 0
                     AND \(scope.row.map { "zone = \($0)" } ?? "TRUE")
                 ORDER BY remoteRecordID
@@ -76,7 +76,8 @@ public struct StoreListing: Sendable {
             db.cachedStatement(
                 sql: """
                     SELECT EXISTS (
-                        SELECT 1 FROM remoteRecord WHERE remoteRecordID = ? AND status = \(RecordStatus.hidden.rawValue))
+                        SELECT 1 FROM grdb_sync_remoteRecord
+                        WHERE remoteRecordID = ? AND status = \(RecordStatus.hidden.rawValue))
                     """), arguments: [name.description]) ?? false
     }
 
@@ -97,7 +98,7 @@ public struct StoreListing: Sendable {
     ) throws {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT remoteRecordID, status, remoteRecord FROM remoteRecord
+                SELECT remoteRecordID, status, remoteRecord FROM grdb_sync_remoteRecord
                 WHERE zone = ? AND \(condition) ORDER BY remoteRecordID
                 """)
         let rows = try Row.fetchCursor(statement, arguments: [zone.row])

@@ -35,7 +35,8 @@ public struct StoreStatus: Sendable {
     init(_ db: Database, _ tables: RecordTables, now: Int64) throws {
         records = try Dictionary(uniqueKeysWithValues: tables.all.map { ($0.type.name, try $0.count(db)) })
         func count(_ status: RecordStatus) throws -> Int {
-            let sql = "SELECT COUNT(*) FROM remoteRecord WHERE status = \(status.rawValue) AND status <> 0"
+            let sql =
+                "SELECT COUNT(*) FROM grdb_sync_remoteRecord WHERE status = \(status.rawValue) AND status <> 0"
             return try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
         }
         tombstones = try count(.deleted)
@@ -51,7 +52,10 @@ public struct StoreStatus: Sendable {
         clockAhead = max(0, try StoredClock.load(db).last.milliseconds - now)
         let journal =
             try Int.fetchOne(
-                db, sql: "SELECT COUNT(*) FROM (SELECT DISTINCT recordType, recordName FROM pendingChange)")
+                db,
+                sql:
+                    "SELECT COUNT(*) FROM (SELECT DISTINCT recordType, recordName FROM grdb_sync_pendingChange)"
+            )
             ?? 0
         pending = try journal + (peers.map { try PeerTable.behind(db, $0) }.max() ?? 0)
     }

@@ -19,6 +19,6 @@ package struct SyncSettings: Sendable, Equatable {
         let version = try SyncState.integer(db, .settingsVersion) ?? 0
         try SyncState.set(db, .settingsVersion, version + 1)
         // SQLite reports no changes of a table WITHOUT ROWID.
-        try db.notifyChanges(in: Table("syncState"))
+        try db.notifyChanges(in: Table("grdb_sync_syncState"))
     }
 }

@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// A name in the table `syncState`.
+/// A name in the table `grdb_sync_syncState`.
 struct SyncState {
     let name: String
 
@@ -33,20 +33,24 @@ struct SyncState {
 
     static func integer(_ db: Database, _ state: SyncState) throws -> Int64? {
         try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT value FROM syncState WHERE name = ?"), arguments: [state.name])
+            db.cachedStatement(sql: "SELECT value FROM grdb_sync_syncState WHERE name = ?"),
+            arguments: [state.name])
     }
 
     static func text(_ db: Database, _ state: SyncState) throws -> String? {
         try String.fetchOne(
-            db.cachedStatement(sql: "SELECT value FROM syncState WHERE name = ?"), arguments: [state.name])
+            db.cachedStatement(sql: "SELECT value FROM grdb_sync_syncState WHERE name = ?"),
+            arguments: [state.name])
     }
 
     static func remove(_ db: Database, _ state: SyncState) throws {
-        try db.cachedStatement(sql: "DELETE FROM syncState WHERE name = ?").execute(arguments: [state.name])
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_syncState WHERE name = ?").execute(arguments: [
+            state.name
+        ])
     }
 
     static func set(_ db: Database, _ state: SyncState, _ value: (any DatabaseValueConvertible)?) throws {
-        try db.cachedStatement(sql: "INSERT OR REPLACE INTO syncState (name, value) VALUES (?, ?)")
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO grdb_sync_syncState (name, value) VALUES (?, ?)")
             .execute(arguments: [state.name, value])
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// The table `unsyncedRecord`.
+/// The table `grdb_sync_unsyncedRecord`.
 enum UnsyncedRecords {
     /// The numbers in the column `reason`.
     private enum ReasonNumber: Int64 {
@@ -22,7 +22,7 @@ enum UnsyncedRecords {
         try Row.fetchAll(
             db,
             sql: """
-                SELECT recordType, CAST(recordName AS BLOB), typeof(recordName), reason FROM unsyncedRecord
+                SELECT recordType, CAST(recordName AS BLOB), typeof(recordName), reason FROM grdb_sync_unsyncedRecord
                 ORDER BY recordType, recordName LIMIT ?
                 """, arguments: [limit]
         ).compactMap { row in
@@ -33,12 +33,13 @@ enum UnsyncedRecords {
     }
 
     static func count(_ db: Database) throws -> Int {
-        try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM unsyncedRecord")) ?? 0
+        try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM grdb_sync_unsyncedRecord")) ?? 0
     }
 
     /// The number of records of a zone that stay here, although peers may know an older state of them.
     static func count(_ db: Database, zone: Int64) throws -> Int {
-        let statement = try db.cachedStatement(sql: "SELECT COUNT(*) FROM unsyncedRecord WHERE zone = ?")
+        let statement = try db.cachedStatement(
+            sql: "SELECT COUNT(*) FROM grdb_sync_unsyncedRecord WHERE zone = ?")
         return try Int.fetchOne(statement, arguments: [zone]) ?? 0
     }
 
@@ -50,14 +51,14 @@ enum UnsyncedRecords {
     static func noteKey(_ db: Database, journalEntry entry: Int64, in table: RecordTable) throws {
         try db.cachedStatement(
             sql: """
-                DELETE FROM unsyncedRecord WHERE (recordType, recordName) IN (
-                    SELECT recordType, recordName FROM pendingChange WHERE id = ?)
+                DELETE FROM grdb_sync_unsyncedRecord WHERE (recordType, recordName) IN (
+                    SELECT recordType, recordName FROM grdb_sync_pendingChange WHERE id = ?)
                 """
         ).execute(arguments: [entry])
         try db.cachedStatement(
             sql: """
-                INSERT INTO unsyncedRecord (recordType, recordName, reason)
-                SELECT recordType, recordName, \(ReasonNumber.name.rawValue) FROM pendingChange
+                INSERT INTO grdb_sync_unsyncedRecord (recordType, recordName, reason)
+                SELECT recordType, recordName, \(ReasonNumber.name.rawValue) FROM grdb_sync_pendingChange
                 WHERE id = ? AND recordName IN (SELECT \(table.key.journalSQL()) FROM \(table.sqlName))
                 """
         ).execute(arguments: [entry])
@@ -65,7 +66,7 @@ enum UnsyncedRecords {
 
     /// Whether any record is too large to travel.
     static func isAnyTooLarge(_ db: Database) throws -> Bool {
-        let sql = "SELECT EXISTS (SELECT 1 FROM unsyncedRecord WHERE zone IS NOT NULL)"
+        let sql = "SELECT EXISTS (SELECT 1 FROM grdb_sync_unsyncedRecord WHERE zone IS NOT NULL)"
         return try Bool.fetchOne(db.cachedStatement(sql: sql)) ?? false
     }
 
@@ -73,15 +74,17 @@ enum UnsyncedRecords {
     static func noteSize(_ db: Database, _ name: RecordName, zone: Int64) throws {
         try db.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO unsyncedRecord (recordType, recordName, zone, reason) VALUES (?, ?, ?, ?)
+                INSERT OR REPLACE INTO grdb_sync_unsyncedRecord (recordType, recordName, zone, reason) VALUES (?, ?, ?, ?)
                 """
         ).execute(arguments: [name.recordType, name.description, zone, ReasonNumber.size.rawValue])
     }
 
     /// Removes the note that a record is too large, if there is one.
     static func removeSize(_ db: Database, _ name: RecordName) throws {
-        try db.cachedStatement(sql: "DELETE FROM unsyncedRecord WHERE recordType = ? AND recordName = ?")
-            .execute(arguments: [name.recordType, name.description])
+        try db.cachedStatement(
+            sql: "DELETE FROM grdb_sync_unsyncedRecord WHERE recordType = ? AND recordName = ?"
+        )
+        .execute(arguments: [name.recordType, name.description])
     }
 
     /// The name of a row, for people.

@@ -1,7 +1,7 @@
 import GRDB
 import SyncModel
 
-/// The table `pairingAttempt`: the recent failed attempts to pair with this machine, by address.
+/// The table `grdb_sync_pairingAttempt`: the recent failed attempts to pair with this machine, by address.
 ///
 /// The store keeps them, because a program that shows one code and ends would otherwise begin with no attempts each
 /// time. It never drops an attempt to make room. So nobody can make it forget attempts by making others: while there
@@ -24,7 +24,7 @@ enum PairingAttempts {
             let times = try Int64.fetchAll(
                 db,
                 sql: """
-                    SELECT time FROM pairingAttempt WHERE (? OR address = ?) AND time > ? AND time <= ?
+                    SELECT time FROM grdb_sync_pairingAttempt WHERE (? OR address = ?) AND time > ? AND time <= ?
                     ORDER BY time DESC LIMIT ?
                     """, arguments: [!mine, address, now - window, now, limit])
             guard times.count == limit, let first = times.last else { continue }
@@ -39,14 +39,16 @@ enum PairingAttempts {
     static func begin(_ db: Database, from address: String, now: Int64) throws {
         try check(db, from: address, now: now)
         try db.execute(
-            sql: "DELETE FROM pairingAttempt WHERE time <= ? OR time > ?", arguments: [now - window, now])
+            sql: "DELETE FROM grdb_sync_pairingAttempt WHERE time <= ? OR time > ?",
+            arguments: [now - window, now])
         try db.execute(
-            sql: "INSERT INTO pairingAttempt (address, time) VALUES (?, ?)", arguments: [address, now])
+            sql: "INSERT INTO grdb_sync_pairingAttempt (address, time) VALUES (?, ?)",
+            arguments: [address, now])
     }
 
     /// Forgets the attempts of an address after a machine there has paired.
     static func succeeded(_ db: Database, from address: String) throws {
-        try db.execute(sql: "DELETE FROM pairingAttempt WHERE address = ?", arguments: [address])
+        try db.execute(sql: "DELETE FROM grdb_sync_pairingAttempt WHERE address = ?", arguments: [address])
     }
 
     private static func refusal(_ address: String?, _ limit: Int, wait: Int64) -> RecordStoreError {

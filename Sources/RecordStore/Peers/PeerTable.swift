@@ -2,22 +2,23 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// The tables `peer` and `peerZone`.
+/// The tables `grdb_sync_peer` and `grdb_sync_peerZone`.
 enum PeerTable {
     static func all(_ db: Database) throws -> [Peer] {
-        try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM peer ORDER BY name")).map { try peer(db, $0) }
+        try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM grdb_sync_peer ORDER BY name")).map {
+            try peer(db, $0)
+        }
     }
 
     // CROSS JOIN keeps the order of the tables, so SQLite reads each zone's index of changes from the peer's number on.
     // Without it, SQLite reads all records.
     static let countBehind = """
-        SELECT COUNT(*) FROM recordZone CROSS JOIN remoteRecord ON remoteRecord.zone = recordZone.id
+        SELECT COUNT(*) FROM grdb_sync_recordZone AS held CROSS JOIN grdb_sync_remoteRecord AS known ON known.zone = held.id
         WHERE changeSequence > COALESCE(
-                (SELECT acknowledgedSequence FROM peerZone WHERE peer = ?1 AND peerZone.zone = recordZone.id), 0)
+                (SELECT acknowledgedSequence FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = held.id), 0)
             AND (sourcePeer IS NULL OR sourcePeer <> ?1)
             AND \(Zones.rights(
-                "(SELECT rights FROM peerZone WHERE peer = ?1 AND peerZone.zone = recordZone.id)",
-                in: "recordZone.id")) > 0
+                "(SELECT rights FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = held.id)", in: "held.id")) > 0
         """
 
     /// Counts the changed records that a peer has not acknowledged. Reads an index entry for each.
@@ -26,13 +27,15 @@ enum PeerTable {
     }
 
     static func isPresent(_ db: Database, _ id: Int64) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM peer WHERE id = ?"), arguments: [id])
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT 1 FROM grdb_sync_peer WHERE id = ?"), arguments: [id])
             ?? false
     }
 
     static func find(_ db: Database, key: [UInt8]) throws -> Peer? {
         try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT * FROM peer WHERE publicKey = ?"), arguments: [Data(key)]
+            db.cachedStatement(sql: "SELECT * FROM grdb_sync_peer WHERE publicKey = ?"),
+            arguments: [Data(key)]
         ).map { try peer(db, $0) }
     }
 
@@ -55,7 +58,7 @@ enum PeerTable {
     static func insert(_ db: Database, key: [UInt8], name: String, now: Int64) throws -> Peer {
         let pairedAt = ISO8601.text(milliseconds: now, fraction: .ifNeeded)
         if let known = try find(db, key: key) { return known }
-        let taken = Set(try String.fetchAll(db, sql: "SELECT name FROM peer"))
+        let taken = Set(try String.fetchAll(db, sql: "SELECT name FROM grdb_sync_peer"))
         var unique = name
         var number = 2
         while taken.contains(unique) {
@@ -63,9 +66,10 @@ enum PeerTable {
             number += 1
         }
         let formerID = try Int64.fetchOne(
-            db, sql: "DELETE FROM formerPeer WHERE publicKey = ? RETURNING id", arguments: [Data(key)])
+            db, sql: "DELETE FROM grdb_sync_formerPeer WHERE publicKey = ? RETURNING id",
+            arguments: [Data(key)])
         try db.execute(
-            sql: "INSERT INTO peer (id, publicKey, name, pairedAt) VALUES (?, ?, ?, ?)",
+            sql: "INSERT INTO grdb_sync_peer (id, publicKey, name, pairedAt) VALUES (?, ?, ?, ?)",
             arguments: [formerID, Data(key), unique, pairedAt])
         return try find(db, key: key)!
     }
@@ -74,11 +78,11 @@ enum PeerTable {
     /// with its records, and the store must not take old records for new ones.
     static func remove(_ db: Database, _ peer: Peer) throws {
         for sql in [
-            "INSERT INTO formerPeer (id, publicKey) SELECT id, publicKey FROM peer WHERE id = ?",
-            "UPDATE peerZone SET rights = NULL WHERE peer = ?",
-            "DELETE FROM refusedRecord WHERE peer = ?",
-            "DELETE FROM peerSession WHERE peer = ?",
-            "DELETE FROM peer WHERE id = ?",
+            "INSERT INTO grdb_sync_formerPeer (id, publicKey) SELECT id, publicKey FROM grdb_sync_peer WHERE id = ?",
+            "UPDATE grdb_sync_peerZone SET rights = NULL WHERE peer = ?",
+            "DELETE FROM grdb_sync_refusedRecord WHERE peer = ?",
+            "DELETE FROM grdb_sync_peerSession WHERE peer = ?",
+            "DELETE FROM grdb_sync_peer WHERE id = ?",
         ] {
             try db.execute(sql: sql, arguments: [peer.id])
         }
@@ -89,7 +93,7 @@ enum PeerTable {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT acknowledgedSequence, receivedGeneration, receivedSequence, receivedHorizon
-                FROM peerZone WHERE peer = ? AND zone = ?
+                FROM grdb_sync_peerZone WHERE peer = ? AND zone = ?
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [peer, zone]) else {
             return PeerProgress(acknowledgedSequence: 0, received: nil)
@@ -108,7 +112,7 @@ enum PeerTable {
     static func setReceived(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken?) throws {
         try db.cachedStatement(
             sql: """
-                INSERT INTO peerZone (peer, zone, receivedGeneration, receivedSequence, receivedHorizon)
+                INSERT INTO grdb_sync_peerZone (peer, zone, receivedGeneration, receivedSequence, receivedHorizon)
                 VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (peer, zone) DO UPDATE SET
                     receivedGeneration = excluded.receivedGeneration,
@@ -125,7 +129,7 @@ enum PeerTable {
     static func setAcknowledged(_ db: Database, peer: Int64, zone: Int64, _ sequence: Int64) throws {
         try db.cachedStatement(
             sql: """
-                INSERT INTO peerZone (peer, zone, acknowledgedSequence) VALUES (?, ?, ?)
+                INSERT INTO grdb_sync_peerZone (peer, zone, acknowledgedSequence) VALUES (?, ?, ?)
                 ON CONFLICT (peer, zone) DO UPDATE SET acknowledgedSequence = excluded.acknowledgedSequence
                 """
         ).execute(arguments: [peer, zone, sequence])
@@ -135,7 +139,7 @@ enum PeerTable {
 
     private static func processes(_ db: Database, peer: Int64) throws -> Set<RunningProcess> {
         let rows = try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT process, start FROM peerSession WHERE peer = ?"),
+            db.cachedStatement(sql: "SELECT process, start FROM grdb_sync_peerSession WHERE peer = ?"),
             arguments: [peer])
         return Set(rows.map { RunningProcess(number: $0[0], start: $0[1]) })
     }
@@ -147,13 +151,15 @@ enum PeerTable {
         let ended = try processes(db, peer: peer).filter { !$0.isRunning }.map(\.number)
         for process in isConnected ? ended : ended + [current.number] {
             try db.execute(
-                sql: "DELETE FROM peerSession WHERE peer = ? AND process = ?", arguments: [peer, process])
+                sql: "DELETE FROM grdb_sync_peerSession WHERE peer = ? AND process = ?",
+                arguments: [peer, process])
         }
         guard isConnected else { return }
         try db.execute(
-            sql:
-                "INSERT OR REPLACE INTO peerSession (peer, process, start) SELECT id, ?, ? FROM peer WHERE id = ?",
-            arguments: [current.number, current.start, peer])
+            sql: """
+                INSERT OR REPLACE INTO grdb_sync_peerSession (peer, process, start)
+                SELECT id, ?, ? FROM grdb_sync_peer WHERE id = ?
+                """, arguments: [current.number, current.start, peer])
     }
 
     private static func peer(_ db: Database, _ row: Row) throws -> Peer {

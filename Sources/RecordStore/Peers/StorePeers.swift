@@ -63,7 +63,8 @@ public struct StorePeers: Sendable {
             guard !others.contains(where: { $0.name == newName }) else {
                 throw RecordStoreError(.ambiguous, "another machine is called “\(newName)” already")
             }
-            try db.execute(sql: "UPDATE peer SET name = ? WHERE id = ?", arguments: [newName, peer.id])
+            try db.execute(
+                sql: "UPDATE grdb_sync_peer SET name = ? WHERE id = ?", arguments: [newName, peer.id])
         }
     }
 
@@ -163,7 +164,7 @@ public struct StorePeers: Sendable {
         let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded)
         try await store.database.write { db in
             try db.execute(
-                sql: "UPDATE peer SET lastSync = ?, lastError = NULL WHERE id = ?",
+                sql: "UPDATE grdb_sync_peer SET lastSync = ?, lastError = NULL WHERE id = ?",
                 arguments: [time, peer.id])
         }
         try await store.upkeep.purgeIfDue()
@@ -180,7 +181,8 @@ public struct StorePeers: Sendable {
         let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded)
         try await store.database.write { db in
             try db.execute(
-                sql: "UPDATE peer SET lastSeen = ?, lastError = COALESCE(?, lastError) WHERE id = ?",
+                sql:
+                    "UPDATE grdb_sync_peer SET lastSeen = ?, lastError = COALESCE(?, lastError) WHERE id = ?",
                 arguments: [time, error, peer.id])
             try PeerTable.setConnected(db, peer: peer.id, isConnected())
         }
@@ -190,7 +192,7 @@ public struct StorePeers: Sendable {
     package func noteAddress(_ address: String, of peer: Peer) async throws {
         try await store.database.write { db in
             try db.execute(
-                sql: "UPDATE peer SET address = ?1 WHERE id = ?2 AND address IS NOT ?1",
+                sql: "UPDATE grdb_sync_peer SET address = ?1 WHERE id = ?2 AND address IS NOT ?1",
                 arguments: [address, peer.id])
             if db.changesCount > 0 { try SyncSettings.noteChanged(db) }
         }

@@ -7,6 +7,6 @@ package struct BackupMoment: Sendable, Equatable {
 
     init(_ db: Database) throws {
         sequence = try SyncState.integer(db, .lastSequence) ?? 0
-        journal = try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM pendingChange") ?? 0
+        journal = try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM grdb_sync_pendingChange") ?? 0
     }
 }

@@ -1,8 +1,8 @@
 import GRDB
 import SyncModel
 
-/// The tables that the store derives from its records, `heldReference` and `assetReference`, for a comparison with the
-/// records.
+/// The tables that the store derives from its records, `grdb_sync_heldReference` and `grdb_sync_assetReference`, for a
+/// comparison with the records.
 struct KeptIndexes {
     enum Entry: Hashable {
         case reference(target: String)
@@ -14,12 +14,13 @@ struct KeptIndexes {
 
     /// Reads both tables.
     init(_ db: Database) throws {
-        let references = try Row.fetchCursor(db, sql: "SELECT recordName, target FROM heldReference")
+        let references = try Row.fetchCursor(
+            db, sql: "SELECT recordName, target FROM grdb_sync_heldReference")
         while let row = try references.next() {
             entries[row[0], default: []].insert(.reference(target: row[1]))
         }
         let files = try Row.fetchCursor(
-            db, sql: "SELECT recordName, field, zone, size, hash FROM assetReference")
+            db, sql: "SELECT recordName, field, zone, size, hash FROM grdb_sync_assetReference")
         while let row = try files.next() {
             entries[row[0], default: []].insert(
                 .file(field: row[1], zone: row[2], hash: row.bytes("hash"), size: row[3]))

@@ -70,7 +70,7 @@ final class SoundRecords {
         guard let table = tables[type] else { return nil }
         let statement = try db.statementToBind(
             """
-            SELECT 1 FROM remoteRecord AS known
+            SELECT 1 FROM grdb_sync_remoteRecord AS known
             WHERE known.remoteRecordID = ?1 AND (?2 IS NULL OR known.zone = ?2) AND known.status = 0
                 AND \(RecordMetadata.wasNeverDeleted(in: "known"))
                 AND EXISTS (SELECT 1 FROM \(table.sqlName) WHERE \(table.key.condition))

@@ -69,7 +69,8 @@ public struct StoreClock: Sendable {
     private func futureStamps(_ db: Database, after limit: Int64) throws -> FutureStamps {
         let shapes = ShapeTable(db)
         var future = FutureStamps()
-        let rows = try Row.fetchCursor(db, sql: "SELECT remoteRecordID, remoteRecord FROM remoteRecord")
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT remoteRecordID, remoteRecord FROM grdb_sync_remoteRecord")
         while let row = try rows.next() {
             let name = try RecordName(row[0] as String)
             let metadata = try RecordMetadata(

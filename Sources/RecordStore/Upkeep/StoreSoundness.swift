@@ -34,7 +34,7 @@ final class StoreSoundness: Sendable {
         let moment = try Moment(db, zone)
         if known.withLock({ $0 == moment }) { return true }
         return try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM remoteRecord)")) ?? false
+            db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM grdb_sync_remoteRecord)")) ?? false
     }
 
     /// Notes that the open transaction has only put sound records of that zone into the store.

@@ -118,7 +118,9 @@ public struct StoreUpkeep: Sendable {
     /// Lets every peer compare everything in the next session.
     func startOver(_ db: Database) throws {
         try db.execute(
-            sql: "UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0")
+            sql:
+                "UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0"
+        )
         try Generations.startOver(db)
     }
 
@@ -194,7 +196,7 @@ public struct StoreUpkeep: Sendable {
         _ = try store.fold(db)
         let limit = store.now() - retention
         var count = 0
-        for zone in try Int64.fetchAll(db, sql: "SELECT id FROM recordZone") {
+        for zone in try Int64.fetchAll(db, sql: "SELECT id FROM grdb_sync_recordZone") {
             let acknowledged = try Self.acknowledgedByAll(db, zone: zone)
             let outOfSight = try OutOfSight(db, store.tables, zone: zone)
             let due = outOfSight.deleted.filter { record in
@@ -248,7 +250,7 @@ public struct StoreUpkeep: Sendable {
             db,
             sql: """
                 SELECT MIN(COALESCE(acknowledgedSequence, 0))
-                FROM peer LEFT JOIN peerZone ON peerZone.peer = peer.id AND peerZone.zone = ?1
+                FROM grdb_sync_peer LEFT JOIN grdb_sync_peerZone ON peer = id AND zone = ?1
                 WHERE \(Zones.rights("rights", in: "?1")) > 0
                 """, arguments: [zone])
         return try least ?? SyncState.integer(db, .lastSequence) ?? 0

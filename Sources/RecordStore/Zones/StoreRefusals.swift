@@ -38,7 +38,8 @@ public struct StoreRefusals: Sendable {
     public func giveUp(_ db: Database, in zone: Zone) throws -> [RecordName] {
         _ = try store.fold(db)
         let names = try String.fetchAll(
-            db, sql: "DELETE FROM refusedRecord WHERE zone = ? AND reason <> ? RETURNING recordName",
+            db,
+            sql: "DELETE FROM grdb_sync_refusedRecord WHERE zone = ? AND reason <> ? RETURNING recordName",
             arguments: [zone.row, Refusal.Reason.tooLarge.rawValue])
         // A refusal is no reason to give up a record that is in another zone by now.
         let list = try Set(names).filter { try Zones.row(db, of: $0) == zone.row }
@@ -48,7 +49,7 @@ public struct StoreRefusals: Sendable {
         // Every peer then compares everything, and sends what is missing here.
         try db.execute(
             sql: """
-                UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
+                UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
                 WHERE zone = ?
                 """, arguments: [zone.row])
         try Generations.startOver(db)

@@ -45,7 +45,7 @@ public struct StoreZones: Sendable {
         try Row.fetchOne(
             db,
             sql: """
-                SELECT recordZone.* FROM remoteRecord JOIN recordZone ON recordZone.id = zone
+                SELECT place.* FROM grdb_sync_remoteRecord JOIN grdb_sync_recordZone AS place ON place.id = zone
                 WHERE remoteRecordID = ?
                 """, arguments: [name.description]
         ).map(Zone.init)
@@ -83,7 +83,7 @@ public struct StoreZones: Sendable {
                 throw RecordStoreError(.ambiguous, "there is a zone “\(newName)” already")
             }
             try db.execute(
-                sql: "UPDATE recordZone SET name = ? WHERE id = ?", arguments: [newName, zone.row])
+                sql: "UPDATE grdb_sync_recordZone SET name = ? WHERE id = ?", arguments: [newName, zone.row])
         }
     }
 
@@ -156,7 +156,7 @@ public struct StoreZones: Sendable {
     /// Gives the default zone the identity of another zone. Its records stay.
     package func adopt(_ db: Database, _ id: ZoneID) throws {
         try db.execute(
-            sql: "UPDATE recordZone SET zoneName = ?, owner = ? WHERE id = ?",
+            sql: "UPDATE grdb_sync_recordZone SET zoneName = ?, owner = ? WHERE id = ?",
             arguments: [id.name.description, id.owner.description, Zones.defaultID])
         try SyncSettings.noteChanged(db)
     }
@@ -181,7 +181,7 @@ public struct StoreZones: Sendable {
         try CaptureTriggers.paused(db) {
             try store.tables.deferForeignKeys(db)
             for name in try String.fetchAll(
-                db, sql: "SELECT remoteRecordID FROM remoteRecord WHERE zone = ? AND status = 0",
+                db, sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND status = 0",
                 arguments: [zone.row])
             {
                 let name = try RecordName(name)
@@ -189,9 +189,9 @@ public struct StoreZones: Sendable {
             }
             try RecordTraces.removeAll(db, in: zone.row)
             for sql in [
-                "UPDATE recordZone SET purgedSequence = 0 WHERE id = ?",
+                "UPDATE grdb_sync_recordZone SET purgedSequence = 0 WHERE id = ?",
                 """
-                UPDATE peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0,
+                UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0,
                     acknowledgedSequence = 0 WHERE zone = ?
                 """,
             ] {
@@ -225,13 +225,13 @@ public struct StoreZones: Sendable {
     /// zone.
     package func reclaim(_ db: Database, _ zone: Zone) throws {
         try db.execute(
-            sql: "UPDATE recordZone SET isShared = 0, owner = ? WHERE id = ?",
+            sql: "UPDATE grdb_sync_recordZone SET isShared = 0, owner = ? WHERE id = ?",
             arguments: [store.replica.description, zone.row])
     }
 
     /// Removes a zone that holds no records any more.
     func remove(_ db: Database, _ zone: Zone) throws {
-        try db.execute(sql: "DELETE FROM peerZone WHERE zone = ?", arguments: [zone.row])
-        try db.execute(sql: "DELETE FROM recordZone WHERE id = ?", arguments: [zone.row])
+        try db.execute(sql: "DELETE FROM grdb_sync_peerZone WHERE zone = ?", arguments: [zone.row])
+        try db.execute(sql: "DELETE FROM grdb_sync_recordZone WHERE id = ?", arguments: [zone.row])
     }
 }

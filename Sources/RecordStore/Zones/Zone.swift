@@ -20,7 +20,7 @@ public struct Zone: Sendable, Hashable {
     ///
     /// - Parameter column: SQL for a record's name.
     public func contains(_ column: String) -> String {
-        "EXISTS (SELECT 1 FROM remoteRecord WHERE remoteRecordID = \(column) AND zone = \(row))"
+        "EXISTS (SELECT 1 FROM grdb_sync_remoteRecord WHERE remoteRecordID = \(column) AND zone = \(row))"
     }
 
     init(_ row: Row) throws {

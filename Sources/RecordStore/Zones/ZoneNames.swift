@@ -6,7 +6,7 @@ public struct ZoneNames {
     private let zones: [Int64: String]
 
     public init(_ db: Database) throws {
-        let rows = try Row.fetchAll(db.cachedStatement(sql: "SELECT id, name FROM recordZone"))
+        let rows = try Row.fetchAll(db.cachedStatement(sql: "SELECT id, name FROM grdb_sync_recordZone"))
         zones = Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SyncModel
 
-/// The table `recordZone`.
+/// The table `grdb_sync_recordZone`.
 enum Zones {
     /// The row of the zone that every store has.
     static let defaultID: Int64 = 1
@@ -10,17 +10,19 @@ enum Zones {
     /// Writes the zone's owner into zones that were made before the owner was known.
     static func claim(_ db: Database, for replica: ReplicaID) throws {
         try db.execute(
-            sql: "UPDATE recordZone SET owner = ? WHERE owner = ''", arguments: [replica.description])
+            sql: "UPDATE grdb_sync_recordZone SET owner = ? WHERE owner = ''",
+            arguments: [replica.description])
     }
 
     /// All zones: the default one first, the others in the order in which they came.
     static func all(_ db: Database) throws -> [Zone] {
-        try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM recordZone ORDER BY id")).map(Zone.init)
+        try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM grdb_sync_recordZone ORDER BY id")).map(
+            Zone.init)
     }
 
     static func find(_ db: Database, _ id: ZoneID) throws -> Zone? {
         try Row.fetchOne(
-            db, sql: "SELECT * FROM recordZone WHERE zoneName = ? AND owner = ?",
+            db, sql: "SELECT * FROM grdb_sync_recordZone WHERE zoneName = ? AND owner = ?",
             arguments: [id.name.description, id.owner.description]
         ).map(Zone.init)
     }
@@ -42,13 +44,13 @@ enum Zones {
     /// The row of the zone that a record is in, if sync knows it.
     static func row(_ db: Database, of recordName: String) throws -> Int64? {
         try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT zone FROM remoteRecord WHERE remoteRecordID = ?"),
+            db.cachedStatement(sql: "SELECT zone FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?"),
             arguments: [recordName])
     }
 
     /// The identity of a zone, for messages to other machines: each may have another name for it.
     static func identity(_ db: Database, _ row: Int64) throws -> String {
-        let sql = "SELECT zoneName || '@' || owner FROM recordZone WHERE id = ?"
+        let sql = "SELECT zoneName || '@' || owner FROM grdb_sync_recordZone WHERE id = ?"
         return try String.fetchOne(db, sql: sql, arguments: [row]) ?? ""
     }
 
@@ -63,14 +65,16 @@ enum Zones {
             number += 1
         }
         try db.execute(
-            sql: "INSERT INTO recordZone (name, zoneName, owner) VALUES (?, ?, ?)",
+            sql: "INSERT INTO grdb_sync_recordZone (name, zoneName, owner) VALUES (?, ?, ?)",
             arguments: [unique, id.name.description, id.owner.description])
         return try find(db, id)!
     }
 
     static func noteShared(_ db: Database, _ row: Int64) throws {
-        try db.cachedStatement(sql: "UPDATE recordZone SET isShared = 1 WHERE id = ? AND isShared = 0")
-            .execute(arguments: [row])
+        try db.cachedStatement(
+            sql: "UPDATE grdb_sync_recordZone SET isShared = 1 WHERE id = ? AND isShared = 0"
+        )
+        .execute(arguments: [row])
     }
 
     // MARK: Rights
@@ -89,7 +93,7 @@ enum Zones {
     }
 
     static func rights(_ db: Database, peer: Int64, zone: Int64) throws -> ZoneRights {
-        let said = "(SELECT rights FROM peerZone WHERE peer = ?1 AND zone = ?2)"
+        let said = "(SELECT rights FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = ?2)"
         let statement = try db.cachedStatement(sql: "SELECT \(rights(said, in: "?2"))")
         return try Int64.fetchOne(statement, arguments: [peer, zone]).flatMap(ZoneRights.init) ?? .none
     }
@@ -97,7 +101,7 @@ enum Zones {
     static func setRights(_ db: Database, peer: Int64, zone: Int64, _ rights: ZoneRights) throws {
         try db.execute(
             sql: """
-                INSERT INTO peerZone (peer, zone, rights) VALUES (?, ?, ?)
+                INSERT INTO grdb_sync_peerZone (peer, zone, rights) VALUES (?, ?, ?)
                 ON CONFLICT (peer, zone) DO UPDATE SET rights = excluded.rights
                 """, arguments: [peer, zone, rights.rawValue])
         try SyncSettings.noteChanged(db)
@@ -107,7 +111,7 @@ enum Zones {
 
     static func digest(_ db: Database, _ id: Int64) throws -> ZoneDigest {
         let statement = try db.cachedStatement(
-            sql: "SELECT recordCount, digestSum FROM recordZone WHERE id = ?")
+            sql: "SELECT recordCount, digestSum FROM grdb_sync_recordZone WHERE id = ?")
         guard let row = try Row.fetchOne(statement, arguments: [id]),
             let digest = ZoneDigest(
                 count: UInt64(bitPattern: row[0] as Int64), sumBytes: row.bytes("digestSum"))
@@ -120,24 +124,27 @@ enum Zones {
     /// The greatest number of a forgotten deletion; 0 before the first.
     static func purgedSequence(_ db: Database, _ id: Int64) throws -> Int64 {
         try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT purgedSequence FROM recordZone WHERE id = ?"), arguments: [id])
+            db.cachedStatement(sql: "SELECT purgedSequence FROM grdb_sync_recordZone WHERE id = ?"),
+            arguments: [id])
             ?? 0
     }
 
     static func raisePurgedSequence(_ db: Database, _ id: Int64, to sequence: Int64) throws {
         try db.execute(
-            sql: "UPDATE recordZone SET purgedSequence = ? WHERE id = ? AND purgedSequence < ?",
+            sql: "UPDATE grdb_sync_recordZone SET purgedSequence = ? WHERE id = ? AND purgedSequence < ?",
             arguments: [sequence, id, sequence])
     }
 
     /// Rewrites a zone's row without a change, so that the observers of this process see a write.
     static func touch(_ db: Database, _ id: Int64) throws {
-        try db.cachedStatement(sql: "UPDATE recordZone SET recordCount = recordCount WHERE id = ?")
+        try db.cachedStatement(sql: "UPDATE grdb_sync_recordZone SET recordCount = recordCount WHERE id = ?")
             .execute(arguments: [id])
     }
 
     static func setDigest(_ db: Database, _ id: Int64, _ digest: ZoneDigest) throws {
-        try db.cachedStatement(sql: "UPDATE recordZone SET recordCount = ?, digestSum = ? WHERE id = ?")
-            .execute(arguments: [Int64(bitPattern: digest.count), Data(digest.sumBytes), id])
+        try db.cachedStatement(
+            sql: "UPDATE grdb_sync_recordZone SET recordCount = ?, digestSum = ? WHERE id = ?"
+        )
+        .execute(arguments: [Int64(bitPattern: digest.count), Data(digest.sumBytes), id])
     }
 }

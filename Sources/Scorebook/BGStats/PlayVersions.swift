@@ -61,10 +61,10 @@ struct PlayVersions {
                     SELECT recordName FROM SBPlayer WHERE match = ?1
                     UNION SELECT recordName FROM SBMatchLocation WHERE match = ?1
                     UNION SELECT recordName FROM SBMatchImage WHERE match = ?1
-                    UNION SELECT recordName FROM heldReference WHERE target = ?1)
+                    UNION SELECT recordName FROM grdb_sync_heldReference WHERE target = ?1)
                 SELECT name FROM part
                 UNION SELECT recordName FROM SBScore JOIN part ON player = name
-                UNION SELECT recordName FROM heldReference JOIN part ON target = name
+                UNION SELECT recordName FROM grdb_sync_heldReference JOIN part ON target = name
                 """)
         return try RecordName.fetchAll(statement, arguments: [match])
     }

@@ -17,9 +17,10 @@ struct ImportCounting {
     /// Notes the state of the store before the merge. The caller must have folded pending changes.
     init(_ db: Database, before states: [RecordState]) throws {
         self.states = states
-        lastChange = try Int64.fetchOne(db, sql: "SELECT MAX(changeSequence) FROM remoteRecord") ?? 0
+        lastChange =
+            try Int64.fetchOne(db, sql: "SELECT MAX(changeSequence) FROM grdb_sync_remoteRecord") ?? 0
         let rows = try Row.fetchCursor(
-            db, sql: "SELECT remoteRecordID, \(Self.isGone) FROM remoteRecord")
+            db, sql: "SELECT remoteRecordID, \(Self.isGone) FROM grdb_sync_remoteRecord")
         while let row = try rows.next() {
             if row[1] { gone.insert(row[0]) } else { live.insert(row[0]) }
         }
@@ -35,7 +36,7 @@ struct ImportCounting {
         var touched: Set<String> = []
         // A record that goes or comes back with another one has no new change number, so this looks at all records.
         let rows = try Row.fetchCursor(
-            db, sql: "SELECT remoteRecordID, \(Self.isGone), changeSequence > ? FROM remoteRecord",
+            db, sql: "SELECT remoteRecordID, \(Self.isGone), changeSequence > ? FROM grdb_sync_remoteRecord",
             arguments: [lastChange])
         while let row = try rows.next() {
             let name: String = row[0]

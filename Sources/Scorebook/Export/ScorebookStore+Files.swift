@@ -144,7 +144,8 @@ extension ScorebookStore {
             try await records.foldPendingChanges()
             let value: Value? = try await read { db in
                 let isPending =
-                    try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM pendingChange)") ?? false
+                    try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_pendingChange)")
+                    ?? false
                 return isPending ? nil : try body(writer, db)
             }
             if let value { return value }

@@ -125,7 +125,7 @@ private struct DeletedLookup {
         let names = try String.fetchAll(
             db,
             sql: """
-                SELECT remoteRecordID FROM remoteRecord AS known
+                SELECT remoteRecordID FROM grdb_sync_remoteRecord AS known
                 WHERE remoteRecordID LIKE ? AND status IN (1, 3) AND \(live.limits("known.remoteRecordID"))
                 ORDER BY remoteRecordID
                 """, arguments: [live.kind.recordType + RecordName.separator + text + "%"])

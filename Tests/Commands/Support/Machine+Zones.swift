@@ -21,8 +21,8 @@ extension Machine {
     func zonesOfRecords() throws -> [String] {
         try rows(
             """
-            SELECT remoteRecordID, recordZone.name FROM remoteRecord
-            JOIN recordZone ON recordZone.id = remoteRecord.zone ORDER BY remoteRecordID
+            SELECT remoteRecordID, grdb_sync_recordZone.name FROM grdb_sync_remoteRecord
+            JOIN grdb_sync_recordZone ON grdb_sync_recordZone.id = grdb_sync_remoteRecord.zone ORDER BY remoteRecordID
             """)
     }
 

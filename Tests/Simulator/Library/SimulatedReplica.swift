@@ -118,7 +118,7 @@ final class SimulatedReplica {
         return try database.write { db in
             let acknowledged =
                 try Int64.fetchOne(
-                    db, sql: "SELECT acknowledgedSequence FROM peerZone WHERE peer = ?",
+                    db, sql: "SELECT acknowledgedSequence FROM grdb_sync_peerZone WHERE peer = ?",
                     arguments: [ours.peer.id]) ?? 0
             try store.exchange.startOver(
                 db, with: ours.peer, in: [(store.zones.current(db, .default), heldByPeer: held)])

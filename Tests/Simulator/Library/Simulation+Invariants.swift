@@ -161,7 +161,7 @@ extension Simulation {
             guard try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok" else {
                 throw SimulationFailure("the database of machine \(replica.number) is damaged")
             }
-            for table in ["pendingChange", "capturePause"] {
+            for table in ["grdb_sync_pendingChange", "grdb_sync_capturePause"] {
                 guard try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(table)") == 0 else {
                     throw SimulationFailure("something is left in \(table) of machine \(replica.number)")
                 }

@@ -12,7 +12,7 @@ struct DamagedStoreTests {
         try await kitchen.listening { port in
             let code = await kitchen.engine.pairing.show()
             try await study.call(port, SessionCall(pairing: .ifUnknown(code), isOnce: true))
-            try await write("UPDATE remoteRecord SET remoteRecord = x'00'", to: kitchen)
+            try await write("UPDATE grdb_sync_remoteRecord SET remoteRecord = x'00'", to: kitchen)
             try await write("UPDATE SBGame SET name = 'Settlers'", to: study)
 
             // What comes is for the record that cannot be read.

@@ -49,6 +49,6 @@ struct ClockRepairTests: PeerRecords {
             try await apply([[state]], to: machine)
         }
         #expect(error?.code == .clockSkew)
-        #expect(try machine.rows("SELECT * FROM remoteRecord").isEmpty)
+        #expect(try machine.rows("SELECT * FROM grdb_sync_remoteRecord").isEmpty)
     }
 }

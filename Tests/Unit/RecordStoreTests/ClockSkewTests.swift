@@ -96,7 +96,7 @@ struct ClockSkewTests {
         try await insert(2, a, ahead: Self.hour)
         await expectRefusal(2)
         #expect(try b.rows("SELECT * FROM Author").isEmpty)
-        #expect(try b.rows("SELECT * FROM remoteRecord").isEmpty)
+        #expect(try b.rows("SELECT * FROM grdb_sync_remoteRecord").isEmpty)
     }
 
     @Test func aRepairedStoreIsTakenAndKeepsTheOrderOfItsWrites() async throws {

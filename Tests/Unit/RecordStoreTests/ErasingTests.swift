@@ -53,6 +53,7 @@ struct ErasingTests {
         #expect(try await machine.store.zones.all().map(\.name) == ["ScorebookData"])
         #expect(
             try machine.rows(
-                "SELECT recordName FROM Author UNION ALL SELECT remoteRecordID FROM remoteRecord") == [])
+                "SELECT recordName FROM Author UNION ALL SELECT remoteRecordID FROM grdb_sync_remoteRecord")
+                == [])
     }
 }

@@ -44,7 +44,7 @@ struct FoldingTests {
             INSERT INTO Shelf (recordName, label) SELECT 'Shelf|~|' || n, n FROM number
             """)
         #expect(try await a.store.foldPendingChanges().changed == 10_001)
-        #expect(try a.rows("SELECT * FROM pendingChange").isEmpty)
+        #expect(try a.rows("SELECT * FROM grdb_sync_pendingChange").isEmpty)
     }
 
     /// The shelf is there again when the book comes back, so no row lacks it any more.
@@ -54,13 +54,13 @@ struct FoldingTests {
             INSERT INTO Book (recordName, title, author, shelf)
                 VALUES ('Book|~|2', 'Persuasion', 'Author|~|1', 'Shelf|~|9')
             """, on: a)
-        #expect(try a.rows("SELECT target FROM heldReference") == ["Shelf|~|9"])
+        #expect(try a.rows("SELECT target FROM grdb_sync_heldReference") == ["Shelf|~|9"])
         try await write(
             "INSERT INTO Shelf (recordName) VALUES ('Shelf|~|9'); DELETE FROM Book WHERE recordName = 'Book|~|2'",
             on: a, isSeen: false)
         try await write("INSERT INTO Loan (recordName, book) VALUES ('Loan|~|1', 'Book|~|2')", on: a)
         try await expectBoth("SELECT shelf FROM Book WHERE recordName = 'Book|~|2'", are: ["Shelf|~|9"])
-        #expect(try a.rows("SELECT target FROM heldReference") == [])
+        #expect(try a.rows("SELECT target FROM grdb_sync_heldReference") == [])
     }
 
     /// What came and went between two looks was never anybody's, so it beats nothing that others wrote.

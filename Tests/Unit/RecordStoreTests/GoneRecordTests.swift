@@ -36,7 +36,7 @@ struct GoneRecordTests {
             """
             PRAGMA foreign_keys = ON;
             DELETE FROM Book WHERE recordName = 'Book|~|2';
-            UPDATE pendingChange SET time = time - 1000;
+            UPDATE grdb_sync_pendingChange SET time = time - 1000;
             DELETE FROM Author;
             """)
         #expect(try await deleted() == ["Author|~|1", "Book|~|2"])
@@ -59,7 +59,7 @@ struct GoneRecordTests {
             """
             DELETE FROM Author;
             DELETE FROM Book WHERE recordName = 'Book|~|2';
-            UPDATE pendingChange SET time = (SELECT max(time) FROM pendingChange);
+            UPDATE grdb_sync_pendingChange SET time = (SELECT max(time) FROM grdb_sync_pendingChange);
             """)
         #expect(try await deleted() == ["Author|~|1", "Book|~|2"])
     }

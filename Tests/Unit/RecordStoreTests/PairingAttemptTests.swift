@@ -57,11 +57,11 @@ struct PairingAttemptTests {
         for number in 0..<59 { try await attempt(from: "198.51.100.\(number)") }
         await expectRefusal(of: "203.0.113.1", "from all addresses together did not succeed (64 within")
         await expectRefusal(of: "192.0.2.1", "from 192.0.2.1")
-        let rows = try await store.database.read { try $0.count("pairingAttempt") }
+        let rows = try await store.database.read { try $0.count("grdb_sync_pairingAttempt") }
         #expect(rows == 64)
         clock.milliseconds += 600_000
         try await attempt(from: "203.0.113.1")
-        #expect(try await store.database.read { try $0.count("pairingAttempt") } == 1)
+        #expect(try await store.database.read { try $0.count("grdb_sync_pairingAttempt") } == 1)
     }
 
     /// A clock that was ahead and was set right must not keep anybody out.

@@ -30,10 +30,10 @@ struct PeerTests {
     /// process, which began in another clock tick than this one.
     @Test func aProcessWithTheNumberOfAnotherIsNotTheOther() async throws {
         try await machine.store.peers.noteConnected(with: peer) { true }
-        try machine.shell("UPDATE peerSession SET process = 1")
+        try machine.shell("UPDATE grdb_sync_peerSession SET process = 1")
         #expect(try await isConnected() == false)
         try await machine.store.peers.noteConnected(with: peer) { true }
         #expect(try await isConnected() == true)
-        #expect(try machine.rows("SELECT process FROM peerSession") == ["\(getpid())"])
+        #expect(try machine.rows("SELECT process FROM grdb_sync_peerSession") == ["\(getpid())"])
     }
 }

@@ -174,8 +174,8 @@ struct PeerZoneTests: PeerRecords {
         try await addAuthors(1...3)
         try machine.shell(
             """
-            BEGIN; INSERT INTO capturePause (id) VALUES (1);
-            DELETE FROM Author WHERE recordName = 'Author|~|2'; DELETE FROM capturePause; COMMIT
+            BEGIN; INSERT INTO grdb_sync_capturePause (id) VALUES (1);
+            DELETE FROM Author WHERE recordName = 'Author|~|2'; DELETE FROM grdb_sync_capturePause; COMMIT
             """)
         let limit = BatchLimit(
             records: 5, bytes: .max, groupRecords: 5, groupBytes: .max,

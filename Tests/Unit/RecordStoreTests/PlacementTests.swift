@@ -50,9 +50,9 @@ struct PlacementTests: PeerRecords {
         try await apply([[record("Author|~|1", [:], deletion: later(1000))]], to: machine)
         try machine.shell(
             """
-            BEGIN; INSERT INTO capturePause (id) VALUES (1);
+            BEGIN; INSERT INTO grdb_sync_capturePause (id) VALUES (1);
             INSERT INTO Book (recordName, title, author) VALUES ('Book|~|1', 'Mine', 'Author|~|1');
-            DELETE FROM capturePause; COMMIT
+            DELETE FROM grdb_sync_capturePause; COMMIT
             """)
         let found = try await store.database.write { try store.upkeep.repair($0) }
         #expect(found.findings.map(\.name) == ["Book|~|1"] && found.findings.map(\.kind) == [.unknownRow])
@@ -70,9 +70,9 @@ struct PlacementTests: PeerRecords {
         #expect(try await store.database.read { try store.upkeep.check($0) }.isSound)
         try machine.shell(
             """
-            BEGIN; INSERT INTO capturePause (id) VALUES (1);
+            BEGIN; INSERT INTO grdb_sync_capturePause (id) VALUES (1);
             INSERT INTO Book (recordName, title, author) VALUES ('Book|~|1', 'Mine', 'Author|~|1');
-            DELETE FROM capturePause; COMMIT
+            DELETE FROM grdb_sync_capturePause; COMMIT
             """)
         let findings = try await store.database.read { try store.upkeep.check($0).findings }
         #expect(findings.map(\.name) == ["Book|~|1"] && findings.map(\.kind) == [.unknownRow])

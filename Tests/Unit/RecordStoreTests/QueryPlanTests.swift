@@ -17,7 +17,7 @@ struct QueryPlanTests {
         }
         #expect(try await machine.store.peers.find(key: peer.publicKey) == peer)
         #expect(try await machine.store.peers.all() == [peer])
-        #expect(tables.withLock { $0.contains { $0.contains("FROM peer") } })
+        #expect(tables.withLock { $0.contains { $0.contains("FROM grdb_sync_peer") } })
         #expect(tables.withLock { !$0.contains { $0.contains("remoteRecord") } })
     }
 
@@ -28,11 +28,11 @@ struct QueryPlanTests {
                 $0["detail"] as String
             }
         }
-        let lookups = plan.filter { $0.contains("remoteRecord") }
+        let lookups = plan.filter { $0.contains("known") }
         #expect(!lookups.isEmpty)
         for lookup in lookups {
             #expect(
-                lookup.hasPrefix("SEARCH remoteRecord USING COVERING INDEX remoteRecordChange"), "\(plan)")
+                lookup.hasPrefix("SEARCH known USING COVERING INDEX grdb_sync_remoteRecordChange"), "\(plan)")
         }
     }
 }

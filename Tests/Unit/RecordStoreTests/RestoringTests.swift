@@ -193,7 +193,7 @@ struct RestoringTests {
         }
         for machine in [a, b] {
             #expect(try await deleted(on: machine) == [])
-            #expect(try machine.rows("SELECT remoteRecordID FROM remoteRecord") == ["Shelf|~|1"])
+            #expect(try machine.rows("SELECT remoteRecordID FROM grdb_sync_remoteRecord") == ["Shelf|~|1"])
             await #expect(throws: RecordStoreError.self) { try await restore("Book|~|1", on: machine) }
         }
         try await expectEqual()
@@ -240,12 +240,9 @@ struct RestoringTests {
     @Test func aStoreOfBeforeIsBroughtOver() async throws {
         let before = try everything(a)
         try await delete("Author|~|1", on: a)
+        try await a.store.database.write { try FormatOneStore.make($0, withTriggers: ["Insert"]) }
         try a.shell(
             """
-            DROP TRIGGER Book_captureUpdate; DROP TRIGGER Book_captureRename; DROP TRIGGER Book_captureDelete;
-            DROP TRIGGER Author_captureUpdate; DROP TRIGGER Author_captureRename; DROP TRIGGER Author_captureDelete;
-            DROP TRIGGER Shelf_captureUpdate; DROP TRIGGER Shelf_captureRename; DROP TRIGGER Shelf_captureDelete;
-            DROP TRIGGER Loan_captureUpdate; DROP TRIGGER Loan_captureRename; DROP TRIGGER Loan_captureDelete;
             ALTER TABLE pendingChange DROP COLUMN formerValues;
             CREATE TABLE unsettledRecord (
                 peer INTEGER NOT NULL, recordName TEXT NOT NULL, PRIMARY KEY (peer, recordName)) WITHOUT ROWID;
@@ -283,7 +280,7 @@ struct RestoringTests {
     @Test func whatSomebodyPutsInThePlaceOfAnEmptyReferenceReplacesIt() async throws {
         try a.shell("INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|2', 'low')")
         try await delete("Shelf|~|1", on: a)
-        let held = "SELECT target FROM heldReference WHERE recordName = 'Book|~|1'"
+        let held = "SELECT target FROM grdb_sync_heldReference WHERE recordName = 'Book|~|1'"
         #expect(try a.rows(held) == ["Shelf|~|1"])
         try a.shell("UPDATE Book SET shelf = 'Shelf|~|2' WHERE recordName = 'Book|~|1'")
         try await expectEqual()

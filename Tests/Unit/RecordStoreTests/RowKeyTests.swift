@@ -323,11 +323,11 @@ struct RowKeyTests {
         try await here.sync(with: there)
         try here.shell(
             """
-            INSERT INTO capturePause VALUES (1);
+            INSERT INTO grdb_sync_capturePause VALUES (1);
             UPDATE Item SET title = 'Soy milk' WHERE id = 'milk';
             DELETE FROM ItemTag WHERE item = 'milk';
             INSERT INTO Tag VALUES ('late, 1');
-            DELETE FROM capturePause;
+            DELETE FROM grdb_sync_capturePause;
             """)
         let findings = try await check(here).findings
         #expect(

@@ -165,8 +165,8 @@ struct SchemaChangeTests {
     @Test func whatVanishesWithoutAMigrationIsNotDeleted() throws {
         try a.execute(
             """
-            INSERT INTO capturePause VALUES (1); DELETE FROM Item WHERE id = '3'; DELETE FROM capturePause;
-            DROP TRIGGER Item_captureInsert;
+            INSERT INTO grdb_sync_capturePause VALUES (1); DELETE FROM Item WHERE id = '3'; DELETE FROM grdb_sync_capturePause;
+            DROP TRIGGER grdb_sync_Item_captureInsert;
             """)
         try a.migrate("", to: "title position due")
         try a.sync(with: b)
@@ -335,7 +335,7 @@ struct SchemaChangeTests {
             "UPDATE Item SET title = 'Cream' WHERE id = '1'; INSERT INTO Item VALUES ('4', 'Figs', 4, NULL)")
         try a.migrate(
             "CREATE TABLE Other (id TEXT NOT NULL PRIMARY KEY, title TEXT)", type: "Other", to: "title")
-        #expect(try a.rows("SELECT name FROM sqlite_master WHERE name LIKE 'Item_capture%'") == [])
+        #expect(try a.rows("SELECT name FROM sqlite_master WHERE name LIKE '%Item_capture%'") == [])
         #expect(try a.isSound)
         try a.sync(with: b)
         #expect(try b.rows("SELECT title FROM Item ORDER BY id") == ["Cream", "Bread", "Eggs", "Figs"])

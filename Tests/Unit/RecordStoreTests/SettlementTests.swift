@@ -66,7 +66,7 @@ struct SettlementTests: PeerRecords {
         let author = try record("Author|~|1", ["name": .text("Jane")], deletion: later(100))
         try await apply([[author, book(shelf: later(0), title: later(0))]], to: machine)
         try await apply([[record("Loan|~|1", ["book": .reference(RecordName("Book|~|1"))])]], to: machine)
-        let hidden = try machine.rows("SELECT remoteRecordID FROM remoteRecord WHERE status = 3")
+        let hidden = try machine.rows("SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE status = 3")
         #expect(hidden.sorted() == ["Book|~|1", "Loan|~|1"])
     }
 

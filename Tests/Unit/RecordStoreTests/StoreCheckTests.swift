@@ -27,7 +27,8 @@ struct StoreCheckTests {
     /// Writes as no honest program does.
     private func pastTheTriggers(_ sql: String) throws {
         try a.shell(
-            "BEGIN; INSERT INTO capturePause (id) VALUES (1); \(sql); DELETE FROM capturePause; COMMIT")
+            "BEGIN; INSERT INTO grdb_sync_capturePause (id) VALUES (1); \(sql); DELETE FROM grdb_sync_capturePause; COMMIT"
+        )
     }
 
     private func check() async throws -> [String] {
@@ -77,10 +78,10 @@ struct StoreCheckTests {
 
     /// Without its entry nothing would bring the record back into its table when its target comes.
     @Test(arguments: [
-        "DELETE FROM heldReference", "UPDATE heldReference SET target = 'Author|~|other'",
-        "INSERT INTO heldReference (recordName, target) VALUES ('Book|~|1', 'Author|~|1')",
-        "INSERT INTO heldReference (recordName, target) VALUES ('no name', 'Author|~|1')",
-        "INSERT INTO assetReference (recordName, field, zone, hash, size) VALUES ('Book|~|1', 'title', 1, x'00', 1)",
+        "DELETE FROM grdb_sync_heldReference", "UPDATE grdb_sync_heldReference SET target = 'Author|~|other'",
+        "INSERT INTO grdb_sync_heldReference (recordName, target) VALUES ('Book|~|1', 'Author|~|1')",
+        "INSERT INTO grdb_sync_heldReference (recordName, target) VALUES ('no name', 'Author|~|1')",
+        "INSERT INTO grdb_sync_assetReference (recordName, field, zone, hash, size) VALUES ('Book|~|1', 'title', 1, x'00', 1)",
     ])
     func aListThatDisagreesWithTheRecordsCounts(sql: String) async throws {
         try a.shell("INSERT INTO Book (recordName, author) VALUES ('Book|~|2', 'Author|~|missing')")
@@ -90,7 +91,9 @@ struct StoreCheckTests {
         #expect(try await !check().isEmpty)
         try await repair()
         #expect(
-            try a.rows("SELECT recordName, target FROM heldReference") == ["Book|~|2|Author|~|missing"])
+            try a.rows("SELECT recordName, target FROM grdb_sync_heldReference") == [
+                "Book|~|2|Author|~|missing"
+            ])
         try a.shell("INSERT INTO Author (recordName) VALUES ('Author|~|missing')")
         try await expectEqual()
         #expect(try b.rows("SELECT recordName FROM Book") == ["Book|~|1", "Book|~|2"])
@@ -98,23 +101,25 @@ struct StoreCheckTests {
 
     /// A list alone says nothing of what the peers hold, so nobody has to compare everything.
     @Test func aListThatIsMendedKeepsTheTokens() async throws {
-        let token = "SELECT receivedSequence FROM peerZone WHERE receivedGeneration IS NOT NULL"
+        let token = "SELECT receivedSequence FROM grdb_sync_peerZone WHERE receivedGeneration IS NOT NULL"
         try b.shell("INSERT INTO Shelf (recordName) VALUES ('Shelf|~|2')")
         try await a.sync(with: b)
         let before = try a.rows(token)
         #expect(!before.isEmpty)
-        try a.shell("INSERT INTO heldReference (recordName, target) VALUES ('Book|~|1', 'Author|~|1')")
+        try a.shell(
+            "INSERT INTO grdb_sync_heldReference (recordName, target) VALUES ('Book|~|1', 'Author|~|1')")
         try await repair()
         #expect(try a.rows(token) == before)
         #expect(try await a.send(to: b) == 0)
     }
 
     @Test func aRecordWithTwoFaultsIsMendedWhole() async throws {
-        try a.shell("INSERT INTO heldReference (recordName, target) VALUES ('Book|~|1', 'Author|~|1')")
+        try a.shell(
+            "INSERT INTO grdb_sync_heldReference (recordName, target) VALUES ('Book|~|1', 'Author|~|1')")
         try pastTheTriggers("UPDATE Book SET title = 'Persuasion'")
         #expect(try await check() == ["changedRow Book|~|1", "digest"])
         try await repair()
-        #expect(try a.rows("SELECT * FROM heldReference") == [])
+        #expect(try a.rows("SELECT * FROM grdb_sync_heldReference") == [])
         try await expectEqual()
     }
 
@@ -129,7 +134,7 @@ struct StoreCheckTests {
     }
 
     @Test func whatSyncKnewAndLostIsLearntAnew() async throws {
-        try a.shell("DELETE FROM remoteRecord WHERE remoteRecordID <> 'Shelf|~|1'")
+        try a.shell("DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID <> 'Shelf|~|1'")
         let rows = ["unknownRow Author|~|1", "unknownRow Author|~|2", "unknownRow Book|~|1"]
         #expect(try await check() == rows + ["digest"])
         try await repair()
@@ -138,7 +143,8 @@ struct StoreCheckTests {
     }
 
     @Test func damagedMetadataIsLearntAnew() async throws {
-        try a.shell("UPDATE remoteRecord SET remoteRecord = x'00' WHERE remoteRecordID = 'Author|~|1'")
+        try a.shell(
+            "UPDATE grdb_sync_remoteRecord SET remoteRecord = x'00' WHERE remoteRecordID = 'Author|~|1'")
         #expect(try await check() == ["damagedMetadata Author|~|1", "digest"])
         try await repair()
         try await expectEqual()
@@ -146,7 +152,7 @@ struct StoreCheckTests {
     }
 
     @Test func aDigestThatIsWrongIsSetRight() async throws {
-        try a.shell("UPDATE recordZone SET recordCount = recordCount + 1")
+        try a.shell("UPDATE grdb_sync_recordZone SET recordCount = recordCount + 1")
         #expect(try await check() == ["digest"])
         try await repair()
         try await expectEqual()
@@ -167,7 +173,8 @@ struct StoreCheckTests {
         _ = try await b.status()
         clock.milliseconds += 60_000
         try a.shell(
-            "BEGIN; INSERT INTO capturePause (id) VALUES (1); \(damage); DELETE FROM capturePause; COMMIT")
+            "BEGIN; INSERT INTO grdb_sync_capturePause (id) VALUES (1); \(damage); DELETE FROM grdb_sync_capturePause; COMMIT"
+        )
         let found = try await a.store.database.write { [store = a.store] in try store.upkeep.repair($0) }
         #expect(!found.isSound)
         try await a.sync(with: b)
@@ -178,8 +185,8 @@ struct StoreCheckTests {
     /// A repair does not know when a row was written that sync has missed. It must not beat what others wrote since the
     /// last write that is known.
     @Test(arguments: [
-        "UPDATE remoteRecord SET remoteRecord = x'00'",
-        "DELETE FROM remoteRecord",
+        "UPDATE grdb_sync_remoteRecord SET remoteRecord = x'00'",
+        "DELETE FROM grdb_sync_remoteRecord",
         "UPDATE Author SET name = 'past the triggers'",
         "DELETE FROM Author",
     ])
@@ -192,7 +199,7 @@ struct StoreCheckTests {
 
     /// What SQLite cannot read is no damaged record.
     @Test func anErrorOfSQLiteIsNoDamage() async throws {
-        try a.shell("ALTER TABLE recordShape RENAME TO elsewhere")
+        try a.shell("ALTER TABLE grdb_sync_recordShape RENAME TO elsewhere")
         let store = a.store
         await #expect(throws: DatabaseError.self) {
             try await store.database.read { try store.upkeep.check($0) }
@@ -200,7 +207,7 @@ struct StoreCheckTests {
         await #expect(throws: DatabaseError.self) {
             try await store.database.write { try store.upkeep.repair($0) }
         }
-        try a.shell("ALTER TABLE elsewhere RENAME TO recordShape")
+        try a.shell("ALTER TABLE elsewhere RENAME TO grdb_sync_recordShape")
         #expect(try await check() == [])
     }
 
@@ -211,7 +218,8 @@ struct StoreCheckTests {
         let store = a.store
         let task = Task {
             try await store.database.read { db in
-                let row = try #require(try Row.fetchOne(db, sql: "SELECT remoteRecord FROM remoteRecord"))
+                let row = try #require(
+                    try Row.fetchOne(db, sql: "SELECT remoteRecord FROM grdb_sync_remoteRecord"))
                 let shapes = ShapeTable(db)
                 reading.finish()
                 isCancelled.wait()

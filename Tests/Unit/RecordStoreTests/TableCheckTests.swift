@@ -113,7 +113,7 @@ struct TableCheckTests {
             try $0.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen')")
         }
         let count = try await database.read {
-            try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM pendingChange")
+            try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM grdb_sync_pendingChange")
         }
         #expect(count == 1)
     }

@@ -198,10 +198,10 @@ struct TombstoneTests {
     /// A row that went past the triggers leaves nothing behind.
     @Test func whatHasNoRowIsForgottenToo() async throws {
         try b.shell(
-            "BEGIN; INSERT INTO capturePause (id) VALUES (1); DELETE FROM Book; DELETE FROM capturePause; COMMIT"
+            "BEGIN; INSERT INTO grdb_sync_capturePause (id) VALUES (1); DELETE FROM Book; DELETE FROM grdb_sync_capturePause; COMMIT"
         )
         #expect(try await startOver(b, with: a) == 3)
-        #expect(try b.rows("SELECT * FROM remoteRecord").isEmpty)
+        #expect(try b.rows("SELECT * FROM grdb_sync_remoteRecord").isEmpty)
         #expect(try await b.digest() == Machine("c", number: 9).digest())
     }
 

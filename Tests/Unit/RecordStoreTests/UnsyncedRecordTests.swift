@@ -192,7 +192,7 @@ struct UnsyncedRecordTests {
         try a.shell("UPDATE Author SET name = \(Self.large)")
         _ = try await a.status()
         // As a store of before would be, which did not note it.
-        try a.shell("DELETE FROM unsyncedRecord")
+        try a.shell("DELETE FROM grdb_sync_unsyncedRecord")
         let found = try await repaired(a)
         #expect(found.findings.map(\.kind) == [.tooLarge] && !found.isMendable)
         #expect(try await unsynced(a) == ["Author Author|~|1 size"])

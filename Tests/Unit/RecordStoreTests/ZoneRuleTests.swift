@@ -83,7 +83,7 @@ struct ZoneRuleTests {
                 try store.upkeep.check($0)
             }
             #expect(check.isSound)
-            #expect(try machine.rows("SELECT recordName FROM heldReference") == ["Book|~|1"])
+            #expect(try machine.rows("SELECT recordName FROM grdb_sync_heldReference") == ["Book|~|1"])
         }
     }
 

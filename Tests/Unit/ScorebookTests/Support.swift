@@ -82,7 +82,7 @@ extension ScorebookStore {
     func states() async throws -> [RecordState] {
         try await records.foldPendingChanges()
         return try await records.database.read { [records] db in
-            try String.fetchAll(db, sql: "SELECT remoteRecordID FROM remoteRecord ORDER BY 1")
+            try String.fetchAll(db, sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord ORDER BY 1")
                 .compactMap { try records.state(db, of: RecordName($0)) }
         }
     }

@@ -105,7 +105,7 @@ extension VectorFile {
                 guard let state = try store.state(db, of: name) else { continue }
                 outcome.after.append(state)
                 let status = try Int.fetchOne(
-                    db, sql: "SELECT status FROM remoteRecord WHERE remoteRecordID = ?",
+                    db, sql: "SELECT status FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?",
                     arguments: [name.description])
                 switch status {
                 case 0:

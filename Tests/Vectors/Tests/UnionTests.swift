@@ -286,12 +286,14 @@ private struct Side {
         return names
     }
 
-    func forgotten() throws -> Int { try integer("SELECT purgedSequence FROM recordZone WHERE id = 1") }
+    func forgotten() throws -> Int {
+        try integer("SELECT purgedSequence FROM grdb_sync_recordZone WHERE id = 1")
+    }
 
     private func acknowledgedByThird() throws -> Int {
         let peer = try machine.peer(third)
         return try integer(
-            "SELECT acknowledgedSequence FROM peerZone WHERE zone = 1 AND peer = ?", [peer.id])
+            "SELECT acknowledgedSequence FROM grdb_sync_peerZone WHERE zone = 1 AND peer = ?", [peer.id])
     }
 
     private func integer(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {

@@ -122,9 +122,9 @@ extension Household {
     /// The same past the triggers, so that nobody knows before all is compared.
     func changePlayersUnnoticed(_ count: Int) async throws {
         try await database.write { db in
-            try db.execute(sql: "INSERT INTO capturePause (id) VALUES (1)")
+            try db.execute(sql: "INSERT INTO grdb_sync_capturePause (id) VALUES (1)")
             try Self.changePlayers(db, count)
-            try db.execute(sql: "DELETE FROM capturePause")
+            try db.execute(sql: "DELETE FROM grdb_sync_capturePause")
         }
     }
 
@@ -148,7 +148,7 @@ extension Household {
                 let rows = try Row.fetchCursor(
                     db,
                     sql: """
-                        SELECT * FROM remoteRecord JOIN \(table) ON recordName = remoteRecordID ORDER BY remoteRecordID
+                        SELECT * FROM grdb_sync_remoteRecord JOIN \(table) ON recordName = remoteRecordID ORDER BY remoteRecordID
                         """)
                 while try rows.next() != nil {}
             }

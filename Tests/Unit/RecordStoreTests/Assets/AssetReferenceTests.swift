@@ -51,7 +51,9 @@ struct AssetReferenceTests {
 
         var references: [String] {
             get throws {
-                try rows("SELECT recordName, field, lower(hex(hash)), size FROM assetReference ORDER BY 1, 2")
+                try rows(
+                    "SELECT recordName, field, lower(hex(hash)), size FROM grdb_sync_assetReference ORDER BY 1, 2"
+                )
             }
         }
     }
@@ -90,12 +92,12 @@ struct AssetReferenceTests {
             #expect(try album.references == ["Photo|~|2|file|\(first.hash)|1001"])
             try await album.write("DELETE FROM Photo")
             #expect(try album.references == [])
-            #expect(try album.rows("SELECT COUNT(*) FROM assetLeftover") == ["2"])
+            #expect(try album.rows("SELECT COUNT(*) FROM grdb_sync_assetLeftover") == ["2"])
             // A write that is newer than the deletion.
             try await album.write(
                 "INSERT INTO Photo (recordName, small) VALUES ('Photo|~|2', ?)", [second.json])
             #expect(try album.references == ["Photo|~|2|small|\(second.hash)|1002"])
-            #expect(try album.rows("SELECT COUNT(*) FROM assetLeftover") == ["1"])
+            #expect(try album.rows("SELECT COUNT(*) FROM grdb_sync_assetLeftover") == ["1"])
         }
     }
 
@@ -141,7 +143,7 @@ struct AssetReferenceTests {
             try FileManager.default.removeItem(at: assets.url)
             try await album.write("UPDATE Photo SET title = 'Sea'")
             #expect(assets.isIntact(asset.hash) && assets.isIntact(thumbnail.hash))
-            #expect(try album.rows("SELECT * FROM assetUnstored") == [])
+            #expect(try album.rows("SELECT * FROM grdb_sync_assetUnstored") == [])
         }
     }
 
@@ -160,7 +162,7 @@ struct AssetReferenceTests {
             #expect(try await album.store.assets.wanted(after: 0).list.isEmpty, "its bytes are here")
             try await album.store.assets.storeFiles()
             #expect(assets.isIntact(asset.hash))
-            #expect(try album.rows("SELECT * FROM assetUnstored") == [])
+            #expect(try album.rows("SELECT * FROM grdb_sync_assetUnstored") == [])
         }
     }
 
@@ -204,7 +206,10 @@ struct AssetReferenceTests {
                 "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [asset.json])
             let before = try album.references
             try await album.database.write { db in
-                try db.execute(sql: "DELETE FROM assetReference; UPDATE recordZone SET recordCount = 7")
+                try db.execute(
+                    sql:
+                        "DELETE FROM grdb_sync_assetReference; UPDATE grdb_sync_recordZone SET recordCount = 7"
+                )
             }
             try await album.store.database.write { [store = album.store] in _ = try store.upkeep.repair($0) }
             #expect(try album.references == before)
@@ -255,7 +260,7 @@ struct AssetReferenceTests {
             try await album.write("UPDATE Photo SET file = ?", [asset.json])
             #expect(try await wanted(after: last) == [asset.size])
             #expect(try album.references == ["Photo|~|1|file|\(asset.hash)|\(asset.size)"])
-            #expect(try album.rows("SELECT * FROM assetLeftover") == [])
+            #expect(try album.rows("SELECT * FROM grdb_sync_assetLeftover") == [])
 
             _ = try assets.add(bytes)
             #expect(try await wanted() == [])
@@ -346,7 +351,7 @@ struct AssetReferenceTests {
             #expect(assets.isHere(asset.hash))
             #expect(try await remove(retention: -1000) == 1)
             #expect(!assets.isHere(asset.hash))
-            #expect(try album.rows("SELECT * FROM assetLeftover") == [])
+            #expect(try album.rows("SELECT * FROM grdb_sync_assetLeftover") == [])
         }
     }
 }

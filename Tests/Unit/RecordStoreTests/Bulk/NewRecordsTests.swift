@@ -13,11 +13,11 @@ struct NewRecordsTests: PeerRecords {
         return try
             (tables + [
                 """
-                SELECT remoteRecordID, zone, status, sourcePeer, hex(remoteRecord), fieldNames FROM remoteRecord
-                LEFT JOIN recordShape ON id = unicode(substr(remoteRecord, 3, 1)) ORDER BY remoteRecordID
-                """, "SELECT recordCount, hex(digestSum) FROM recordZone",
-                "SELECT * FROM heldReference ORDER BY recordName, target",
-                "SELECT value FROM syncState WHERE name = 'clock'",
+                SELECT remoteRecordID, zone, status, sourcePeer, hex(remoteRecord), fieldNames FROM grdb_sync_remoteRecord
+                LEFT JOIN grdb_sync_recordShape ON id = unicode(substr(remoteRecord, 3, 1)) ORDER BY remoteRecordID
+                """, "SELECT recordCount, hex(digestSum) FROM grdb_sync_recordZone",
+                "SELECT * FROM grdb_sync_heldReference ORDER BY recordName, target",
+                "SELECT value FROM grdb_sync_syncState WHERE name = 'clock'",
             ]).flatMap(machine.rows)
     }
 
@@ -40,7 +40,8 @@ struct NewRecordsTests: PeerRecords {
 
     /// The numbers of shapes depend on the order in which they came.
     private func contentsWithoutShapes(_ machine: Machine) throws -> [String] {
-        let names = try machine.rows("SELECT remoteRecordID, status, sourcePeer FROM remoteRecord ORDER BY 1")
+        let names = try machine.rows(
+            "SELECT remoteRecordID, status, sourcePeer FROM grdb_sync_remoteRecord ORDER BY 1")
         return try contents(machine).filter { !$0.contains("|1|0|1|") } + names
     }
 
@@ -60,10 +61,12 @@ struct NewRecordsTests: PeerRecords {
         let machine = try Machine("a", number: 1)
         // The second needs the working set: it waits.
         try await apply([[author(1), book(1, by: "Author|~|9"), author(2)]], to: machine)
-        let numbers = try machine.rows("SELECT changeSequence FROM remoteRecord ORDER BY changeSequence")
+        let numbers = try machine.rows(
+            "SELECT changeSequence FROM grdb_sync_remoteRecord ORDER BY changeSequence")
         #expect(numbers == ["1", "2", "3"])
-        #expect(try machine.rows("SELECT DISTINCT changeGroup FROM remoteRecord") == ["1"])
-        #expect(try machine.rows("SELECT value FROM syncState WHERE name = 'lastSequence'") == ["3"])
+        #expect(try machine.rows("SELECT DISTINCT changeGroup FROM grdb_sync_remoteRecord") == ["1"])
+        #expect(
+            try machine.rows("SELECT value FROM grdb_sync_syncState WHERE name = 'lastSequence'") == ["3"])
     }
 
     @Test func valuesComeBackAsTheyWere() async throws {
@@ -104,7 +107,10 @@ struct NewRecordsTests: PeerRecords {
         try await apply(
             [[author(1), book(1, by: "Author|~|1"), bad, book(3, by: "Author|~|1")]], to: machine)
         #expect(try machine.rows("SELECT recordName FROM Book ORDER BY 1") == ["Book|~|1", "Book|~|3"])
-        #expect(try machine.rows("SELECT remoteRecordID FROM remoteRecord WHERE status = 2") == ["Book|~|2"])
+        #expect(
+            try machine.rows("SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE status = 2") == [
+                "Book|~|2"
+            ])
         #expect(try await machine.state("Book|~|2") == bad)
     }
 
@@ -114,7 +120,7 @@ struct NewRecordsTests: PeerRecords {
         let second = try record("Shelf|~|1", ["label": .text("new")], at: later(5))
         try await apply([[first, second]], to: machine)
         #expect(try await machine.state("Shelf|~|1") == second)
-        #expect(try machine.rows("SELECT recordCount FROM recordZone") == ["1"])
+        #expect(try machine.rows("SELECT recordCount FROM grdb_sync_recordZone") == ["1"])
     }
 
     @Test func aChildOfARecordThatWasDeletedOnceIsShownWithIt() async throws {
@@ -129,7 +135,7 @@ struct NewRecordsTests: PeerRecords {
         let machine = try Machine("a", number: 1)
         try await apply([[book(1, by: "Author|~|1")], [author(2)], [author(1)]], to: machine)
         #expect(try machine.rows("SELECT recordName FROM Book") == ["Book|~|1"])
-        #expect(try machine.rows("SELECT recordName FROM heldReference") == [])
+        #expect(try machine.rows("SELECT recordName FROM grdb_sync_heldReference") == [])
     }
 
     @Test func newRecordsDoNotRelyOnAParentThatVanished() async throws {
@@ -137,11 +143,12 @@ struct NewRecordsTests: PeerRecords {
         try await apply([[author(1)]], to: machine)
         try machine.shell(
             """
-            INSERT INTO capturePause (id) VALUES (1); DELETE FROM Author; DELETE FROM capturePause
+            INSERT INTO grdb_sync_capturePause (id) VALUES (1); DELETE FROM Author; DELETE FROM grdb_sync_capturePause
             """)
         try await apply([[book(1, by: "Author|~|1")]], to: machine)
         #expect(
-            try machine.rows("SELECT status FROM remoteRecord WHERE remoteRecordID = 'Book|~|1'") == ["2"])
+            try machine.rows("SELECT status FROM grdb_sync_remoteRecord WHERE remoteRecordID = 'Book|~|1'")
+                == ["2"])
     }
 
     @Test func aDeletionInTheSameBatchHidesTheNewChild() async throws {
@@ -165,7 +172,10 @@ struct NewRecordsTests: PeerRecords {
             ])
         try await apply([[author(1), book(1, by: "Author|~|1"), astray, author(2)]], to: machine)
         #expect(try machine.rows("SELECT recordName FROM Book") == ["Book|~|1"])
-        #expect(try machine.rows("SELECT remoteRecordID FROM remoteRecord WHERE status = 2") == ["Book|~|9"])
+        #expect(
+            try machine.rows("SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE status = 2") == [
+                "Book|~|9"
+            ])
     }
 
     /// An app may not let anybody change a row; what was written to it is synced all the same.
@@ -179,9 +189,9 @@ struct NewRecordsTests: PeerRecords {
             INSERT INTO Author (recordName, name) VALUES ('Author|~|2', 'Free')
             """)
         try await machine.store.foldPendingChanges()
-        #expect(try machine.rows("SELECT COUNT(*) FROM pendingChange") == ["0"])
+        #expect(try machine.rows("SELECT COUNT(*) FROM grdb_sync_pendingChange") == ["0"])
         #expect(
-            try machine.rows("SELECT remoteRecordID, status FROM remoteRecord ORDER BY 1")
+            try machine.rows("SELECT remoteRecordID, status FROM grdb_sync_remoteRecord ORDER BY 1")
                 == ["Author|~|1|2", "Author|~|2|0"])
     }
 

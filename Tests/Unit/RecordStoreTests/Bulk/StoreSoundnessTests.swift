@@ -8,7 +8,7 @@ import Testing
 /// that must be noticed.
 struct StoreSoundnessTests: PeerRecords {
     private func status(_ machine: Machine, _ name: String) throws -> [String] {
-        try machine.rows("SELECT status FROM remoteRecord WHERE remoteRecordID = '\(name)'")
+        try machine.rows("SELECT status FROM grdb_sync_remoteRecord WHERE remoteRecordID = '\(name)'")
     }
 
     private func holds(_ machine: Machine, in zone: ZoneTarget = .default) async throws -> Bool {
@@ -76,7 +76,8 @@ struct StoreSoundnessTests: PeerRecords {
         // The same number goes to a record that was deleted once.
         let author = try record("Author|~|1", ["name": .text("A")], at: later(20), deletion: later(10))
         try await apply([[author]], to: machine, isWhole: false)
-        #expect(try machine.rows("SELECT value FROM syncState WHERE name = 'lastSequence'") == ["1"])
+        #expect(
+            try machine.rows("SELECT value FROM grdb_sync_syncState WHERE name = 'lastSequence'") == ["1"])
         #expect(try await !holds(machine))
     }
 
@@ -89,7 +90,7 @@ struct StoreSoundnessTests: PeerRecords {
         }
         try machine.shell(
             """
-            INSERT INTO remoteRecord (remoteRecordID, zone, status, changeSequence, changeGroup, remoteRecord)
+            INSERT INTO grdb_sync_remoteRecord (remoteRecordID, zone, status, changeSequence, changeGroup, remoteRecord)
             VALUES ('Author|~|9', 1, 1, 1, 1, X'00')
             """)
         #expect(try await !holds(machine))
@@ -111,9 +112,9 @@ struct StoreSoundnessTests: PeerRecords {
         try await apply([[author(1), author(2)]], to: machine, isWhole: false)
         try machine.shell(
             """
-            INSERT INTO capturePause (id) VALUES (1);
+            INSERT INTO grdb_sync_capturePause (id) VALUES (1);
             DELETE FROM Author WHERE recordName = 'Author|~|1';
-            DELETE FROM capturePause
+            DELETE FROM grdb_sync_capturePause
             """)
         #expect(try await holds(machine))
         try await apply(
@@ -131,6 +132,6 @@ struct StoreSoundnessTests: PeerRecords {
         try await apply(
             [[book(1, by: "Author|~|2"), book(2, by: "Author|~|1")], [author(2)]], to: machine)
         #expect(try machine.rows("SELECT recordName FROM Book ORDER BY 1") == ["Book|~|1", "Book|~|2"])
-        #expect(try machine.rows("SELECT * FROM heldReference") == [])
+        #expect(try machine.rows("SELECT * FROM grdb_sync_heldReference") == [])
     }
 }

@@ -7,7 +7,7 @@ import Testing
 /// Where many records come, the triggers that capture writes are switched off, and on again, whatever happens.
 struct TriggerSwitchTests: PeerRecords {
     private func capturedNames(_ machine: Machine) throws -> [String] {
-        try machine.rows("SELECT recordName FROM pendingChange")
+        try machine.rows("SELECT recordName FROM grdb_sync_pendingChange")
     }
 
     /// Looks whether a write by the connection that applied the batches is captured.
@@ -32,7 +32,10 @@ struct TriggerSwitchTests: PeerRecords {
         @Sendable func areTriggersOn(_ db: Database, _ number: Int) throws -> Bool {
             try db.execute(sql: "INSERT INTO Shelf (recordName) VALUES ('Shelf|~|\(number)')")
             return try Bool.fetchOne(
-                db, sql: "SELECT EXISTS (SELECT 1 FROM pendingChange WHERE recordName = 'Shelf|~|\(number)')")!
+                db,
+                sql:
+                    "SELECT EXISTS (SELECT 1 FROM grdb_sync_pendingChange WHERE recordName = 'Shelf|~|\(number)')"
+            )!
         }
         try await machine.store.database.write { db in
             try ApplyingTransaction.run(db, manyRecords: 2) { transaction in

@@ -47,7 +47,7 @@ struct WholeCopyTests {
 
     private var all: [String] {
         get throws {
-            try machine.rows("SELECT remoteRecordID FROM remoteRecord").sorted { left, right in
+            try machine.rows("SELECT remoteRecordID FROM grdb_sync_remoteRecord").sorted { left, right in
                 // Book refers to the others, and Author was listed first.
                 let order = ["Author", "Shelf", "Book", "Loan", "Magazine"]
                 let types = [left, right].map { name in order.firstIndex { name.hasPrefix($0) }! }

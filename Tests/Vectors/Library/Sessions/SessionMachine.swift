@@ -129,10 +129,11 @@ package final class SessionMachine {
             digest.remove(RecordID(state))
             try db.execute(
                 sql: "DELETE FROM \(name.recordType) WHERE recordName = ?", arguments: [record])
-            try db.execute(sql: "DELETE FROM remoteRecord WHERE remoteRecordID = ?", arguments: [record])
-            try db.execute(sql: "DELETE FROM pendingChange")
             try db.execute(
-                sql: "UPDATE recordZone SET recordCount = ?, digestSum = ? WHERE id = 1",
+                sql: "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?", arguments: [record])
+            try db.execute(sql: "DELETE FROM grdb_sync_pendingChange")
+            try db.execute(
+                sql: "UPDATE grdb_sync_recordZone SET recordCount = ?, digestSum = ? WHERE id = 1",
                 arguments: [Int64(bitPattern: digest.count), Data(digest.sumBytes)])
         }
     }

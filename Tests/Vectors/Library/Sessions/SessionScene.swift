@@ -114,7 +114,7 @@ extension SessionMachine {
         let peer = try peer(other)
         return try read { db in
             let generations = try Row.fetchAll(
-                db, sql: "SELECT id, firstSequence FROM storeGeneration ORDER BY firstSequence")
+                db, sql: "SELECT id, firstSequence FROM grdb_sync_storeGeneration ORDER BY firstSequence")
             return [
                 "lastNumber": .decimal(try integer(db, "lastSequence")),
                 "greatestTime": .digits(UInt64(bitPattern: try integer(db, "clock"))),
@@ -129,23 +129,27 @@ extension SessionMachine {
     }
 
     fileprivate func integer(_ db: Database, _ name: String) throws -> Int64 {
-        try Int64.fetchOne(db, sql: "SELECT value FROM syncState WHERE name = ?", arguments: [name]) ?? 0
+        try Int64.fetchOne(db, sql: "SELECT value FROM grdb_sync_syncState WHERE name = ?", arguments: [name])
+            ?? 0
     }
 
     fileprivate func describe(_ db: Database, _ zone: Zone, _ peer: Peer, _ tokens: SessionTokens) throws
         -> JSON
     {
         let row = try Int64.fetchOne(
-            db, sql: "SELECT id FROM recordZone WHERE zoneName = ? AND owner = ?",
+            db, sql: "SELECT id FROM grdb_sync_recordZone WHERE zoneName = ? AND owner = ?",
             arguments: [zone.id.name.description, zone.id.owner.description])
         let link = try Row.fetchOne(
-            db, sql: "SELECT * FROM peerZone WHERE peer = ? AND zone = ?", arguments: [peer.id, row])
+            db, sql: "SELECT * FROM grdb_sync_peerZone WHERE peer = ? AND zone = ?",
+            arguments: [peer.id, row])
         let summary = try PeerZone(store: store, zone: .one(zone), peer: peer).summary(db)
         let refused = try Row.fetchAll(
-            db, sql: "SELECT recordName, reason FROM refusedRecord WHERE peer = ? AND zone = ? ORDER BY 1",
+            db,
+            sql:
+                "SELECT recordName, reason FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? ORDER BY 1",
             arguments: [peer.id, row])
         let forgotten = try Int64.fetchOne(
-            db, sql: "SELECT purgedSequence FROM recordZone WHERE id = ?", arguments: [row])
+            db, sql: "SELECT purgedSequence FROM grdb_sync_recordZone WHERE id = ?", arguments: [row])
         var records: [JSON] = []
         try store.listing.forEachState(db, zone: .one(zone)) { records.append(try describe(db, $0, peer)) }
         return .object(
@@ -171,7 +175,7 @@ extension SessionMachine {
         let row = try Row.fetchOne(
             db,
             sql: """
-                SELECT changeSequence, changeGroup, sourcePeer FROM remoteRecord WHERE remoteRecordID = ?
+                SELECT changeSequence, changeGroup, sourcePeer FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?
                 """, arguments: [state.name.description])
         guard let row else { preconditionFailure("\(state.name) is known, and has no number") }
         return [

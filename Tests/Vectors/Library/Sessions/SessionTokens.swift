@@ -29,7 +29,7 @@ package final class SessionTokens {
     /// Finds the generations that a store has added. This must come before a message that names them.
     package func look(at machine: SessionMachine) throws {
         let generations = try machine.read { db in
-            try Data.fetchAll(db, sql: "SELECT id FROM storeGeneration ORDER BY firstSequence").map(
+            try Data.fetchAll(db, sql: "SELECT id FROM grdb_sync_storeGeneration ORDER BY firstSequence").map(
                 Array.init)
         }
         for generation in generations where names[generation] == nil {

@@ -14,10 +14,10 @@ extension SessionMachine {
         try write { db in
             for zone in content.zones { try fill(db, zone, peer) }
             // The records were merged under numbers of this store's own.
-            try db.execute(sql: "DELETE FROM storeGeneration")
+            try db.execute(sql: "DELETE FROM grdb_sync_storeGeneration")
             for generation in content.generations {
                 try db.execute(
-                    sql: "INSERT INTO storeGeneration (id, firstSequence) VALUES (?, ?)",
+                    sql: "INSERT INTO grdb_sync_storeGeneration (id, firstSequence) VALUES (?, ?)",
                     arguments: [Data(generation.generation.bytes), generation.firstNumber.number])
             }
             for (name, value) in [
@@ -25,7 +25,7 @@ extension SessionMachine {
                 ("clock", Int64(bitPattern: content.greatestTime.number)),
             ] {
                 try db.execute(
-                    sql: "INSERT OR REPLACE INTO syncState (name, value) VALUES (?, ?)",
+                    sql: "INSERT OR REPLACE INTO grdb_sync_syncState (name, value) VALUES (?, ?)",
                     arguments: [name, value])
             }
         }
@@ -43,12 +43,12 @@ extension SessionMachine {
         for record in content.records { try merge(db, record.state.state, zone) }
         let row = try #require(
             try Int64.fetchOne(
-                db, sql: "SELECT id FROM recordZone WHERE zoneName = ? AND owner = ?",
+                db, sql: "SELECT id FROM grdb_sync_recordZone WHERE zoneName = ? AND owner = ?",
                 arguments: [id.name.description, id.owner.description]))
         for record in content.records {
             try db.execute(
                 sql: """
-                    UPDATE remoteRecord SET changeSequence = ?, changeGroup = ?, sourcePeer = ?
+                    UPDATE grdb_sync_remoteRecord SET changeSequence = ?, changeGroup = ?, sourcePeer = ?
                     WHERE remoteRecordID = ?
                     """,
                 arguments: [
@@ -57,11 +57,11 @@ extension SessionMachine {
                 ])
         }
         try db.execute(
-            sql: "UPDATE recordZone SET name = ?, isShared = ?, purgedSequence = ? WHERE id = ?",
+            sql: "UPDATE grdb_sync_recordZone SET name = ?, isShared = ?, purgedSequence = ? WHERE id = ?",
             arguments: [content.calledHere, content.shared, content.forgotten.number, row])
         try db.execute(
             sql: """
-                INSERT OR REPLACE INTO peerZone (peer, zone, acknowledgedSequence, receivedGeneration,
+                INSERT OR REPLACE INTO grdb_sync_peerZone (peer, zone, acknowledgedSequence, receivedGeneration,
                     receivedSequence, receivedHorizon, rights) VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
@@ -71,7 +71,8 @@ extension SessionMachine {
             ])
         for refusal in content.refused {
             try db.execute(
-                sql: "INSERT INTO refusedRecord (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)",
+                sql:
+                    "INSERT INTO grdb_sync_refusedRecord (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)",
                 arguments: [peer.id, row, refusal.name, refusal.reason])
         }
     }
