@@ -2,10 +2,7 @@ import SyncSimulator
 import Testing
 
 /// A bounded number of simulations; `swift run simulate --seeds N` runs any number.
-///
-/// One after the other: all at once they would keep every processor from the tests that wait for something, and have to be
-/// through in a minute.
-@Suite(.serialized) struct SimulatorTests {
+struct SimulatorTests {
     @Test(arguments: 0..<6)
     func whatMustHoldHoldsInEverySimulation(part: UInt64) async throws {
         var total = SimulationCounts()
