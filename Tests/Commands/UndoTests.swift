@@ -324,7 +324,7 @@ import Testing
             try await kitchen.peer("match", "delete", match, "--yes")
             try await study.sync(with: kitchen)
             for machine in [kitchen, study] {
-                #expect(try machine.tables(with: "secret-of-the-kitchen") == ["remoteRecord"])
+                #expect(try machine.tables(with: "secret-of-the-kitchen") == ["grdb_sync_remoteRecord"])
             }
             let steps = try await study.json(
                 [StepLine].self, "record", "delete", match, "--forever", "--yes")
