@@ -46,6 +46,7 @@ let package = Package(
             name: "PeerSync",
             dependencies: [
                 "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),

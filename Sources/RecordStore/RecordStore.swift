@@ -71,6 +71,22 @@ public final class RecordStore: Sendable {
         }
     }
 
+    /// Opens a database for sync of some of its tables, as they are declared there.
+    ///
+    /// - Parameters:
+    ///   - tables: see ``RecordSchema/init(_:tables:)``.
+    ///   - assetDirectory: see ``init(_:schema:replica:assetDirectory:now:)``.
+    ///   - now: see ``init(_:schema:replica:assetDirectory:now:)``.
+    /// - Throws: ``RecordStoreError``, also `invalidSchema`; errors of SQLite.
+    public convenience init(
+        _ database: any DatabaseWriter, tables: [SyncedTable], replica: ReplicaID,
+        assetDirectory: AssetDirectory? = nil, now: (@Sendable () -> Int64)? = nil
+    ) throws {
+        let schema = try database.read { try RecordSchema($0, tables: tables) }
+        try self.init(
+            database, schema: schema, replica: replica, assetDirectory: assetDirectory, now: now)
+    }
+
     /// Refuses a database that a newer version of the engine wrote. Only reads.
     ///
     /// - Throws: ``RecordStoreError`` `newerFormat`, `corrupt`.

@@ -43,6 +43,15 @@ public struct Identity: Sendable {
         return Identity(keyPair: keyPair)
     }
 
+    /// Reads the identity of a database, or writes a new one: in the file beside it whose name has `-identity.key` at its
+    /// end. A database in memory gets a new identity each time.
+    ///
+    /// - Throws: see ``loadOrCreate(at:)``.
+    public static func loadOrCreate(besideDatabase path: String) throws -> Identity {
+        guard !["", ":memory:"].contains(path), !path.hasPrefix("file:") else { return generate() }
+        return try loadOrCreate(at: URL(fileURLWithPath: path + "-identity.key"))
+    }
+
     /// Replaces the identity in a file by a new one. The store beside it becomes a new replica that is paired with
     /// nobody.
     ///

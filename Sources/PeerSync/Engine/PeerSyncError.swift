@@ -37,6 +37,8 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
         public static let pairingBusy = Code(description: "pairingBusy")
         /// Too many attempts to pair have failed; the next one has to wait.
         public static let tooManyAttempts = Code(description: "tooManyAttempts")
+        /// What somebody has typed is no address, or no pairing code.
+        public static let invalidInput = Code(description: "invalidInput")
         /// The other side does not speak this version of the protocol.
         public static let incompatible = Code(description: "incompatible")
         /// The other side does not speak this protocol.

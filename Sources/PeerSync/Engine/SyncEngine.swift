@@ -29,6 +29,8 @@ public final class SyncEngine: Sendable {
     public let identity: Identity
     /// This machine's name on others when they pair with it. At most 64 bytes of UTF-8 are sent.
     public let displayName: String
+    /// The port on which this machine listens, unless the listener has another one.
+    public let port: Int
     /// Shows pairing codes.
     public let pairing = PairingDesk()
 
@@ -50,6 +52,7 @@ public final class SyncEngine: Sendable {
 
     /// - Parameters:
     ///   - app: the same on all machines of an app, and different for every other app.
+    ///   - port: the port on which this machine listens.
     ///   - allowedSkew: how far the stamps of a peer may lie in the future. The engine refuses a peer whose stamps lie
     ///     further ahead, and applies nothing of that batch.
     ///   - logger: takes what helps to find a fault. Events tell what a user should see.
@@ -64,6 +67,7 @@ public final class SyncEngine: Sendable {
     ///     one.
     public init(
         app: AppID, store: RecordStore, identity: Identity, displayName: String,
+        port: Int = SyncEngine.defaultPort,
         allowedSkew: Duration = .milliseconds(StoreClock.defaultAllowedSkew),
         logger: Logger = Logger(label: "PeerSync", factory: { _ in SwiftLogNoOpLogHandler() }),
         metrics: any MetricsFactory = MetricsSystem.factory, words: AppWords = AppWords(),
@@ -75,6 +79,7 @@ public final class SyncEngine: Sendable {
         files = OpenFiles(database: store.database.path)
         self.identity = identity
         self.displayName = displayName
+        self.port = port
         self.allowedSkew = Int64(allowedSkew / .milliseconds(1))
         self.logger = logger
         self.metrics = SyncMetrics(metrics)

@@ -51,7 +51,7 @@ final class KnownPeers: Sendable {
     private func wanted() async throws -> Set<PeerAddress> {
         let peers = Dictionary(grouping: try await engine.store.peers.all(), by: \.address)
         let addresses = peers.filter { $1.allSatisfy { !engine.connections.hasAny(with: $0.id) } }.keys
-        return Set(addresses.compactMap { $0.flatMap(PeerAddress.init) }).subtracting(exceptions)
+        return Set(addresses.compactMap { $0.flatMap { PeerAddress($0) } }).subtracting(exceptions)
     }
 
     /// - Returns: false when this dials the address already.

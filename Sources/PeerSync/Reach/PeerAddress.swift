@@ -7,21 +7,22 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an address as people write it: `kitchen`, `192.168.1.5:7431`, `[fe80::1]:7431`, `::1`.
     ///
-    /// - Returns: nil when the text is no address. Without a port, the port is ``SyncEngine/defaultPort``.
-    public init?(_ text: String) {
+    /// - Parameter defaultPort: the port of an address without one.
+    /// - Returns: nil when the text is no address.
+    public init?(_ text: String, defaultPort: Int = SyncEngine.defaultPort) {
         guard !text.isEmpty else { return nil }
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]") else { return nil }
             let rest = text[text.index(after: end)...]
-            self.init(String(text[text.index(after: text.startIndex)..<end]), rest)
+            self.init(String(text[text.index(after: text.startIndex)..<end]), rest, defaultPort)
             return
         }
         // More than one colon without brackets is an IPv6 address without a port.
         guard let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon else {
-            self.init(text, "")
+            self.init(text, "", defaultPort)
             return
         }
-        self.init(String(text[..<colon]), text[colon...])
+        self.init(String(text[..<colon]), text[colon...], defaultPort)
     }
 
     public init(host: String, port: Int) {
@@ -29,13 +30,13 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    private init?(_ host: String, _ portWithColon: Substring) {
+    private init?(_ host: String, _ portWithColon: Substring, _ defaultPort: Int) {
         guard !host.isEmpty, host.allSatisfy({ !$0.isWhitespace && $0.isASCII || $0.isLetter }) else {
             return nil
         }
         self.host = host
         if portWithColon.isEmpty {
-            port = SyncEngine.defaultPort
+            port = defaultPort
             return
         }
         guard portWithColon.first == ":", let port = Int(portWithColon.dropFirst()),

@@ -15,17 +15,17 @@ public struct SyncListener: Service {
 
     /// - Parameters:
     ///   - host: the address to listen on; `0.0.0.0` and `::` mean all addresses.
-    ///   - port: 0 picks a free port, which the event `listening` names.
+    ///   - port: by default the engine's; 0 picks a free port, which the event `listening` names.
     ///   - dials: machines to connect to meanwhile, and to stay connected with.
     ///   - dialsKnownPeers: whether to connect to paired machines, too, at the addresses where this one has reached
     ///     them before; also to those that are paired later. The listener says nothing when they are not there.
     public init(
-        _ engine: SyncEngine, host: String = "0.0.0.0", port: Int = SyncEngine.defaultPort,
+        _ engine: SyncEngine, host: String = "0.0.0.0", port: Int? = nil,
         dialing dials: [PeerAddress] = [], dialsKnownPeers: Bool = false
     ) {
         self.engine = engine
         self.host = host
-        self.port = port
+        self.port = port ?? engine.port
         self.dials = dials
         self.dialsKnownPeers = dialsKnownPeers
     }

@@ -46,10 +46,7 @@ public struct FieldDefinition: Sendable, Hashable {
             case ("reference", 3...):
                 .reference(
                     to: parts[1],
-                    rule: [.cascade, .deny].first {
-                        parts[2] == $0.foreignKeyAction.replacing(" ", with: "_")
-                    }
-                        ?? .nullify,
+                    rule: DeleteRule(foreignKeyAction: parts[2].replacing("_", with: " ")) ?? .nullify,
                     isRequired: parts.last == "required")
             default: .value
             }

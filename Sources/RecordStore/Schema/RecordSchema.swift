@@ -11,6 +11,15 @@ extension DeleteRule {
         case .deny: "NO ACTION"
         }
     }
+
+    /// The rule whose ``foreignKeyAction`` a table declares; nil if it is another action.
+    init?(foreignKeyAction action: String) {
+        guard let rule = [Self.cascade, .nullify, .deny].first(where: { $0.foreignKeyAction == action })
+        else {
+            return nil
+        }
+        self = rule
+    }
 }
 
 /// The record types that an app syncs. The app passes them to the engine.

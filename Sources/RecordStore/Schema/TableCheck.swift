@@ -12,7 +12,7 @@ enum TableCheck {
             throw RecordStoreError(.tableMismatch, "the database has no table \(type.name)")
         }
         let columns = Dictionary(uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name, $0) })
-        let generated = try generatedColumns(db, type)
+        let generated = try generatedColumns(db, type.name)
         if let name = type.fieldNames.first(where: generated.contains) {
             throw RecordStoreError(
                 .tableMismatch,
@@ -145,7 +145,8 @@ enum TableCheck {
             }
             let declared = foreignKeys.first { $0["from"] == relationship.field }
             let isAlone = foreignKeys.count { $0["id"] == declared?["id"] as Int64? } == 1
-            guard let declared, isAlone, declared["table"] == relationship.target,
+            guard let declared, isAlone,
+                (declared["table"] as String).lowercased() == relationship.target.lowercased(),
                 [nil, target[0].lowercased()].contains((declared["to"] as String?)?.lowercased()),
                 declared["on_delete"] == relationship.rule.foreignKeyAction
             else {
@@ -157,9 +158,9 @@ enum TableCheck {
         }
     }
 
-    private static func generatedColumns(_ db: Database, _ type: RecordType) throws -> Set<String> {
+    static func generatedColumns(_ db: Database, _ table: String) throws -> Set<String> {
         try String.fetchSet(
-            db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", arguments: [type.name])
+            db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", arguments: [table])
     }
 
     /// Refuses a local column that needs a value: other machines send none for it, so the table would refuse every row
@@ -169,7 +170,7 @@ enum TableCheck {
     ) throws {
         let synced = Set(
             key.columns.map(\.name) + [RecordTable.modificationDate] + type.fieldNames)
-        let generated = try generatedColumns(db, type)
+        let generated = try generatedColumns(db, type.name)
         let needy = columns.values.filter {
             $0.isNotNull && ($0.defaultValueSQL ?? "NULL").uppercased() == "NULL" && !synced.contains($0.name)
                 && !generated.contains($0.name)

@@ -1,0 +1,78 @@
+import CoreMetrics
+import Foundation
+import GRDB
+import Logging
+import RecordStore
+import SecureChannel
+import ServiceLifecycle
+import SyncModel
+import SyncProtocol
+
+/// What an app with a database of its own needs.
+extension SyncEngine: Service {
+    /// Creates an engine that syncs some tables of an app's database, as they are declared there. From then on sync
+    /// covers every write to them, by any program.
+    ///
+    /// ```swift
+    /// let sync = try SyncEngine(
+    ///     for: database, app: "org.example.todo", tables: ["TodoList", SyncedTable("Item", local: ["isExpanded"])])
+    /// ```
+    ///
+    /// The identity of this machine is in a file beside the database, see ``Identity/loadOrCreate(besideDatabase:)``.
+    ///
+    /// - Parameters:
+    ///   - tables: a reference leads to one of them.
+    ///   - displayName: by default the name of the host.
+    ///   - assetDirectory: the directory for the files of columns that hold files; it belongs to this database alone.
+    ///   - now: see ``RecordStore/init(_:schema:replica:assetDirectory:now:)``; for tests.
+    /// - Throws: ``RecordStoreError`` when the tables cannot be synced as they are declared; the sentence says how they
+    ///   can. ``PeerSyncError`` when the identity cannot be read or written. Errors of SQLite.
+    public convenience init(
+        for database: any DatabaseWriter, app: AppID, tables: [SyncedTable],
+        displayName: String = ProcessInfo.processInfo.hostName, port: Int = SyncEngine.defaultPort,
+        assetDirectory: AssetDirectory? = nil,
+        logger: Logger = Logger(label: "PeerSync", factory: { _ in SwiftLogNoOpLogHandler() }),
+        metrics: any MetricsFactory = MetricsSystem.factory, words: AppWords = AppWords(),
+        onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in },
+        decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody },
+        now: (@Sendable () -> Int64)? = nil
+    ) throws {
+        let identity = try Identity.loadOrCreate(besideDatabase: database.path)
+        let store = try RecordStore(
+            database, tables: tables, replica: identity.replicaID, assetDirectory: assetDirectory, now: now)
+        self.init(
+            app: app, store: store, identity: identity, displayName: displayName, port: port, logger: logger,
+            metrics: metrics, words: words, onEvent: onEvent, decide: decide)
+    }
+
+    /// Keeps this machine in step with all machines that it is paired with, also with those that are paired later: it
+    /// listens on ``port``, and connects to each where it has reached it before. A machine that is not there is no error.
+    ///
+    /// Runs until the task is cancelled or the service group shuts down.
+    ///
+    /// - Throws: ``PeerSyncError``: `cannotListen`, `switchedOff`, `storeUnusable`.
+    public func run() async throws {
+        try await SyncListener(self, dialsKnownPeers: true).run()
+    }
+
+    /// Shows a pairing code for ``PairingDesk/lifetime``, as `123-456`: a person types it on the other machine. ``run()``
+    /// has to run meanwhile.
+    public func showPairingCode() async -> String { await pairing.show().formatted }
+
+    /// Pairs with a machine that shows a code, and syncs with it once. From then on ``run()`` keeps the two in step.
+    ///
+    /// - Parameters:
+    ///   - address: a name or an IP address, with a port if it is not ``port``.
+    ///   - code: what the other machine shows.
+    /// - Throws: ``PeerSyncError``, `invalidInput` when one of the two is not written as it should be.
+    @discardableResult
+    public func pair(with address: String, code: String) async throws -> SyncReport {
+        guard let peer = PeerAddress(address, defaultPort: port) else {
+            throw PeerSyncError(.invalidInput, "“\(address)” is no address")
+        }
+        guard let code = try? PairingCode(code) else {
+            throw PeerSyncError(.invalidInput, "a pairing code has six digits, as 123-456")
+        }
+        return try await SyncConnector(self, to: peer, code: code).syncOnce()
+    }
+}

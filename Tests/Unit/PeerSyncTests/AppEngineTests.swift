@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import RecordStore
+import TestSupport
+import Testing
+
+@testable import PeerSync
+
+/// An app hands over its database and names its tables, and that is all.
+struct AppEngineTests {
+    private static let sql = """
+        CREATE TABLE Item (id TEXT NOT NULL PRIMARY KEY, title TEXT);
+        CREATE TABLE ItemTag (
+            item TEXT NOT NULL REFERENCES Item ON DELETE CASCADE, tag TEXT NOT NULL, PRIMARY KEY (item, tag));
+        """
+
+    private static func engine(
+        _ name: String, _ database: DatabaseQueue = try! DatabaseQueue(), port: Int = 0
+    ) throws -> (SyncEngine, DatabaseQueue) {
+        try database.write { db in
+            if try !db.tableExists("Item") { try db.execute(sql: sql) }
+        }
+        let engine = try SyncEngine(
+            for: database, app: "org.example.todo", tables: ["Item", "ItemTag"], displayName: name, port: port
+        )
+        engine.deadlines = .unhurried
+        return (engine, database)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func twoAppsPairAndStayInStep() async throws {
+        let (kitchen, first) = try Self.engine("kitchen")
+        let (study, second) = try Self.engine("study")
+        try await first.write { db in
+            try db.execute(
+                sql: "INSERT INTO Item VALUES ('1', 'Cream'); INSERT INTO ItemTag VALUES ('1', 'cold')")
+        }
+        let events = kitchen.events
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await kitchen.run() }
+            let port = try #require(
+                await events.compactMap { if case .listening(_, let port) = $0 { port } else { nil } }
+                    .first { _ in true })
+            let code = await kitchen.showPairingCode()
+            let report = try await study.pair(with: "127.0.0.1:\(port)", code: code)
+            #expect(report.didPair && report.peer == "kitchen")
+            #expect(
+                try await second.read { try String.fetchAll($0, sql: "SELECT tag FROM ItemTag") } == ["cold"])
+            // From now on it finds the other one by itself.
+            group.addTask { try await study.run() }
+            try await second.write { try $0.execute(sql: "UPDATE Item SET title = 'Figs'") }
+            try await eventually("the item", within: .seconds(300)) {
+                try await first.read { try String.fetchAll($0, sql: "SELECT title FROM Item") } == ["Figs"]
+            }
+            group.cancelAll()
+        }
+    }
+
+    @Test(arguments: [("kitchen:0", "123-456"), ("", "123-456"), ("kitchen", "12-3456"), ("kitchen", "")])
+    func whatNobodyCouldMeanIsRefused(address: String, code: String) async throws {
+        let (engine, _) = try Self.engine("study")
+        let error = await #expect(throws: PeerSyncError.self) {
+            try await engine.pair(with: address, code: code)
+        }
+        #expect(error?.code == .invalidInput)
+    }
+
+    @Test func aMachineKeepsItsIdentityBesideTheDatabase() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = folder.appendingPathComponent("todo.sqlite").path
+            let (first, _) = try Self.engine("study", DatabaseQueue(path: path))
+            let (second, _) = try Self.engine("study", DatabaseQueue(path: path))
+            #expect(first.identity.publicKey == second.identity.publicKey)
+            #expect(FileManager.default.fileExists(atPath: path + "-identity.key"))
+            // Another database of the same folder is another machine.
+            let other = folder.appendingPathComponent("other.sqlite").path
+            let (third, _) = try Self.engine("study", DatabaseQueue(path: other))
+            #expect(third.identity.publicKey != first.identity.publicKey)
+        }
+        // Nobody can open a database in memory again.
+        let (one, another) = (try Self.engine("a").0, try Self.engine("b").0)
+        #expect(one.identity.publicKey != another.identity.publicKey)
+    }
+}

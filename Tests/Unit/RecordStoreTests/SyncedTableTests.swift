@@ -1,0 +1,123 @@
+import GRDB
+import RecordStore
+import SyncModel
+import Testing
+
+/// An app names its tables; all else is read from their declarations.
+struct SyncedTableTests {
+    private static let sql = """
+        CREATE TABLE TodoList (id TEXT NOT NULL PRIMARY KEY, title TEXT NOT NULL DEFAULT '', modificationDate TEXT);
+        CREATE TABLE Item (
+            id BLOB NOT NULL PRIMARY KEY,
+            list TEXT NOT NULL REFERENCES TodoList ON DELETE CASCADE,
+            parent BLOB REFERENCES Item (id) ON DELETE SET NULL,
+            owner TEXT REFERENCES person (id),
+            title TEXT, due TEXT, photo BLOB, isExpanded INTEGER,
+            length INTEGER GENERATED ALWAYS AS (length(title)));
+        CREATE TABLE Person (id TEXT NOT NULL PRIMARY KEY, name TEXT);
+        CREATE TABLE Tag (name TEXT NOT NULL PRIMARY KEY);
+        CREATE TABLE ItemTag (
+            item BLOB REFERENCES Item ON DELETE CASCADE, tag TEXT NOT NULL REFERENCES Tag ON DELETE CASCADE,
+            PRIMARY KEY (item, tag));
+        CREATE TABLE Game (bggID INTEGER PRIMARY KEY, title TEXT);
+        """
+
+    private struct Item: TableRecord {}
+
+    private let database: DatabaseQueue
+
+    init() throws {
+        database = try DatabaseQueue()
+        try database.write { try $0.execute(sql: Self.sql) }
+    }
+
+    private func schema(_ tables: [SyncedTable]) throws -> RecordSchema {
+        try database.read { try RecordSchema($0, tables: tables) }
+    }
+
+    @Test func aSchemaIsReadFromTheTables() throws {
+        let tables: [SyncedTable] = [
+            "TodoList", SyncedTable(Item.self, dates: ["due"], files: ["photo"], local: ["isExpanded"]),
+            "Person",
+            "Tag", "ItemTag", SyncedTable("Game", areNumbersShared: true),
+        ]
+        let schema = try schema(tables)
+        let expected = [
+            RecordType("TodoList", [FieldDefinition("title")]),
+            RecordType(
+                "Item",
+                [
+                    FieldDefinition("list", .reference(to: "TodoList", rule: .cascade, isRequired: true)),
+                    FieldDefinition("parent", .reference(to: "Item", rule: .nullify, isRequired: false)),
+                    FieldDefinition("owner", .reference(to: "Person", rule: .deny, isRequired: false)),
+                    FieldDefinition("title"), FieldDefinition("due", .date), FieldDefinition("photo", .asset),
+                ]),
+            RecordType("Person", [FieldDefinition("name")]),
+            RecordType("Tag", [FieldDefinition("name")]),
+            RecordType(
+                "ItemTag",
+                [
+                    FieldDefinition("item", .reference(to: "Item", rule: .cascade, isRequired: true)),
+                    FieldDefinition("tag", .reference(to: "Tag", rule: .cascade, isRequired: true)),
+                ]),
+            RecordType("Game", [FieldDefinition("title")], areNumbersShared: true),
+        ]
+        #expect(schema.types == expected)
+        // The order of the columns is that in which a deletion follows the references.
+        #expect(
+            schema.relationships.map { "\($0.recordType).\($0.field)" }
+                == ["Item.list", "Item.parent", "Item.owner", "ItemTag.item", "ItemTag.tag"])
+    }
+
+    /// What is read can be synced: a store opens with it, and takes in what is there.
+    @Test func whatIsReadIsOpened() async throws {
+        try await database.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO TodoList (id, title) VALUES ('l', 'Food');
+                    INSERT INTO Item (id, list, title) VALUES (x'01', 'l', 'Cream');
+                    INSERT INTO Tag VALUES ('cold'); INSERT INTO ItemTag VALUES (x'01', 'cold');
+                    INSERT INTO Game VALUES (13, 'Catan')
+                    """)
+        }
+        let tables: [SyncedTable] = [
+            "todolist", "Item", "Person", "Tag", "ItemTag",
+            SyncedTable("Game", areNumbersShared: true),
+        ]
+        let store = try RecordStore(database, tables: tables, replica: ReplicaID(rawValue: 1))
+        try await store.foldPendingChanges()
+        let names = try await database.read { db in
+            try String.fetchAll(db, sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord ORDER BY 1")
+        }
+        #expect(names == ["Game|~|13", "ItemTag|~|01,cold", "Item|~|01", "Tag|~|cold", "TodoList|~|l"])
+    }
+
+    @Test(arguments: [
+        ([], "TodoLists", "no table TodoLists"),
+        ([], "Item", "refers to the table TodoList, which is not synced"),
+        (
+            [
+                "CREATE TABLE Other (id TEXT NOT NULL PRIMARY KEY, a BLOB, b TEXT, FOREIGN KEY (a, b) REFERENCES ItemTag)"
+            ],
+            "Other", "Other.a belongs to several foreign keys, or to one of several columns"
+        ),
+        (
+            ["CREATE TABLE Other (id TEXT NOT NULL PRIMARY KEY, tag TEXT REFERENCES Tag ON DELETE RESTRICT)"],
+            "Other", "ON DELETE RESTRICT"
+        ),
+    ])
+    func whatCannotBeSyncedIsNamedWithAWayOut(statements: [String], table: String, part: String) throws {
+        for sql in statements { try database.write { try $0.execute(sql: sql) } }
+        let error = #expect(throws: RecordStoreError.self) {
+            try schema(["Tag", SyncedTable(table)])
+        }
+        #expect(error?.code == .tableMismatch && error?.message.contains(part) == true, "\(error as Any)")
+    }
+
+    @Test func aColumnThatIsNotThereIsNamed() throws {
+        let error = #expect(throws: RecordStoreError.self) {
+            try schema([SyncedTable("TodoList", local: ["isOpen", "title"])])
+        }
+        #expect(error?.message == "the table TodoList has no column isOpen")
+    }
+}
