@@ -2,3 +2,4 @@
 @_exported import RecordStore
 @_exported import SecureChannel
 @_exported import SyncModel
+@_exported import SyncProtocol

@@ -100,15 +100,26 @@ public final class RecordStore: Sendable {
     ///
     /// - Parameter table: the name of the table.
     public static func stopCapturing(_ db: Database, of table: String) throws {
+        try FormatOne.removeTriggers(db, from: table)
         try CaptureTriggers.remove(db, from: table)
     }
 
     /// Removes everything of the engine from a database: its tables, and the triggers on the app's tables. The app's
-    /// tables stay as they are, and so do the files of assets. Close all stores of the database before.
+    /// tables stay as they are, and so do the files of assets. Close all stores of the database before, and drop views of
+    /// your own on the engine's tables.
     ///
     /// The machine then is no longer paired with any other. When the database is opened for sync again, its rows count
     /// as written at that moment.
+    ///
+    /// - Throws: ``RecordStoreError`` `assetUnwritable` while the database holds bytes for which no file could be written
+    ///   yet; open the store with its directory of assets before. Errors of SQLite.
     public static func uninstall(_ db: Database) throws {
+        guard try UnstoredAssets.first(db) == nil else {
+            throw RecordStoreError(
+                .assetUnwritable,
+                "the database holds files that are not in the directory of assets yet, and would lose them: open the store "
+                    + "once more")
+        }
         try MetadataTables.remove(db)
     }
 

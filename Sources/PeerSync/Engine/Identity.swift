@@ -48,8 +48,11 @@ public struct Identity: Sendable {
     ///
     /// - Throws: see ``loadOrCreate(at:)``.
     public static func loadOrCreate(besideDatabase path: String) throws -> Identity {
-        guard !["", ":memory:"].contains(path), !path.hasPrefix("file:") else { return generate() }
-        return try loadOrCreate(at: URL(fileURLWithPath: path + "-identity.key"))
+        guard !["", ":memory:"].contains(path), !path.contains("mode=memory") else { return generate() }
+        // However the path of a database is written, it has one identity.
+        let url = path.hasPrefix("file:") ? URL(string: path) : nil
+        let file = URL(fileURLWithPath: url?.path ?? path).resolvingSymlinksInPath()
+        return try loadOrCreate(at: URL(fileURLWithPath: file.path + "-identity.key"))
     }
 
     /// Replaces the identity in a file by a new one. The store beside it becomes a new replica that is paired with

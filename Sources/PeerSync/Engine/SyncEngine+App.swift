@@ -23,14 +23,16 @@ extension SyncEngine: Service {
     /// - Parameters:
     ///   - tables: a reference leads to one of them.
     ///   - displayName: by default the name of the host.
+    ///   - port: by default ``port(of:)``, so that two apps of a machine do not want the same one; 0 picks a free one.
     ///   - assetDirectory: the directory for the files of columns that hold files; it belongs to this database alone.
     ///   - now: see ``RecordStore/init(_:schema:replica:assetDirectory:now:)``; for tests.
     /// - Throws: ``RecordStoreError`` when the tables cannot be synced as they are declared; the sentence says how they
     ///   can. ``PeerSyncError`` when the identity cannot be read or written. Errors of SQLite.
     public convenience init(
         for database: any DatabaseWriter, app: AppID, tables: [SyncedTable],
-        displayName: String = ProcessInfo.processInfo.hostName, port: Int = SyncEngine.defaultPort,
+        displayName: String = ProcessInfo.processInfo.hostName, port: Int? = nil,
         assetDirectory: AssetDirectory? = nil,
+        allowedSkew: Duration = .milliseconds(StoreClock.defaultAllowedSkew),
         logger: Logger = Logger(label: "PeerSync", factory: { _ in SwiftLogNoOpLogHandler() }),
         metrics: any MetricsFactory = MetricsSystem.factory, words: AppWords = AppWords(),
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in },
@@ -41,8 +43,15 @@ extension SyncEngine: Service {
         let store = try RecordStore(
             database, tables: tables, replica: identity.replicaID, assetDirectory: assetDirectory, now: now)
         self.init(
-            app: app, store: store, identity: identity, displayName: displayName, port: port, logger: logger,
+            app: app, store: store, identity: identity, displayName: displayName,
+            port: port ?? Self.port(of: app),
+            allowedSkew: allowedSkew, logger: logger,
             metrics: metrics, words: words, onEvent: onEvent, decide: decide)
+    }
+
+    /// The port of an app that names none: from 20000 to 29999, the same for an id on all machines.
+    public static func port(of app: AppID) -> Int {
+        20_000 + Int(ReplicaID(hashing: app.description.utf8).rawValue % 10_000)
     }
 
     /// Keeps this machine in step with all machines that it is paired with, also with those that are paired later: it
@@ -62,12 +71,12 @@ extension SyncEngine: Service {
     /// Pairs with a machine that shows a code, and syncs with it once. From then on ``run()`` keeps the two in step.
     ///
     /// - Parameters:
-    ///   - address: a name or an IP address, with a port if it is not ``port``.
+    ///   - address: a name or an IP address, with a port if it is not that of this machine.
     ///   - code: what the other machine shows.
     /// - Throws: ``PeerSyncError``, `invalidInput` when one of the two is not written as it should be.
     @discardableResult
     public func pair(with address: String, code: String) async throws -> SyncReport {
-        guard let peer = PeerAddress(address, defaultPort: port) else {
+        guard let peer = PeerAddress(address, defaultPort: port == 0 ? Self.port(of: app) : port) else {
             throw PeerSyncError(.invalidInput, "“\(address)” is no address")
         }
         guard let code = try? PairingCode(code) else {

@@ -45,6 +45,6 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// The text that ``init(_:)`` reads, with the port.
+    /// The text that ``init(_:defaultPort:)`` reads, with the port.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -9,13 +9,14 @@ import SyncModel
 ///
 /// A fold makes the table when it first needs it. Most stores never do.
 enum UnstoredAssets {
+    static let create = """
+        CREATE TABLE IF NOT EXISTS grdb_sync_assetUnstored (hash BLOB NOT NULL PRIMARY KEY, bytes BLOB NOT NULL);
+        """
+
     /// Keeps the bytes of an asset, and describes it.
     static func keep(_ db: Database, _ bytes: [UInt8]) throws -> Asset {
         let asset = Asset(describing: bytes)
-        try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS grdb_sync_assetUnstored (hash BLOB NOT NULL PRIMARY KEY, bytes BLOB NOT NULL)
-                """)
+        try db.execute(sql: create)
         try db.execute(
             sql: "INSERT OR IGNORE INTO grdb_sync_assetUnstored (hash, bytes) VALUES (?, ?)",
             arguments: [Data(asset.hash.bytes), Data(bytes)])
@@ -24,7 +25,7 @@ enum UnstoredAssets {
 
     /// The first asset that waits for its file.
     static func first(_ db: Database) throws -> (hash: Data, bytes: Data)? {
-        guard try db.tableExists("grdb_sync_assetUnstored") else { return nil }
+        guard try db.hasTable("grdb_sync_assetUnstored") else { return nil }
         return try Row.fetchOne(db, sql: "SELECT hash, bytes FROM grdb_sync_assetUnstored LIMIT 1").map {
             ($0[0], $0[1])
         }
@@ -32,7 +33,7 @@ enum UnstoredAssets {
 
     /// The assets that wait for their files.
     static func hashes(_ db: Database) throws -> Set<AssetHash> {
-        guard try db.tableExists("grdb_sync_assetUnstored") else { return [] }
+        guard try db.hasTable("grdb_sync_assetUnstored") else { return [] }
         let hashes = try Data.fetchAll(db, sql: "SELECT hash FROM grdb_sync_assetUnstored")
         return Set(hashes.compactMap { AssetHash(Array($0)) })
     }

@@ -30,7 +30,7 @@ struct StoreOpening {
 
     /// The key of a table; nil when the database has no table with such a key any more.
     private static func key(of name: String, _ db: Database) throws -> RecordKey? {
-        guard try db.tableExists(name) else { return nil }
+        guard try db.hasTable(name) else { return nil }
         do {
             return try RecordKey(RecordType(name, []), db)
         } catch let error as RecordStoreError where error.code == .tableMismatch {

@@ -2,75 +2,127 @@ import GRDB
 
 /// Stores of format 1, whose tables had everyday names, and how they are brought to format 2.
 enum FormatOne {
+    /// The tables that refer to others come after those.
     private static let tables = [
         "syncState", "recordZone", "remoteRecord", "heldReference", "recordShape", "pendingChange",
         "unsyncedRecord", "capturePause", "storeGeneration", "peer", "peerSession", "pairingAttempt",
         "assetReference", "assetLeftover", "assetWish", "assetUnstored", "refusedRecord", "peerZone",
         "formerPeer",
     ]
-    private static let indexes = [
-        "recordZoneID", "remoteRecordChange", "remoteRecordOffTable", "heldReferenceTarget",
-        "unsyncedRecordZone", "assetReferenceHash",
+
+    /// A column of each of some tables. An app may have a table of such a name, but hardly two with these columns.
+    private static let signs = [
+        ("syncState", "value"), ("recordZone", "digestSum"), ("remoteRecord", "remoteRecordID"),
+        ("pendingChange", "changedColumns"), ("storeGeneration", "firstSequence"),
     ]
 
-    /// Whether a database has a store of format 1, and not only tables of an app that are called like some of its.
+    /// Whether a database has a store of format 1, or what is left of a damaged one.
     static func isPresent(_ db: Database) throws -> Bool {
-        for table in ["syncState", "pendingChange", "remoteRecord", "capturePause"]
-        where try !db.tableExists(table) {
-            return false
-        }
-        let columns = Set(try db.columns(in: "remoteRecord").map(\.name))
-        return columns.isSuperset(of: ["remoteRecordID", "changeSequence"])
+        try signs.filter { try db.hasColumn($1, of: $0) }.count > 1
     }
 
-    /// Gives the tables, indexes and triggers the names of format 2.
+    /// Moves all rows into the tables of format 2, and gives the triggers the names of that.
+    ///
+    /// It renames no table: SQLite would then read all views and triggers of the app, and refuse if one is broken.
     ///
     /// A table `syncState` stays, which says only that the format is 2: otherwise a program that knows format 1 would
     /// take the database for one without a store, and put another one into it.
     ///
     /// - Returns: whether the store was last written under other rules between records.
     static func bringOver(_ db: Database) throws -> Bool {
-        let areRulesNew = try db.tableExists("unsettledRecord")
-        if areRulesNew {
+        try db.execute(sql: MetadataTables.create)
+        for table in tables where try db.hasTable(table) {
+            let new = MetadataTables.prefix + table
+            if table == "assetUnstored" { try db.execute(sql: UnstoredAssets.create) }
+            let columns = try String.fetchAll(
+                db, sql: "SELECT name FROM pragma_table_info(?, 'main')", arguments: [table]
+            ).map(\.quotedDatabaseIdentifier).joined(separator: ", ")
             try db.execute(
-                sql: "DROP TABLE unsettledRecord; ALTER TABLE pendingChange ADD COLUMN formerValues TEXT")
+                sql: """
+                    DELETE FROM \(new);
+                    INSERT INTO \(new) (\(columns)) SELECT \(columns) FROM main.\(table);
+                    DELETE FROM sqlite_sequence WHERE name = '\(new)';
+                    UPDATE sqlite_sequence SET name = '\(new)' WHERE name = '\(table)';
+                    """)
         }
-        // SQLite then writes the new names into the triggers and foreign keys.
-        for table in tables where try db.tableExists(table) {
-            try db.execute(sql: "ALTER TABLE \(table) RENAME TO \(MetadataTables.prefix)\(table)")
+        for (name, sql) in try triggers(db) {
+            try db.execute(sql: "DROP TRIGGER main.\(name.quotedDatabaseIdentifier)")
+            let names = [
+                (name, MetadataTables.prefix + name), ("INTO pendingChange", "INTO grdb_sync_pendingChange"),
+                ("FROM capturePause", "FROM grdb_sync_capturePause"),
+            ]
+            try db.execute(sql: names.reduce(sql) { $0.replacing($1.0, with: $1.1, maxReplacements: 1) })
         }
-        for index in indexes { try rename(db, "INDEX", index) }
-        let triggers = try String.fetchAll(
-            db,
-            sql: """
-                SELECT trigger.name FROM sqlite_master AS trigger
-                JOIN \(MetadataTables.prefix)syncState AS state ON state.name = 'captured:' || tbl_name
-                WHERE type = 'trigger' AND trigger.name GLOB tbl_name || '_capture*'
-                """)
-        for trigger in triggers { try rename(db, "TRIGGER", trigger) }
+        let areRulesNew = try db.hasTable("unsettledRecord")
+        try dropTables(db)
         try db.execute(
             sql: """
-                CREATE TABLE syncState (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-                INSERT INTO syncState (name, value) VALUES ('formatVersion', 2);
+                CREATE TABLE main.syncState (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+                INSERT INTO main.syncState (name, value) VALUES ('formatVersion', 2);
                 """)
         return areRulesNew
     }
 
-    /// Removes the table that keeps programs of format 1 away.
-    static func removeMark(_ db: Database) throws {
-        guard try db.tableExists("syncState"), try !isPresent(db),
-            try Row.fetchAll(db, sql: "SELECT * FROM syncState") == [["name": "formatVersion", "value": 2]]
-        else { return }
-        try db.execute(sql: "DROP TABLE syncState")
+    private static func dropTables(_ db: Database) throws {
+        for table in (tables + ["unsettledRecord"]).reversed() {
+            try db.execute(sql: "DROP TABLE IF EXISTS main.\(table)")
+        }
     }
 
-    /// Makes an index or a trigger anew under its new name.
-    private static func rename(_ db: Database, _ kind: String, _ name: String) throws {
-        let sql = try String.fetchOne(
-            db, sql: "SELECT sql FROM sqlite_master WHERE name = ?", arguments: [name])
-        guard let sql, let old = sql.firstRange(of: name) else { return }
-        let new = sql.replacingCharacters(in: old, with: MetadataTables.prefix + name)
-        try db.execute(sql: "DROP \(kind) \(name.quotedDatabaseIdentifier)")
-        try db.execute(sql: new)
+    /// The triggers that captured writes, with their statements, on whatever table: somebody may have renamed it.
+    private static func triggers(_ db: Database) throws -> [(name: String, sql: String)] {
+        let types = try String.fetchAll(
+            db, sql: "SELECT substr(name, 10) FROM main.syncState WHERE name GLOB 'captured:*'")
+        return try types.flatMap { type in
+            try ["Insert", "Update", "Rename", "Delete"].compactMap { event in
+                let name = "\(type)_capture\(event)"
+                let sql = try String.fetchOne(
+                    db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'trigger' AND name = ?",
+                    arguments: [name])
+                return sql.map { (name, $0) }
+            }
+        }
+    }
+
+    /// Removes the triggers of a table, if the database has a store of format 1.
+    static func removeTriggers(_ db: Database, from table: String) throws {
+        guard try isPresent(db) else { return }
+        for (name, _) in try triggers(db) where name.hasPrefix("\(table)_capture") {
+            try db.execute(sql: "DROP TRIGGER main.\(name.quotedDatabaseIdentifier)")
+        }
+    }
+
+    /// Removes a store of format 1, or the table that keeps programs of format 1 away from a later one.
+    static func remove(_ db: Database) throws {
+        if try isPresent(db) {
+            if try db.hasTable("syncState") {
+                for (name, _) in try triggers(db) {
+                    try db.execute(sql: "DROP TRIGGER main.\(name.quotedDatabaseIdentifier)")
+                }
+            }
+            try dropTables(db)
+        } else if try db.hasColumn("value", of: "syncState"),
+            try Row.fetchAll(db, sql: "SELECT * FROM main.syncState") == [
+                ["name": "formatVersion", "value": 2]
+            ]
+        {
+            try db.execute(sql: "DROP TABLE main.syncState")
+        }
+    }
+}
+
+extension Database {
+    /// Whether the app's database itself has a table. GRDB's own answer may be an old one, and covers attached databases.
+    func hasTable(_ name: String) throws -> Bool {
+        try Bool.fetchOne(
+            self, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",
+            arguments: [name]) == true
+    }
+
+    /// Whether the app's database itself has a table with a column.
+    func hasColumn(_ column: String, of table: String) throws -> Bool {
+        try Bool.fetchOne(
+            self, sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?, 'main') WHERE name = ?)",
+            arguments: [table, column]) == true
     }
 }

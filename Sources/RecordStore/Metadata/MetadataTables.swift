@@ -194,18 +194,17 @@ enum MetadataTables {
     /// - Returns: whether the store was last written under other rules between records.
     static func migrate(_ db: Database) throws -> Bool {
         try checkFormat(db)
-        let isPresent = try db.tableExists("grdb_sync_syncState")
-        let isOld = try !isPresent && FormatOne.isPresent(db)
-        guard !isPresent else { return false }
-        let areRulesNew = try isOld ? FormatOne.bringOver(db) : false
+        guard try !db.hasTable("grdb_sync_syncState") else { return false }
+        let isOld = try FormatOne.isPresent(db)
+        let areRulesNew = try isOld && FormatOne.bringOver(db)
         if !isOld { try db.execute(sql: create) }
         try SyncState.set(db, .formatVersion, formatVersion)
         return areRulesNew
     }
 
-    /// Refuses a store that a newer version wrote, or one from long before the first release. Only reads.
+    /// Refuses a store that a newer version wrote, and a damaged one. Only reads.
     static func checkFormat(_ db: Database) throws {
-        if try db.tableExists("grdb_sync_syncState") {
+        if try db.hasTable("grdb_sync_syncState") {
             try check(db, prefix, isOf: 2...formatVersion)
         } else if try FormatOne.isPresent(db) {
             try check(db, "", isOf: 1...1)
@@ -214,8 +213,11 @@ enum MetadataTables {
 
     /// - Parameter prefix: what the names of the tables begin with.
     private static func check(_ db: Database, _ prefix: String, isOf versions: ClosedRange<Int64>) throws {
-        let version = try Int64.fetchOne(
-            db, sql: "SELECT value FROM \(prefix)syncState WHERE name = 'formatVersion'")
+        let version =
+            try !db.hasColumn("value", of: "\(prefix)syncState")
+            ? nil
+            : Int64.fetchOne(
+                db, sql: "SELECT value FROM main.\(prefix)syncState WHERE name = 'formatVersion'")
         guard let version, version >= versions.lowerBound else {
             throw RecordStoreError(.corrupt, "the store's format version is missing; the file may be damaged")
         }
@@ -225,13 +227,14 @@ enum MetadataTables {
                 "this store was written by a newer version of the program (format \(version); this one knows "
                     + "\(formatVersion)); install the newer version to open it")
         }
-        // The last ones that were added.
-        let columns = [("unsyncedRecord", "zone"), ("formerPeer", "id"), ("peerSession", "start")]
-        let hasAll = try columns.allSatisfy { table, column in
-            try Bool.fetchOne(
-                db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = ?)",
-                arguments: [prefix + table, column]) == true
-        }
+        // Those that triggers and openings need, and the last ones that were added.
+        let columns = [
+            ("recordZone", "digestSum"), ("remoteRecord", "changeSequence"),
+            ("pendingChange", "changedColumns"),
+            ("capturePause", "id"), ("unsyncedRecord", "zone"), ("formerPeer", "id"),
+            ("peerSession", "start"),
+        ]
+        let hasAll = try columns.allSatisfy { try db.hasColumn($1, of: prefix + $0) }
         guard hasAll else {
             throw RecordStoreError(
                 .corrupt,
@@ -240,22 +243,21 @@ enum MetadataTables {
         }
     }
 
-    /// Removes the triggers and tables of the engine.
+    /// Removes the triggers and tables of the engine, also those of a damaged store.
     static func remove(_ db: Database) throws {
-        // Whatever the format, all names then have the prefix.
-        _ = try migrate(db)
-        // The youngest first: a table that refers to another one was made after it.
+        // Whichever of two tables that refer to each other goes first.
+        try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         let objects = try Row.fetchAll(
             db,
             sql: """
-                SELECT type, name FROM sqlite_master WHERE name GLOB ? AND type IN ('trigger', 'table')
-                ORDER BY type = 'table', rowid DESC
+                SELECT type, name FROM main.sqlite_master WHERE name GLOB ? AND type IN ('trigger', 'table')
+                ORDER BY type = 'table'
                 """, arguments: [prefix + "*"])
         for object in objects {
             let (type, name): (String, String) = (object[0], object[1])
-            try db.execute(sql: "DROP \(type) \(name.quotedDatabaseIdentifier)")
+            try db.execute(sql: "DROP \(type) main.\(name.quotedDatabaseIdentifier)")
         }
-        try FormatOne.removeMark(db)
+        try FormatOne.remove(db)
     }
 }
 

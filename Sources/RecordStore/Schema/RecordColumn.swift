@@ -31,6 +31,8 @@ struct RecordColumn: Sendable {
             }
     }
 
+    var isReference: Bool { if case .reference = field.kind { true } else { false } }
+
     // MARK: Reading
 
     /// Reads a value from a column of a statement.

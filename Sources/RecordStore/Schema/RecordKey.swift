@@ -50,7 +50,7 @@ struct RecordKey: Sendable {
 
     /// The columns of a table's primary key; empty when it declares none.
     static func columnNames(_ db: Database, _ table: String) throws -> [String] {
-        guard try db.tableExists(table) else { return [] }
+        guard try db.hasTable(table) else { return [] }
         return try db.columns(in: table).filter { $0.primaryKeyIndex > 0 }
             .sorted { $0.primaryKeyIndex < $1.primaryKeyIndex }.map(\.name)
     }

@@ -85,17 +85,26 @@ public struct RecordSchema: Sendable {
         relationshipsByTarget[target] ?? []
     }
 
+    private static func isName(_ text: String) -> Bool {
+        RecordName.isIdentifier(text.utf8) && text.utf8.count <= 63
+    }
+
     private func validate() throws {
         guard typesByName.count == types.count else {
             throw RecordStoreError(.invalidSchema, "a schema lists each record type once")
         }
         for type in types {
-            let names = [type.name] + type.fieldNames
-            if let bad = names.first(where: { !RecordName.isIdentifier($0.utf8) || $0.utf8.count > 63 }) {
+            if let bad = type.fieldNames.first(where: { !Self.isName($0) }) {
                 throw RecordStoreError(
                     .invalidSchema,
-                    "“\(bad)” cannot name a record type or field: letters, digits and _ only, at most 63 bytes"
-                )
+                    "the column “\(bad)” of \(type.name) cannot be synced: names of fields have letters of ASCII, digits and _, "
+                        + "at most 63; rename it, or leave it out of sync")
+            }
+            guard Self.isName(type.name) else {
+                throw RecordStoreError(
+                    .invalidSchema,
+                    "the table “\(type.name)” cannot be synced: names of record types have letters of ASCII, digits and _, at "
+                        + "most 63; rename it")
             }
             guard (1...RecordType.maximumFieldCount).contains(type.fields.count) else {
                 throw RecordStoreError(

@@ -41,8 +41,8 @@ struct RecordTable {
                 indexInKey: key.columns.firstIndex { $0.name == field.name })
         }
         columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
-        let date = declarations[Self.modificationDate].map(ColumnAffinity.init)
-        modificationDate = date == .text ? Self.modificationDate : nil
+        let hasDate = try db.columns(in: type.name).contains(where: Self.isModificationDate)
+        modificationDate = hasDate ? Self.modificationDate : nil
         selectSQL = """
             SELECT \(Self.list(fieldNames)), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)
             """
@@ -52,6 +52,11 @@ struct RecordTable {
 
     /// The column of text that a table may have for the time of a record's newest write.
     static let modificationDate = "modificationDate"
+
+    /// Whether the engine fills a column.
+    static func isModificationDate(_ column: ColumnInfo) -> Bool {
+        column.name == modificationDate && ColumnAffinity(declaredType: column.type) == .text
+    }
 
     /// Columns for SQL, with commas between them.
     private static func list(_ columns: [String]) -> String {
@@ -151,7 +156,10 @@ struct RecordTable {
         guard let values = key.values(of: state.name) else { return false }
         return columns.allSatisfy { column in
             guard let index = column.indexInKey else { return true }
-            return state.field(column.field.name).map { column.stored($0.value) == values[index] } ?? false
+            // Another version of the app may have no field for this column: its value is in the name. But only the field
+            // says to which record a reference leads.
+            guard let field = state.field(column.field.name) else { return !column.isReference }
+            return column.stored(field.value) == values[index]
         }
     }
 

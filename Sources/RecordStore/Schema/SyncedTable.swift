@@ -10,7 +10,8 @@ import SyncModel
 public struct SyncedTable: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The table's name in the database, which names the record type on all machines.
     public let name: String
-    /// The columns whose texts are moments in ISO 8601. Without this they travel as texts, which takes more room.
+    /// The columns whose texts are moments in ISO 8601, such as `2026-11-23T10:00:00Z`. They travel in a shorter form. Other
+    /// texts, such as those of a `Date` of GRDB, travel as they are, with or without this.
     public let dates: Set<String>
     /// The columns that hold files; see ``FieldDefinition/Kind/asset``.
     public let files: Set<String>
@@ -52,8 +53,9 @@ public struct SyncedTable: Sendable, Hashable, ExpressibleByStringLiteral {
 extension RecordSchema {
     /// Reads the record types from the declarations of an app's tables.
     ///
-    /// A column is a field if it is not generated, not ``SyncedTable/local``, not called `modificationDate`, and not a part
-    /// of the key. A foreign key is a reference, also in the key; it is required if it is NOT NULL.
+    /// A column is a field if it is not generated, not ``SyncedTable/local``, not `modificationDate`, and not a part of the
+    /// key. A foreign key is a reference, also in the key; it is required if it is NOT NULL or in the key. Of a table that
+    /// has nothing but a key, the key is the field.
     ///
     /// - Parameter tables: in the order in which a deletion follows references, see ``relationships``. Within a table,
     ///   the order is that of the columns.
@@ -101,6 +103,38 @@ private struct DeclaredTable {
         if let column = missing.min() {
             throw RecordStoreError(.tableMismatch, "the table \(name) has no column \(column)")
         }
+        try checkOptions()
+    }
+
+    /// Refuses options that would have no effect.
+    private func checkOptions() throws {
+        let listed = Array(table.dates) + table.files + table.local
+        let kept = Set(key + columns.filter(RecordTable.isModificationDate).map(\.name))
+        let references = Set(foreignKeys.map(\.column))
+        for column in listed.sorted() {
+            let reason: String? =
+                if kept.contains(column) {
+                    "it is in the key, or the engine fills it"
+                } else if listed.count(where: { $0 == column }) > 1 {
+                    "it is listed twice"
+                } else if references.contains(column), !table.local.contains(column) {
+                    "it is a reference"
+                } else {
+                    nil
+                }
+            if let reason {
+                throw RecordStoreError(
+                    .invalidSchema, "\(name).\(column) cannot be listed as a date, a file or local: \(reason)"
+                )
+            }
+        }
+        let date = columns.first { $0.name == RecordTable.modificationDate }
+        if let date, !RecordTable.isModificationDate(date), !table.local.contains(date.name) {
+            throw RecordStoreError(
+                .tableMismatch,
+                "\(name).modificationDate is declared \(date.type), and sync keeps a text in a column of that name: declare it "
+                    + "TEXT, or list it as local")
+        }
     }
 
     /// - Parameter tables: those that are synced.
@@ -108,7 +142,7 @@ private struct DeclaredTable {
         var fields: [FieldDefinition] = []
         for column in columns where !table.local.contains(column.name) {
             let reference = try reference(of: column, among: tables)
-            let isKept = column.name == RecordTable.modificationDate || key.contains(column.name)
+            let isKept = RecordTable.isModificationDate(column) || key.contains(column.name)
             guard reference != nil || !isKept else { continue }
             fields.append(FieldDefinition(column.name, reference ?? kind(of: column)))
         }
@@ -133,7 +167,8 @@ private struct DeclaredTable {
             throw RecordStoreError(
                 .tableMismatch,
                 "\(place) belongs to several foreign keys, or to one of several columns: sync follows references of one column, "
-                    + "so keep it local, or give the table \(foreignKey.target) a key of one column")
+                    + "so give the table \(foreignKey.target) a key of one column, or declare it ON DELETE SET NULL and keep it local"
+            )
         }
         let target = tables.first { $0.name.lowercased() == foreignKey.target.lowercased() }?.name
         guard let target else {

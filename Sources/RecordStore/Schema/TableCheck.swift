@@ -11,6 +11,14 @@ enum TableCheck {
         guard exists == true else {
             throw RecordStoreError(.tableMismatch, "the database has no table \(type.name)")
         }
+        let kind = try String.fetchOne(
+            db, sql: "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?",
+            arguments: [type.name])
+        guard kind == "table", !type.name.hasPrefix(MetadataTables.prefix) else {
+            throw RecordStoreError(
+                .tableMismatch,
+                "\(type.name) is no table that can be synced: it is virtual, or one of the engine's")
+        }
         let columns = Dictionary(uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name, $0) })
         let generated = try generatedColumns(db, type.name)
         if let name = type.fieldNames.first(where: generated.contains) {
@@ -46,20 +54,24 @@ enum TableCheck {
                 .tableMismatch,
                 "the column \(type.name).\(column) is a foreign key: list it among the fields as a reference")
         }
-        let other = try Row.fetchAll(
+        let all = try Row.fetchAll(
             db,
             sql: """
-                SELECT own.name, list."from" FROM sqlite_master AS own, pragma_foreign_key_list(own.name) AS list
-                WHERE own.type = 'table' AND list."table" = ? COLLATE NOCASE
-                    AND list.on_delete NOT IN ('CASCADE', 'SET NULL')
-                """, arguments: [type.name]
-        ).first { schema.type($0["name"]) == nil }
-        if let other {
+                SELECT own.name, list."from", list.on_delete
+                FROM sqlite_master AS own, pragma_foreign_key_list(own.name) AS list
+                WHERE own.type = 'table' AND list."table" = ? COLLATE NOCASE AND list.on_delete <> 'SET NULL'
+                """, arguments: [type.name])
+        for row in all {
+            let (table, column, action): (String, String, String) = (row[0], row[1], row[2])
+            // A row of a synced table must not go with a column that sync does not know.
+            let isSynced = schema.type(table) != nil
+            let isReference = schema.type(table)?.references.contains { $0.field == column } == true
+            guard !isReference, isSynced || action != "CASCADE" else { continue }
+            let ways = isSynced ? "SET NULL, or sync the column" : "CASCADE or SET NULL"
             throw RecordStoreError(
                 .tableMismatch,
-                "the column \(other["name"] as String).\(other["from"] as String) refers to \(type.name), and its table is not "
-                    + "synced, so it would keep others from deleting: declare it ON DELETE CASCADE or SET NULL"
-            )
+                "the column \(table).\(column) refers to \(type.name) and is not synced, so it would keep others from deleting "
+                    + "there, or take rows along: declare it ON DELETE \(ways)")
         }
     }
 
@@ -169,11 +181,11 @@ enum TableCheck {
         _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], _ key: RecordKey
     ) throws {
         let synced = Set(
-            key.columns.map(\.name) + [RecordTable.modificationDate] + type.fieldNames)
+            key.columns.map(\.name) + type.fieldNames)
         let generated = try generatedColumns(db, type.name)
         let needy = columns.values.filter {
             $0.isNotNull && ($0.defaultValueSQL ?? "NULL").uppercased() == "NULL" && !synced.contains($0.name)
-                && !generated.contains($0.name)
+                && !generated.contains($0.name) && !RecordTable.isModificationDate($0)
         }.map(\.name).sorted()
         guard let name = needy.first else { return }
         throw RecordStoreError(
@@ -201,7 +213,8 @@ enum TableCheck {
             throw RecordStoreError(
                 .invalidSchema,
                 "\(type.name).\(field) is UNIQUE, which cannot be synced: two machines that are offline may both "
-                    + "choose the same value, and neither could then take the other's record")
+                    + "choose the same value, and neither could then take the other's record: drop UNIQUE, make the column the "
+                    + "key, or leave it out of sync")
         }
     }
 }

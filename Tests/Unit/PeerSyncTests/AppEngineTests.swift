@@ -35,18 +35,26 @@ struct AppEngineTests {
                 sql: "INSERT INTO Item VALUES ('1', 'Cream'); INSERT INTO ItemTag VALUES ('1', 'cold')")
         }
         let events = kitchen.events
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await kitchen.run() }
-            let port = try #require(
+        try await withThrowingTaskGroup(of: Int?.self) { group in
+            group.addTask {
+                try await kitchen.run()
+                return nil
+            }
+            group.addTask {
                 await events.compactMap { if case .listening(_, let port) = $0 { port } else { nil } }
-                    .first { _ in true })
+                    .first { _ in true }
+            }
+            let port = try #require(try await group.next() ?? nil)
             let code = await kitchen.showPairingCode()
             let report = try await study.pair(with: "127.0.0.1:\(port)", code: code)
             #expect(report.didPair && report.peer == "kitchen")
             #expect(
                 try await second.read { try String.fetchAll($0, sql: "SELECT tag FROM ItemTag") } == ["cold"])
             // From now on it finds the other one by itself.
-            group.addTask { try await study.run() }
+            group.addTask {
+                try await study.run()
+                return nil
+            }
             try await second.write { try $0.execute(sql: "UPDATE Item SET title = 'Figs'") }
             try await eventually("the item", within: .seconds(300)) {
                 try await first.read { try String.fetchAll($0, sql: "SELECT title FROM Item") } == ["Figs"]

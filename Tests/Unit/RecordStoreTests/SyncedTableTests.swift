@@ -120,4 +120,66 @@ struct SyncedTableTests {
         }
         #expect(error?.message == "the table TodoList has no column isOpen")
     }
+
+    @Test(arguments: [
+        (SyncedTable("Tag", local: ["name"]), "it is in the key"),
+        (SyncedTable("TodoList", local: ["modificationDate"]), "the engine fills it"),
+        (SyncedTable("TodoList", dates: ["title"], files: ["title"]), "listed twice"),
+        (SyncedTable("Item", dates: ["list"]), "it is a reference"),
+    ])
+    func anOptionWithoutEffectIsRefused(table: SyncedTable, part: String) throws {
+        let error = #expect(throws: RecordStoreError.self) { try schema([table]) }
+        #expect(error?.code == .invalidSchema && error?.message.contains(part) == true, "\(error as Any)")
+    }
+
+    /// Each would make trouble later: rows that nobody can take, or that go unseen.
+    @Test(
+        arguments: [
+            ("id TEXT PRIMARY KEY, title TEXT, modificationDate DATETIME NOT NULL", [], "declare it TEXT"),
+            ("id TEXT PRIMARY KEY, title TEXT, \"due date\" TEXT", [], "the column “due date” of Other"),
+            (
+                "id TEXT PRIMARY KEY, title TEXT, list TEXT REFERENCES TodoList", ["list"],
+                "ON DELETE SET NULL, or sync"
+            ),
+            (
+                "id TEXT PRIMARY KEY, title TEXT, list TEXT REFERENCES TodoList ON DELETE CASCADE", ["list"],
+                "Other.list refers to TodoList and is not synced"
+            ),
+            (
+                "id TEXT PRIMARY KEY, email TEXT UNIQUE", [],
+                "drop UNIQUE, make the column the key, or leave it out"
+            ),
+        ] as [(String, Set<String>, String)])
+    func whatWouldMakeTroubleLaterIsRefused(columns: String, local: Set<String>, part: String) throws {
+        try database.write { try $0.execute(sql: "CREATE TABLE Other (\(columns))") }
+        let error = #expect(throws: RecordStoreError.self) {
+            try RecordStore(
+                database, tables: ["TodoList", SyncedTable("Other", local: local)],
+                replica: ReplicaID(rawValue: 1))
+        }
+        #expect(error?.message.contains(part) == true, "\(error as Any)")
+    }
+
+    @Test(arguments: ["grdb_sync_remoteRecord", "Found"])
+    func whatIsNoTableOfTheAppIsRefused(name: String) throws {
+        try database.write { try $0.execute(sql: "CREATE VIRTUAL TABLE Found USING fts5 (title)") }
+        _ = try RecordStore(database, tables: ["Tag"], replica: ReplicaID(rawValue: 1))
+        #expect(throws: RecordStoreError.self) {
+            try RecordStore(database, tables: [SyncedTable(name)], replica: ReplicaID(rawValue: 1))
+        }
+    }
+
+    /// A table that was nothing but a key gets its first other column on one machine, and the key is no field there.
+    @Test func aKeyIsShownWhetherItIsAFieldOrNot() async throws {
+        let (first, second) = ("CREATE TABLE Tag (name TEXT NOT NULL PRIMARY KEY", ", color TEXT")
+        let old = try Machine("old", number: 1, sql: first + ")", schema: schema(["Tag"]))
+        let new = try Machine(
+            "new", number: 2, sql: first + second + ")",
+            schema: RecordSchema([RecordType("Tag", [FieldDefinition("color")])]))
+        try old.shell("INSERT INTO Tag VALUES ('cold')")
+        try new.shell("INSERT INTO Tag VALUES ('warm', 'red')")
+        try await old.sync(with: new)
+        #expect(try old.rows("SELECT name FROM Tag ORDER BY 1") == ["cold", "warm"])
+        #expect(try new.rows("SELECT * FROM Tag ORDER BY 1") == ["cold|-", "warm|red"])
+    }
 }
