@@ -84,4 +84,24 @@ extension SyncEngine: Service {
         }
         return try await SyncConnector(self, to: peer, code: code).syncOnce()
     }
+
+    /// What the store holds, and how it stands with each paired machine: now, and after each change. Each reader has a
+    /// stream of its own, which ends with an error of SQLite when the database cannot be read.
+    ///
+    /// To observe it together with an app's own values, call ``RecordStore/status(_:)`` in a `ValueObservation`.
+    public var status: AsyncValueObservation<StoreStatus> {
+        ValueObservation.tracking { [store] db in try store.status(db) }.removeDuplicates()
+            .values(in: store.database, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Whether a paired machine still lacks what was last written to a row, also within a `ValueObservation`.
+    ///
+    /// - Parameters:
+    ///   - key: the row's primary key; of a key of several columns all values, in its order.
+    /// - Throws: see ``StoreListing/isPending(_:_:of:)``.
+    public func isPending(
+        _ db: Database, _ key: any DatabaseValueConvertible..., of record: any TableRecord.Type
+    ) throws -> Bool {
+        try store.listing.isPending(db, key, of: record.databaseTableName)
+    }
 }

@@ -47,7 +47,7 @@ struct StoreOpening {
         let left = former.keys.filter { store.tables[$0] == nil }.sorted()
         var journaled: Set<RecordName> = []
         if !left.isEmpty || openings.contains(where: \.hasChanged) {
-            journaled = try journaledNames()
+            journaled = try store.tables.journaledNames(db)
             // The journal is that of the old triggers, so it is folded under the fields of then.
             let before = RecordTables(store.tables, as: former.compactMapValues(\.table))
             _ = try store.folding(Zones.defaultID, in: before).fold(db)
@@ -61,21 +61,6 @@ struct StoreOpening {
         if isLost { try store.upkeep.repair(db) }
         // Others still have the values that went with a column.
         if former.values.contains(where: \.areAnyGone) { try store.upkeep.startOver(db) }
-    }
-
-    /// The names of the records of which the journal has entries.
-    private func journaledNames() throws -> Set<RecordName> {
-        let statement = try db.makeStatement(
-            sql: "SELECT recordType, recordName FROM grdb_sync_pendingChange")
-        let rows = try Row.fetchCursor(statement)
-        var names: Set<RecordName> = []
-        while try rows.next() != nil {
-            guard
-                let (_, name) = store.tables.record(journal: statement.sqliteStatement, type: 0, key: 1)
-            else { continue }
-            names.insert(name)
-        }
-        return names
     }
 
     /// Takes the table of a type out of sync that has left the schema. The store keeps its records for other machines, and

@@ -81,6 +81,39 @@ public struct StoreListing: Sendable {
                     """), arguments: [name.description]) ?? false
     }
 
+    /// Whether a machine that this one is paired with still lacks what was last written to a row.
+    ///
+    /// - Parameters:
+    ///   - key: the values of the row's primary key, in its order.
+    ///   - table: the name of its table.
+    /// - Throws: ``RecordStoreError``: `tableMismatch` when the table is not synced; `noSuchRecord` when no row that is
+    ///   synced can have this key.
+    public func isPending(
+        _ db: Database, _ key: [any DatabaseValueConvertible], of table: String
+    ) throws -> Bool {
+        guard let found = store.tables.all.first(where: { $0.type.name.lowercased() == table.lowercased() })
+        else { throw RecordStoreError(.tableMismatch, "the table \(table) is not synced") }
+        guard key.count == found.key.columns.count,
+            let name = found.key.name(of: key.map { FieldValue($0.databaseValue) })
+        else { throw RecordStoreError(.noSuchRecord, "no row of \(table) that is synced has such a key") }
+        return try isPending(db, name)
+    }
+
+    /// Whether a machine that this one is paired with still lacks the last change of a record.
+    public func isPending(_ db: Database, _ name: RecordName) throws -> Bool {
+        let isMissing = try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (
+                        SELECT 1 FROM grdb_sync_remoteRecord AS known CROSS JOIN grdb_sync_peer AS machine
+                        LEFT JOIN grdb_sync_peerZone AS place ON place.peer = machine.id AND place.zone = known.zone
+                        WHERE remoteRecordID = ? AND changeSequence > COALESCE(acknowledgedSequence, 0)
+                            AND (sourcePeer IS NULL OR sourcePeer <> machine.id)
+                            AND \(Zones.rights("place.rights", in: "known.zone")) > 0)
+                    """), arguments: [name.description])
+        return try isMissing == true || store.tables.journaledNames(db).contains(name)
+    }
+
     /// Passes every live record of a zone to `body`, held ones included, in order of name. It leaves out hidden
     /// records.
     public func forEachLiveState(
@@ -119,5 +152,19 @@ public struct StoreListing: Sendable {
         }
         let canHold = try set.known(name).flatMap { store.tables[name.recordType]?.canHold($0.shown) }
         return canHold == false ? "a table whose keys have such names" : "fields that its table accepts"
+    }
+}
+
+extension FieldValue {
+    /// A value of SQLite.
+    fileprivate init(_ value: DatabaseValue) {
+        self =
+            switch value.storage {
+            case .null: .null
+            case .int64(let integer): .integer(integer)
+            case .double(let real): .real(real)
+            case .string(let text): .text(text)
+            case .blob(let bytes): .blob(Array(bytes))
+            }
     }
 }

@@ -2,7 +2,7 @@ import GRDB
 import SyncModel
 
 /// The content of a store, in numbers.
-public struct StoreStatus: Sendable {
+public struct StoreStatus: Sendable, Equatable {
     /// The number of records in each type's table.
     public let records: [String: Int]
     /// The number of deletions that the store remembers.
@@ -13,6 +13,8 @@ public struct StoreStatus: Sendable {
     public let held: Int
     /// The number of changes that at least one paired machine has not acknowledged, or that sync has not folded yet.
     public let pending: Int
+    /// The number of changes that each paired machine has not acknowledged, by its name.
+    public let pendingByPeer: [String: Int]
     /// The digest of the default zone's live records.
     public let digest: ZoneDigest
     /// All zones, the default zone first.
@@ -57,6 +59,8 @@ public struct StoreStatus: Sendable {
                     "SELECT COUNT(*) FROM (SELECT DISTINCT recordType, recordName FROM grdb_sync_pendingChange)"
             )
             ?? 0
-        pending = try journal + (peers.map { try PeerTable.behind(db, $0) }.max() ?? 0)
+        pendingByPeer = try Dictionary(
+            uniqueKeysWithValues: peers.map { ($0.name, try PeerTable.behind(db, $0)) })
+        pending = journal + (pendingByPeer.values.max() ?? 0)
     }
 }

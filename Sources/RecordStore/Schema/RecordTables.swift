@@ -67,6 +67,20 @@ struct RecordTables: Sendable {
         return (table, name)
     }
 
+    /// The names of the records of which the journal has entries.
+    func journaledNames(_ db: Database) throws -> Set<RecordName> {
+        let statement = try db.cachedStatement(
+            sql: "SELECT recordType, recordName FROM grdb_sync_pendingChange")
+        let rows = try Row.fetchCursor(statement)
+        var names: Set<RecordName> = []
+        while try rows.next() != nil {
+            if let (_, name) = record(journal: statement.sqliteStatement, type: 0, key: 1) {
+                names.insert(name)
+            }
+        }
+        return names
+    }
+
     /// Lets this transaction write rows before the rows that they refer to.
     ///
     /// It uses the pragma only when it must: SQLite then compiles every statement anew, which costs a small transaction

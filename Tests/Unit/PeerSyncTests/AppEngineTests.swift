@@ -88,4 +88,46 @@ struct AppEngineTests {
         let (one, another) = (try Self.engine("a").0, try Self.engine("b").0)
         #expect(one.identity.publicKey != another.identity.publicKey)
     }
+
+    private struct Item: TableRecord { static let databaseTableName = "item" }
+    private struct ItemTag: TableRecord {}
+    private struct Elsewhere: TableRecord {}
+
+    @Test(.timeLimit(.minutes(5))) func theStatusTellsWhatWaits() async throws {
+        let (kitchen, first) = try Self.engine("kitchen")
+        let (study, second) = try Self.engine("study")
+        let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+        try await connector.syncOnce()
+        var statuses = study.status.makeAsyncIterator()
+        var status = try await statuses.next()
+        #expect(status?.pendingByPeer == ["kitchen": 0] && status?.pending == 0)
+        try await second.write { db in
+            try db.execute(
+                sql: "INSERT INTO Item VALUES ('1', 'Cream'); INSERT INTO ItemTag VALUES ('1', 'cold')")
+        }
+        while status?.pending != 2 { status = try await statuses.next() }
+        #expect(try await second.read { try study.isPending($0, "1", of: Item.self) })
+        #expect(try await second.read { try study.isPending($0, "1", "cold", of: ItemTag.self) })
+        #expect(try await !second.read { try study.isPending($0, "2", of: Item.self) })
+        try await connector.syncOnce()
+        while status?.pendingByPeer != ["kitchen": 0] || status?.pending != 0 {
+            status = try await statuses.next()
+        }
+        for (engine, database) in [(kitchen, first), (study, second)] {
+            #expect(try await !database.read { try engine.isPending($0, "1", of: Item.self) })
+        }
+        #expect(status?.peers.map(\.name) == ["kitchen"] && status?.records == ["Item": 1, "ItemTag": 1])
+        // What a peer has not acknowledged waits also when it was taken in.
+        try await second.write { try $0.execute(sql: "UPDATE Item SET title = 'Figs'") }
+        try await study.store.foldPendingChanges()
+        #expect(try await second.read { try study.isPending($0, "1", of: Item.self) })
+        for key in [["1", "cold"], []] as [[String]] {
+            await #expect(throws: RecordStoreError.self) {
+                try await second.read { try study.store.listing.isPending($0, key, of: "Item") }
+            }
+        }
+        await #expect(throws: RecordStoreError.self) {
+            try await second.read { try study.isPending($0, "1", of: Elsewhere.self) }
+        }
+    }
 }
