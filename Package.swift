@@ -25,19 +25,19 @@ let package = Package(
         ),
         .target(
             name: "CSQLiteConfiguration", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")]),
-        .target(name: "SyncModel", dependencies: ["CSodium"]),
-        .target(name: "SecureChannel", dependencies: ["CSodium"]),
+        .target(name: "PeerSyncModel", dependencies: ["CSodium"]),
+        .target(name: "PeerSyncChannel", dependencies: ["CSodium"]),
         .target(
-            name: "SyncProtocol",
+            name: "PeerSyncProtocol",
             dependencies: [
-                "SyncModel", "SecureChannel", .product(name: "NIOCore", package: "swift-nio"),
+                "PeerSyncModel", "PeerSyncChannel", .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
-        .target(name: "MergeRules", dependencies: ["SyncModel"]),
+        .target(name: "PeerSyncRules", dependencies: ["PeerSyncModel"]),
         .target(
-            name: "RecordStore",
+            name: "PeerSyncStore",
             dependencies: [
-                "SyncModel", "MergeRules", "CSQLiteConfiguration",
+                "PeerSyncModel", "PeerSyncRules", "CSQLiteConfiguration",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
@@ -45,7 +45,7 @@ let package = Package(
         .target(
             name: "PeerSync",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore",
+                "PeerSyncModel", "PeerSyncChannel", "PeerSyncProtocol", "PeerSyncStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -56,12 +56,13 @@ let package = Package(
         ),
         .target(
             name: "Scorebook",
-            dependencies: ["SyncModel", "RecordStore", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: ["PeerSyncModel", "PeerSyncStore", .product(name: "GRDB", package: "GRDB.swift")]
         ),
         .executableTarget(
             name: "scorebook-peer",
             dependencies: [
-                "Scorebook", "PeerSync", "RecordStore", "SecureChannel", "SyncModel", "SyncProtocol",
+                "Scorebook", "PeerSync", "PeerSyncStore", "PeerSyncChannel", "PeerSyncModel",
+                "PeerSyncProtocol",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -72,12 +73,13 @@ let package = Package(
         ),
         // What the tests share: a clock, a directory, a way to wait, a check that throws, and random numbers that are the same
         // in every run.
-        .target(name: "TestSupport", dependencies: ["SyncModel"], path: "Tests/Support/Shared"),
+        .target(name: "TestSupport", dependencies: ["PeerSyncModel"], path: "Tests/Support/Shared"),
         // Files in memory, and how a session exchanges them.
         .target(
             name: "AssetModel",
             dependencies: [
-                "SyncModel", "SyncProtocol", "TestSupport", .product(name: "NIOCore", package: "swift-nio"),
+                "PeerSyncModel", "PeerSyncProtocol", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Support/AssetModel"
         ),
@@ -85,7 +87,8 @@ let package = Package(
         .target(
             name: "SyncSimulator",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "AssetModel", "TestSupport",
+                "PeerSyncModel", "PeerSyncChannel", "PeerSyncProtocol", "PeerSyncStore", "AssetModel",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -102,7 +105,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "RecordStore", "AssetModel", "TestSupport",
+                "PeerSyncModel", "PeerSyncChannel", "PeerSyncProtocol", "PeerSyncStore", "AssetModel",
+                "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Fuzz/Library",
@@ -111,19 +115,21 @@ let package = Package(
         ),
         // Speaks with the test harnesses of other implementations of Negentropy.
         .executableTarget(
-            name: "negentropy-harness", dependencies: ["SyncModel"], path: "Tests/Vectors/NegentropyHarness"),
+            name: "negentropy-harness", dependencies: ["PeerSyncModel"],
+            path: "Tests/Vectors/NegentropyHarness"),
         .testTarget(
-            name: "MergeRulesTests", dependencies: ["MergeRules", "SyncModel"],
+            name: "MergeRulesTests", dependencies: ["PeerSyncRules", "PeerSyncModel"],
             path: "Tests/Unit/MergeRulesTests"),
         .testTarget(
-            name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "TestSupport", "SyncModel"],
+            name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "TestSupport", "PeerSyncModel"],
             path: "Tests/Fuzz/Tests"),
         // What stands in Protocol/vectors: a library, so that the tests hold the files against it and the command writes
         // them.
         .target(
             name: "ProtocolVectors",
             dependencies: [
-                "SyncModel", "SecureChannel", "SyncProtocol", "MergeRules", "RecordStore", "PeerSync",
+                "PeerSyncModel", "PeerSyncChannel", "PeerSyncProtocol", "PeerSyncRules", "PeerSyncStore",
+                "PeerSync",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -135,8 +141,8 @@ let package = Package(
         .testTarget(
             name: "ProtocolVectorTests",
             dependencies: [
-                "ProtocolVectors", "ScriptedPeer", "SecureChannel", "SyncModel", "SyncProtocol",
-                "RecordStore", "PeerSync", "TestSupport",
+                "ProtocolVectors", "ScriptedPeer", "PeerSyncChannel", "PeerSyncModel", "PeerSyncProtocol",
+                "PeerSyncStore", "PeerSync", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ], path: "Tests/Vectors/Tests"),
@@ -144,7 +150,7 @@ let package = Package(
         .target(
             name: "ScriptedPeer",
             dependencies: [
-                "SecureChannel", "SyncProtocol", "PeerSync",
+                "PeerSyncChannel", "PeerSyncProtocol", "PeerSync",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -152,21 +158,21 @@ let package = Package(
         ),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"], path: "Tests/Simulator/Tests"),
         .testTarget(
-            name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"],
+            name: "SyncModelTests", dependencies: ["PeerSyncModel", "TestSupport"],
             path: "Tests/Unit/SyncModelTests"),
         .testTarget(
-            name: "SecureChannelTests", dependencies: ["SecureChannel", "TestSupport"],
+            name: "SecureChannelTests", dependencies: ["PeerSyncChannel", "TestSupport"],
             path: "Tests/Unit/SecureChannelTests"),
         .testTarget(
             name: "SyncProtocolTests",
             dependencies: [
-                "SyncProtocol", "SecureChannel", "SyncModel", "TestSupport",
+                "PeerSyncProtocol", "PeerSyncChannel", "PeerSyncModel", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
             ], path: "Tests/Unit/SyncProtocolTests"),
         .testTarget(
             name: "RecordStoreTests",
             dependencies: [
-                "RecordStore", "SyncModel", "TestSupport",
+                "PeerSyncStore", "PeerSyncModel", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
@@ -174,8 +180,8 @@ let package = Package(
         .testTarget(
             name: "PeerSyncTests",
             dependencies: [
-                "PeerSync", "RecordStore", "Scorebook", "ScriptedPeer", "SecureChannel", "SyncModel",
-                "SyncProtocol",
+                "PeerSync", "PeerSyncStore", "Scorebook", "ScriptedPeer", "PeerSyncChannel", "PeerSyncModel",
+                "PeerSyncProtocol",
                 "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -187,7 +193,7 @@ let package = Package(
         .testTarget(
             name: "ScorebookTests",
             dependencies: [
-                "RecordStore", "Scorebook", "SyncModel", "TestSupport",
+                "PeerSyncStore", "Scorebook", "PeerSyncModel", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/Unit/ScorebookTests",

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import RecordStore
+import PeerSyncStore
 
 /// Opens the database file of a scorebook.
 public enum ScorebookDatabase {

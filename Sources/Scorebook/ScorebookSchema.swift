@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// The seven record types of a scorebook: their tables, and their description for the sync engine.
 ///

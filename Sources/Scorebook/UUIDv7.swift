@@ -1,5 +1,5 @@
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Synchronization
 
 /// A generator of UUIDs of version 7 (RFC 9562). They begin with the time, so names made one after the other lie side

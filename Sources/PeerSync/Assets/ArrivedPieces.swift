@@ -1,7 +1,7 @@
 import NIOCore
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// The bytes of files that have come and wait to be written, as one piece for each file.
 ///

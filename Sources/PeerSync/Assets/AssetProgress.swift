@@ -1,4 +1,4 @@
-import SyncProtocol
+import PeerSyncProtocol
 
 /// The progress of files in one direction of a session.
 public struct AssetProgress: Sendable {

@@ -1,7 +1,7 @@
 import NIOCore
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// Sending: serves the peer's requests, and tells it of files that have come.
 extension AssetSession {

@@ -1,6 +1,6 @@
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 
 extension AssetSession {
     /// Finds the files that records want since the last refresh, and tells the peer how much that is. The peer must

@@ -1,8 +1,8 @@
 import Logging
 import NIOCore
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// The driver of the exchange of assets with one peer: performs the steps of ``AssetReceiver`` and ``AssetSender``.
 ///

@@ -1,6 +1,6 @@
 import Logging
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Synchronization
 
 /// What the sessions of one engine share about files: which have come, which are gone, and which are intact.

@@ -1,6 +1,6 @@
 import Foundation
-import SecureChannel
-import SyncModel
+import PeerSyncChannel
+import PeerSyncModel
 
 /// This machine's identity to others: an X25519 key pair in a file outside the database, so that a copy of the
 /// database does not become a second machine with the same identity.

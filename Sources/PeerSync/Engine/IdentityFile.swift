@@ -1,5 +1,5 @@
 import Foundation
-import SecureChannel
+import PeerSyncChannel
 
 /// The file that holds an identity: a line of text with the secret key in hexadecimal, which only its owner can read.
 ///

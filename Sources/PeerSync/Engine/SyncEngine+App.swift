@@ -2,11 +2,11 @@ import CoreMetrics
 import Foundation
 import GRDB
 import Logging
-import RecordStore
-import SecureChannel
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 import ServiceLifecycle
-import SyncModel
-import SyncProtocol
 
 /// What an app with a database of its own needs.
 extension SyncEngine: Service {

@@ -2,9 +2,9 @@ import CoreMetrics
 import Logging
 import NIOCore
 import NIOPosix
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 import Synchronization
 
 /// The engine that syncs a store with the machines that it is paired with.

@@ -1,8 +1,8 @@
 import Foundation
-import RecordStore
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// An event in the engine that a person may want to see.
 public enum SyncEvent: Sendable {

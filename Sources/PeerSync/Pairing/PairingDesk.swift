@@ -1,5 +1,5 @@
-import SecureChannel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncProtocol
 
 /// The pairing code that this machine shows, and its limits.
 ///

@@ -1,5 +1,5 @@
 import Logging
-import SyncProtocol
+import PeerSyncProtocol
 import Synchronization
 
 /// The answering side of a connection within this process: an engine that answers one connection, as its listener would.

@@ -1,5 +1,5 @@
 import Logging
-import RecordStore
+import PeerSyncStore
 import Synchronization
 
 /// Dials the paired machines at the addresses where this one has reached them before, also those that are paired while

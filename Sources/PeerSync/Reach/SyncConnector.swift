@@ -1,7 +1,7 @@
 import Logging
-import SecureChannel
+import PeerSyncChannel
+import PeerSyncProtocol
 import ServiceLifecycle
-import SyncProtocol
 import Synchronization
 
 /// The end of a connection that a connector makes.

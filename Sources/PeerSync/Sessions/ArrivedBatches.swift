@@ -1,5 +1,5 @@
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 import Synchronization
 
 /// A batch with the hashes of its records, which the reader computes so that the writer need not.

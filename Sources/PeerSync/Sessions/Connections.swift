@@ -1,4 +1,4 @@
-import SyncProtocol
+import PeerSyncProtocol
 import Synchronization
 
 /// The connections of one engine that have said hello. Of two connections that two machines make to each other, it

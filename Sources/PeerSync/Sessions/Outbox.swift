@@ -1,5 +1,5 @@
 import NIOCore
-import SyncProtocol
+import PeerSyncProtocol
 import Synchronization
 
 /// The messages of one session that wait to be sent, in order. Pieces of files wait in a line of their own, and go

@@ -1,5 +1,5 @@
-import RecordStore
-import SyncProtocol
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// Performs the actions that a session's machine asks for.
 extension PeerSession {

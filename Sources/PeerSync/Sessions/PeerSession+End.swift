@@ -1,8 +1,8 @@
 import Logging
 import NIOCore
-import RecordStore
-import SecureChannel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// The end of a session, and its meaning for people.
 extension PeerSession {

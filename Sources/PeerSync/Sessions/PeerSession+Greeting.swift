@@ -1,8 +1,8 @@
 import NIOCore
-import RecordStore
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// The actions until the two sides have agreed: pairing, greeting, and what becomes of the zones.
 extension PeerSession {

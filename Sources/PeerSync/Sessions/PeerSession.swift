@@ -1,7 +1,7 @@
 import NIOCore
-import RecordStore
-import SecureChannel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncProtocol
+import PeerSyncStore
 import Synchronization
 
 /// One connection with one machine, from the first byte to the last: performs the actions that ``Session`` asks for.

@@ -1,7 +1,7 @@
 import NIOCore
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
 
 package typealias ByteChannel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 

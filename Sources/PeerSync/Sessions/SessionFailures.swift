@@ -1,6 +1,6 @@
-import RecordStore
-import SecureChannel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// The meaning of errors for people on either machine. Texts of SQLite, the system and the cipher go only to the log.
 extension PeerSyncError {

@@ -1,4 +1,4 @@
-import SyncProtocol
+import PeerSyncProtocol
 import Synchronization
 
 /// What the user wants to happen once, over however many connections: a second connection must not replace a zone a

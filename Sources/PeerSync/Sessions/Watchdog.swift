@@ -1,5 +1,5 @@
 import NIOCore
-import SyncProtocol
+import PeerSyncProtocol
 import Synchronization
 
 /// A watchdog that closes a connection when an expected message does not come in time, or when the other side does not

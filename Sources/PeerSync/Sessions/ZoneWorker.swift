@@ -1,6 +1,6 @@
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 import Synchronization
 
 /// When to commit a transaction although more batches wait. It keeps other writers waiting this long, and the

@@ -1,4 +1,4 @@
-import RecordStore
+import PeerSyncStore
 import Synchronization
 
 /// A check whether another connection has committed since the last poll. It takes in what the other wrote.

@@ -1,4 +1,4 @@
-import RecordStore
+import PeerSyncStore
 import Synchronization
 
 /// A watch that tells others when the settings of sync have changed: who is paired and where, who may do what, whether

@@ -1,5 +1,5 @@
 import Logging
-import RecordStore
+import PeerSyncStore
 
 /// A watch that tells sessions when the store has changed, whichever process changed it.
 ///

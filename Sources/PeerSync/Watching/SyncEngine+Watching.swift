@@ -1,6 +1,6 @@
 import Foundation
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// The tasks that run beside all sessions, and the copies of the database that protect a user's data.
 extension SyncEngine {

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// Names of records for which a BG Stats export has no UUIDs: the players, scores and locations of its plays.
 ///

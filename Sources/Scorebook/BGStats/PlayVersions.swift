@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// A search for the parts that an older version of a play had, and that the newest version in this store lacks.
 ///

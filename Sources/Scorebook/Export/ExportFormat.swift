@@ -1,5 +1,5 @@
 import Foundation
-import SyncModel
+import PeerSyncModel
 
 /// The scorebook as a JSON file, format “scorebook export”, version 1.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// The content of a file that ``ExportWriter`` wrote.
 struct ScorebookExport: Decodable {

@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// A counter of the changes that a merge of states makes in a store, record by record.
 ///

@@ -1,5 +1,5 @@
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// The result of an import.
 public struct ImportReport: Sendable, Equatable, Encodable {

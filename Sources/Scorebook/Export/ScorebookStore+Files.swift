@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 extension ScorebookStore {
     /// The maximum size of a file, in bytes. A million records have less. Reading a file takes several times its size

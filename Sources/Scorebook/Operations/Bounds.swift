@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// The bounds of values that people type. They catch typing errors; records from elsewhere may hold other values.
 enum Bounds {

@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// A deleted record that can be restored, as a list shows it.
 public struct DeletedListing: RecordListing, Equatable {

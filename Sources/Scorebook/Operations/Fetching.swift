@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 extension ScorebookStore {
     /// Fetches the record of a name that a lookup just found.

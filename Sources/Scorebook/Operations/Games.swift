@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// A game to add.
 public struct NewGame: Sendable {

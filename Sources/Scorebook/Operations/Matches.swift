@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 extension ScorebookStore {
     /// Adds a match with its players, scores and location, to the zone of its game.

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// The changes of an edit to a person.
 public struct PersonEdit: Sendable {

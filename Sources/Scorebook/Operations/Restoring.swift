@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// The records that a restore brought back.
 public struct RestoredRecords: Sendable, Hashable {

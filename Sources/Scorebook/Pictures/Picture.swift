@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// A picture in a scorebook: one of a match, the avatar of a person, or the thumbnail of a game.
 public struct Picture: RecordListing, Equatable {

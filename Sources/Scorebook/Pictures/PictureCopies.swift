@@ -1,6 +1,6 @@
 import Foundation
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// The result of copying the files of pictures from one directory to another.
 public struct PictureCopies: Sendable, Equatable, Encodable {

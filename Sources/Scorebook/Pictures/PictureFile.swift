@@ -1,6 +1,6 @@
 import Foundation
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// Functions for the files of pictures on their way into and out of a scorebook. All calls block.
 public enum PictureFile {

@@ -1,5 +1,5 @@
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// File names for pictures that leave a scorebook.
 ///

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// A file with a picture, and the records that have it.
 public struct PictureUse: Sendable, Equatable, Encodable {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 extension ScorebookStore {
     /// Copies a picture into the scorebook's directory of assets, without a record for it.

@@ -1,5 +1,5 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 
 extension Asset: DatabaseValueConvertible {
     /// The text of ``json``.

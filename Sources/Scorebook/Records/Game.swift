@@ -1,5 +1,5 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 
 /// A game that can be played.
 public struct Game: ScorebookRecord, Equatable {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SyncModel
+import PeerSyncModel
 
 /// One play of a game.
 public struct Match: ScorebookRecord, Equatable {

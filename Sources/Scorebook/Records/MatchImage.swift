@@ -1,5 +1,5 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 
 /// A picture of a match.
 public struct MatchImage: ScorebookRecord, Equatable {

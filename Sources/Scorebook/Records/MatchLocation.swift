@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SyncModel
+import PeerSyncModel
 
 /// The place of a match.
 public struct MatchLocation: ScorebookRecord, Equatable {

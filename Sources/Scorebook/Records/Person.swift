@@ -1,5 +1,5 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 
 /// A person who plays.
 public struct Person: ScorebookRecord, Equatable {

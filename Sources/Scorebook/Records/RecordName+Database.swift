@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 extension RecordName: DatabaseValueConvertible {
     public var databaseValue: DatabaseValue { description.databaseValue }

@@ -1,5 +1,5 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 
 /// One match with its players, scores and location, as `match show` prints it.
 public struct MatchSheet: Sendable, Equatable {

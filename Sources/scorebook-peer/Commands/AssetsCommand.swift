@@ -1,5 +1,5 @@
 import ArgumentParser
-import RecordStore
+import PeerSyncStore
 import Scorebook
 
 struct AssetsCommand: StoreCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 struct ClockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import PeerSync
-import SecureChannel
+import PeerSyncChannel
+import PeerSyncProtocol
 import ServiceLifecycle
-import SyncProtocol
 import Synchronization
 
 struct Connect: SyncingCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import PeerSync
-import RecordStore
+import PeerSyncStore
 
 struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import PeerSyncModel
 import Scorebook
-import SyncModel
 
 struct ImageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import PeerSyncModel
 import Scorebook
-import SyncModel
 
 extension ImageCommand {
     struct Save: ZonedCommand {

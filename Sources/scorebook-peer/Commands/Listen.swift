@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import Logging
 import PeerSync
+import PeerSyncProtocol
 import ServiceLifecycle
-import SyncProtocol
 import UnixSignals
 
 struct Listen: SyncingCommand {

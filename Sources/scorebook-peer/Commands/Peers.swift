@@ -1,5 +1,5 @@
 import ArgumentParser
-import RecordStore
+import PeerSyncStore
 
 struct Peers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

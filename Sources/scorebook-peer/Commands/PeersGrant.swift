@@ -1,6 +1,6 @@
 import ArgumentParser
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 extension ZoneRights: ExpressibleByArgument {
     public init?(argument: String) {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
 import PeerSync
-import RecordStore
+import PeerSyncProtocol
+import PeerSyncStore
 import Scorebook
-import SyncProtocol
 
 struct Reset: SyncingCommand {
     static let makesStore = false

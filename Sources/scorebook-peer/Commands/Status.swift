@@ -1,7 +1,7 @@
 import ArgumentParser
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 
 struct Status: StoreCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import RecordStore
+import PeerSyncStore
 
 struct SyncCommand: StoreCommand {
     static let configuration = CommandConfiguration(

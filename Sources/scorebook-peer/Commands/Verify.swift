@@ -1,9 +1,9 @@
 import ArgumentParser
 import PeerSync
-import RecordStore
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 import Scorebook
-import SyncModel
-import SyncProtocol
 
 struct Verify: SyncingCommand {
     static let makesStore = false

@@ -1,7 +1,7 @@
 import ArgumentParser
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 
 struct ZoneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import PeerSync
-import SecureChannel
+import PeerSyncChannel
 
 extension PeerAddress: ExpressibleByArgument {
     public init?(argument: String) {

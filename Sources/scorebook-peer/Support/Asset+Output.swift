@@ -1,6 +1,6 @@
 import Foundation
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 extension Asset {
     /// As in “IMG_1234.jpg (482 kB, image/jpeg)”.

@@ -1,7 +1,7 @@
 import ArgumentParser
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 
 /// The options of a deletion.
 struct DeletionOptions: ParsableArguments {

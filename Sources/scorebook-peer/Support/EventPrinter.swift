@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
 import PeerSync
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 
 /// A printer of the engine's events: as lines for people, or as one JSON object per line for programs.
 struct EventPrinter: Sendable {

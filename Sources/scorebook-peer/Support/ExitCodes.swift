@@ -3,9 +3,9 @@ import Foundation
 import GRDB
 import NIOCore
 import PeerSync
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 
 /// The exit codes of sysexits.h that this program uses.
 extension ExitCode {

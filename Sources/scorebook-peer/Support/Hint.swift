@@ -1,5 +1,5 @@
 import PeerSync
-import RecordStore
+import PeerSyncStore
 
 /// What people can do about an error of the engine. The engine knows no commands; it says what is wrong, and a code.
 enum Hint {

@@ -1,8 +1,8 @@
 import Foundation
 import PeerSync
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 
 extension OpenStore {
     /// Returns the file of a picture. Fetches a damaged or missing file from a machine that can be reached. Files are

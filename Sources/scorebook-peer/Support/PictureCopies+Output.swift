@@ -1,5 +1,5 @@
+import PeerSyncModel
 import Scorebook
-import SyncModel
 
 extension PictureUse {
     /// As in “IMG_1234.jpg (482 kB, image/jpeg) of SBMatchImage|~|…”.

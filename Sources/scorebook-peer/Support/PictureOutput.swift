@@ -1,7 +1,7 @@
 import Foundation
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 
 /// The number of pictures in a scorebook, for programs and people.
 struct AssetFigures: Encodable {

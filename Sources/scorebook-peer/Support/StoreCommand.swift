@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import GRDB
 import PeerSync
-import RecordStore
+import PeerSyncStore
 import Scorebook
 
 /// The store on which a command works.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import RecordStore
+import PeerSyncStore
 import Scorebook
 import Synchronization
 

@@ -1,8 +1,8 @@
 import Foundation
 import PeerSync
-import RecordStore
+import PeerSyncProtocol
+import PeerSyncStore
 import Scorebook
-import SyncProtocol
 
 /// The questions to the person at the terminal about two scorebooks that meet.
 struct ZoneChooser: Sendable {

@@ -1,6 +1,6 @@
 import NIOCore
-import SecureChannel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncProtocol
 import TestSupport
 
 /// The stream of bytes of a connection: however it is cut, the same comes out of it.

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// Makes records of a few names, stamps and values, so that ties are frequent.
 enum FuzzRecords {

@@ -1,5 +1,5 @@
 import Foundation
-import SyncModel
+import PeerSyncModel
 import TestSupport
 
 /// Inputs to begin with: what stands in the vectors, and what was found before.

@@ -1,7 +1,7 @@
 import NIOCore
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
 import TestSupport
 
 /// Noise against a stranger: one who sends anything, and one who has a key of his own and does everything right but for

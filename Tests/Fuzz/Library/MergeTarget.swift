@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import TestSupport
 
 /// Merging: a join-semilattice, whatever the states are.

@@ -1,5 +1,5 @@
 import NIOCore
-import SyncProtocol
+import PeerSyncProtocol
 import TestSupport
 
 /// Messages: what decodes is encoded again, and comes back the same.

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import TestSupport
 
 /// Reconciliation: a hostile side costs no more than its bytes and the own items, and with an honest one both sides find

@@ -1,4 +1,4 @@
-import SecureChannel
+import PeerSyncChannel
 import TestSupport
 
 /// Pairing: whoever does not know the code gets nowhere, and whoever does only with what was made for this session.

@@ -1,7 +1,7 @@
 import NIOCore
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 import TestSupport
 
 /// Records: the encodings of a batch, of values, of what a store keeps of a record, and of names, dates and assets as text.

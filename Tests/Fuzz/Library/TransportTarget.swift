@@ -1,4 +1,4 @@
-import SecureChannel
+import PeerSyncChannel
 import TestSupport
 
 /// Transport messages: what was sealed opens once and in order, nothing else does, and after that nothing at all.

@@ -1,5 +1,5 @@
 import FuzzTargets
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 

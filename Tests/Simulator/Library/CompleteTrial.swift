@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// All scripts of a length for three machines that begin with the same records. A step changes one of a few records
 /// that depend on each other, on any machine, or lets any two machines run or cut a session.

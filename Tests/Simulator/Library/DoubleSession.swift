@@ -1,4 +1,4 @@
-import SyncProtocol
+import PeerSyncProtocol
 import TestSupport
 
 /// Two sessions of the same two machines at the same time, over a connection each, as two programs on one machine have

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// What must hold of the files of simulated machines.
 enum FileRules {

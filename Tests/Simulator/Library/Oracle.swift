@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// The merge rules written down a second time, as plainly as possible: a function from the states of all machines
 /// together to the records that every machine must show in the end.

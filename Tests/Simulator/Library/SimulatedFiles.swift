@@ -1,7 +1,7 @@
 import AssetModel
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 import TestSupport
 
 /// The files of one side of a simulated session: asks the store what to want and what to give, as the program does.

@@ -1,5 +1,5 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 
 /// The keys of the simulated tables: one of each kind that the table of an app may have. Each type has a small pool of
 /// keys, with a number for each.

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import TestSupport
 
 /// The files that simulated programs give to records: few, so that several records have the same one.

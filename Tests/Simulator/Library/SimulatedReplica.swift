@@ -1,8 +1,8 @@
 import AssetModel
 import GRDB
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 import TestSupport
 
 /// One machine of a simulation: a real store in memory, under a clock of the simulation.

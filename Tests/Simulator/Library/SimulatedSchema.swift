@@ -1,4 +1,4 @@
-import RecordStore
+import PeerSyncStore
 
 /// The schema of the simulated app, in two versions. The second has one more type and one more field.
 ///

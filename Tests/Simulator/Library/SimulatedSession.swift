@@ -1,6 +1,6 @@
 import NIOCore
-import SecureChannel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncProtocol
 import TestSupport
 
 /// A session of two machines after the handshake, over a line that a script may cut. The session, the encoding and the

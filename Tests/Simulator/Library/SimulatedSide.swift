@@ -1,9 +1,9 @@
 import GRDB
 import NIOCore
-import RecordStore
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 import TestSupport
 
 /// One machine of a simulated session: performs the actions that ``Session`` asks for, one at a time.

@@ -1,5 +1,5 @@
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import TestSupport
 
 /// The writes of other programs to a machine's tables: statements drawn from a seed.

@@ -1,7 +1,7 @@
 import GRDB
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// What must always hold.
 extension Simulation {

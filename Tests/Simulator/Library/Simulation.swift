@@ -1,7 +1,7 @@
 import GRDB
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 import TestSupport
 
 /// Runs a script, and checks what must always hold after it and after every complete session.

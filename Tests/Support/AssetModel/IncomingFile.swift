@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// A file that a session is receiving. Nobody else can open it as long as this exists.
 final class IncomingFile {

@@ -1,6 +1,6 @@
 import NIOCore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 import TestSupport
 
 /// Drives the exchange of files with one peer as a session does, with files in memory, and with every point at which a

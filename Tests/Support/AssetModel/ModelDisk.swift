@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// The files of one machine in memory, of which only the length is kept. The sessions of the machine share it, and it
 /// outlives them.

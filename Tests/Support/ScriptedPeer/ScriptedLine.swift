@@ -1,8 +1,8 @@
 import NIOCore
 import NIOPosix
 import PeerSync
-import SecureChannel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncProtocol
 
 /// One end of a connection of this process, after the handshake. A real session is at the other end.
 package struct ScriptedLine {

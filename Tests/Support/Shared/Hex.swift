@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// Bytes that a test or a vector writes in hexadecimal digits.
 package struct Hex: Decodable, Equatable, Sendable {

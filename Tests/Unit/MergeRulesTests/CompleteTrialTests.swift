@@ -1,5 +1,5 @@
-import MergeRules
-import SyncModel
+import PeerSyncModel
+import PeerSyncRules
 import Testing
 
 /// Tries out every schedule of a few operations on three machines: all machines come to the same, and what they show is

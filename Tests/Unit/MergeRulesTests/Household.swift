@@ -1,5 +1,5 @@
-import MergeRules
-import SyncModel
+import PeerSyncModel
+import PeerSyncRules
 
 /// A small set of states, and the rules between them: games, whose matches go with them and may have a venue; notes, which
 /// hang on each other.

@@ -1,5 +1,5 @@
-import MergeRules
-import SyncModel
+import PeerSyncModel
+import PeerSyncRules
 import Testing
 
 /// What is newer than a deletion brings the deleted record back, however far below it stands.

@@ -1,5 +1,5 @@
-import MergeRules
-import SyncModel
+import PeerSyncModel
+import PeerSyncRules
 import Testing
 
 /// What a machine shows of the states that it holds: a deletion hides what is below it, and takes nothing from it.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import RecordStore
+import PeerSyncStore
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 import Synchronization
 import Testing
 

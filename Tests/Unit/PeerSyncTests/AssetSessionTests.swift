@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 
 @testable import PeerSync
-@testable import RecordStore
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
+@testable import PeerSyncStore
 
 /// What a peer that asks for files is told.
 struct AssetSessionTests {

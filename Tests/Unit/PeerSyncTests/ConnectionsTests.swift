@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// Of two connections between two machines that dialled each other one stays; all others stand side by side, up to a number.
 @Suite(.timeLimit(.minutes(5))) struct ConnectionsTests {

@@ -2,7 +2,7 @@ import GRDB
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// A record that sync cannot read any more ends one session, and not the next.
 struct DamagedStoreTests {

@@ -1,8 +1,8 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// Who came to sync once waits for the other side's files, but not for ever.
 struct FileWaitTests {

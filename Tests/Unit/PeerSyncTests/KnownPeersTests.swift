@@ -1,5 +1,5 @@
-import RecordStore
-import SyncProtocol
+import PeerSyncProtocol
+import PeerSyncStore
 import TestSupport
 import Testing
 

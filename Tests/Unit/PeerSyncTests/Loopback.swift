@@ -2,14 +2,14 @@ import Dispatch
 import GRDB
 import NIOCore
 import NIOPosix
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 import Synchronization
 import TestSupport
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// A machine of the test's own process, with a store in memory.
 struct LoopbackMachine {

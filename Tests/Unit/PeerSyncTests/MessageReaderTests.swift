@@ -1,10 +1,10 @@
 import NIOCore
-import SecureChannel
-import SyncModel
+import PeerSyncChannel
+import PeerSyncModel
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// What a message costs while it comes, and afterwards.
 struct MessageReaderTests {

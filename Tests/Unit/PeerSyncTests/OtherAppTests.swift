@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
 @testable import PeerSync

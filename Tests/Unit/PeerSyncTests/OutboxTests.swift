@@ -1,12 +1,12 @@
 import CoreMetrics
 import NIOCore
-import SecureChannel
-import SyncModel
+import PeerSyncChannel
+import PeerSyncModel
 import Synchronization
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// What waits to be sent: records before files, no more than so much, and all of it before the end but for files.
 @Suite(.timeLimit(.minutes(5))) struct OutboxTests {

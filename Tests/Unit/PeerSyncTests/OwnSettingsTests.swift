@@ -1,5 +1,5 @@
 import PeerSync
-import RecordStore
+import PeerSyncStore
 import Synchronization
 import TestSupport
 import Testing

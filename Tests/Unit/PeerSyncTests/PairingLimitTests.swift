@@ -1,9 +1,9 @@
-import SecureChannel
+import PeerSyncChannel
 import TestSupport
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// An address from which pairing has failed too often has to wait; others need not, and a code is left to them.
 struct PairingLimitTests {

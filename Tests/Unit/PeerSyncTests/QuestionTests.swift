@@ -1,6 +1,6 @@
 import GRDB
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 import Testing
 
 @testable import PeerSync

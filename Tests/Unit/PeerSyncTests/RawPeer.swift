@@ -1,11 +1,11 @@
 import NIOCore
 import NIOPosix
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import ScriptedPeer
-import SyncModel
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// A peer that says what the test wants, and reads when the test wants.
 ///

@@ -1,4 +1,4 @@
-import SyncProtocol
+import PeerSyncProtocol
 import Testing
 
 @testable import PeerSync

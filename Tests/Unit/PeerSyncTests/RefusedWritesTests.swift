@@ -1,11 +1,11 @@
 import GRDB
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// What a machine writes that may only read is kept there, told, and taken as soon as it may write.
 @Suite(.timeLimit(.minutes(5))) struct RefusedWritesTests {

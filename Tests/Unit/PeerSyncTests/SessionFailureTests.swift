@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncProtocol
+import PeerSyncProtocol
+import PeerSyncStore
 import Testing
 
 @testable import PeerSync

@@ -1,10 +1,10 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 import Synchronization
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// Batches wait until they are applied, while others come. Whatever comes after them finds them applied.
 struct SettledBatchesTests {

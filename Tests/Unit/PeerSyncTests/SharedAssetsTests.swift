@@ -1,11 +1,11 @@
 import Foundation
 import Logging
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 
 @testable import PeerSync
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// One picture that makes trouble is put aside, and ends nothing.
 struct SharedAssetsTests {

@@ -1,10 +1,10 @@
 import NIOCore
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// A peer that does not read is let go, and costs no more than it may until then.
 struct StalledPeerTests {

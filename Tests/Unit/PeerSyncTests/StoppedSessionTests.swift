@@ -1,7 +1,7 @@
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// A session that was told to end does so, whatever the other side does and whatever still goes on in it.
 struct StoppedSessionTests {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// Strangers keep nobody out, and fill no terminal.
 struct StrangerTests {

@@ -1,13 +1,13 @@
 import Foundation
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// What two machines agree on, and what is done when another session, program or user was faster.
 @Suite(.timeLimit(.minutes(5))) struct ZoneAgreementTests {

@@ -1,8 +1,8 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// Records that were changed together travel in one batch, which is applied in one transaction.
 struct ChangeGroupTests {

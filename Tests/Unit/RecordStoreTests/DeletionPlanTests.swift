@@ -1,6 +1,6 @@
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Testing
 
 /// What goes with a record that several references of one other lead to.

@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// A machine that leaves removes what it shared, and nothing else.
 struct ErasingTests {

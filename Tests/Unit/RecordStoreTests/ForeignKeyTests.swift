@@ -1,6 +1,6 @@
 import Foundation
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Testing
 
 /// Rows come and go in whatever order they were written in, however the tables declare their foreign keys.

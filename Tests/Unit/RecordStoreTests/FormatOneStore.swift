@@ -1,5 +1,5 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 
 /// Stores of format 1, made from those of now: their tables, indexes and triggers had no prefix.
 enum FormatOneStore {

@@ -1,5 +1,5 @@
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Testing
 
 /// Of the rows that are gone, a foreign key's action has taken some along. The others somebody has deleted.

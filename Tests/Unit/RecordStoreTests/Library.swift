@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import TestSupport
 
 /// A small schema of the tests' own: authors, their books, and reviews that may outlive a book's shelf.

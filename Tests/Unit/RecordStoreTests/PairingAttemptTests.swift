@@ -2,7 +2,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// Who has failed to pair too often has to wait, and nobody else has to.
 struct PairingAttemptTests {

@@ -1,7 +1,7 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// What a store keeps of its sessions with peers.
 struct PeerNoteTests {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// What a store says of the machines that it is paired with.
 struct PeerTests {

@@ -1,5 +1,5 @@
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Testing
 
 /// What was held is shown as soon as it can be.

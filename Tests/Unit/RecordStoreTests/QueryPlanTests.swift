@@ -2,7 +2,7 @@ import GRDB
 import Synchronization
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// What every session asks of the store costs what has changed, not what there is.
 struct QueryPlanTests {

@@ -1,5 +1,5 @@
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Testing
 
 /// What becomes of records that a peer has refused.

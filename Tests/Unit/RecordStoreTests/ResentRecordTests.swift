@@ -1,5 +1,5 @@
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Testing
 
 /// A record that a peer has refused is counted until the peer takes it, or has the same.

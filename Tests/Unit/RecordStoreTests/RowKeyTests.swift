@@ -1,9 +1,9 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// Tables with the keys that an app has: a text, a UUID as BLOB, a number from outside, several columns. Rows and
 /// references hold the app's own keys; names of records are made of them at the border.

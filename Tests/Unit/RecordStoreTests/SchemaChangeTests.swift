@@ -1,9 +1,9 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// Migrations: what they do to a table while no trigger watches is taken in when the store is opened again. Each changed
 /// value gets a stamp of its own, which beats what sync knew of the record, and nothing that somebody wrote later.

@@ -1,7 +1,7 @@
 import GRDB
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// The lists of field names that a store has are for its peers to make; only some of them are in memory.
 struct ShapeTableTests {

@@ -1,9 +1,9 @@
 import GRDB
 import GRDBSQLite
-import SyncModel
+import PeerSyncModel
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// What a connection keeps of statements is bounded by the schema, whatever peers send; and what it keeps refers to no memory
 /// that is gone.

@@ -1,10 +1,10 @@
 import Dispatch
 import GRDB
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// A store that was written to past the triggers, or damaged, says exactly what is wrong, and can be mended.
 struct StoreCheckTests {

@@ -1,5 +1,5 @@
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import Testing
 
 /// A row that sync cannot carry stays where it is, is named with the reason, and touches no other record.

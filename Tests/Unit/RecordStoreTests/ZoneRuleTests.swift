@@ -1,8 +1,8 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// What happens in one zone changes nothing in another, whoever may write there.
 struct ZoneRuleTests {

@@ -1,6 +1,6 @@
 import Foundation
+import PeerSyncModel
 import Scorebook
-import SyncModel
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
+import PeerSyncModel
 import Scorebook
-import SyncModel
 import Testing
 
 /// What becomes of a BG Stats export, object by object.

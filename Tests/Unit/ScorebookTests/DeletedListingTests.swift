@@ -1,6 +1,6 @@
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 import Testing
 
 /// What people read of deleted records.

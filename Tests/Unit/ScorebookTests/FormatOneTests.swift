@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 import Testing
 
 /// A scorebook that a program of format 1 has left is brought over, and loses nothing.

@@ -1,7 +1,7 @@
 import Foundation
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 import Testing
 
 /// How people say which record they mean.

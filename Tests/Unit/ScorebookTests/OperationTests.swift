@@ -1,7 +1,7 @@
 import Foundation
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 import Testing
 
 /// Adding, changing, listing and deleting.

@@ -1,5 +1,5 @@
 import Foundation
-import RecordStore
+import PeerSyncStore
 import Scorebook
 import Testing
 

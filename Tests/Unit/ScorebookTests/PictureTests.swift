@@ -1,7 +1,7 @@
 import Foundation
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 import Testing
 
 /// Pictures of matches, persons and games.

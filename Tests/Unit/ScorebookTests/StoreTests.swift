@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncStore
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 import TestSupport
 
 /// What the tests of this target share.

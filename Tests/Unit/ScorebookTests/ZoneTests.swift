@@ -1,7 +1,7 @@
 import Foundation
-import RecordStore
+import PeerSyncModel
+import PeerSyncStore
 import Scorebook
-import SyncModel
 import Testing
 
 /// A scorebook with several zones: what is added, found and listed where.

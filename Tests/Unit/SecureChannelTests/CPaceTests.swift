@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SecureChannel
+@testable import PeerSyncChannel
 
 /// The draft's own values, and the group's borders.
 struct CPaceTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SecureChannel
+@testable import PeerSyncChannel
 
 /// What a handshake does with everything that an honest machine would not send.
 struct NoiseAttackTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SecureChannel
+@testable import PeerSyncChannel
 
 /// The one published session, byte for byte.
 struct NoiseVectorTests {

@@ -1,4 +1,4 @@
-@testable import SecureChannel
+@testable import PeerSyncChannel
 
 /// A handshake between two machines, over a wire on which a test may do as it likes.
 struct NoiseSession {

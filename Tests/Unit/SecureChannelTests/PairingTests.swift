@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SecureChannel
+@testable import PeerSyncChannel
 
 /// Two machines that are about to pair, each with its own view of the code, the channel and the keys.
 struct PairingScene {

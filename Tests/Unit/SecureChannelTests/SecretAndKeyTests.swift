@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SecureChannel
+@testable import PeerSyncChannel
 
 struct SecretBytesTests {
     @Test func secretsAreEqualByContent() {

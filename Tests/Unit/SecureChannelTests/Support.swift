@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SecureChannel
+@testable import PeerSyncChannel
 
 extension Hex {
     var secret: SecretBytes { SecretBytes(copying: bytes) }

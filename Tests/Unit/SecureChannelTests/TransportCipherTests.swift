@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SecureChannel
+@testable import PeerSyncChannel
 
 /// The channel after the handshake: order, limits, and the end at the first failure.
 struct TransportCipherTests {

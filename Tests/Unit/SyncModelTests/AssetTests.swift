@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import SyncModel
+@testable import PeerSyncModel
 
 /// What a record says of a file has one form, and names of files lead nowhere.
 struct AssetTests {

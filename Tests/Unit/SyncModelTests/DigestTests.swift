@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
 /// The order of records does not change a digest; another value does.

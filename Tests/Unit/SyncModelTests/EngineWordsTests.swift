@@ -5,7 +5,7 @@ import Testing
 /// The engine serves any app: its sources have no command of the command line, and no word of a scorebook.
 struct EngineWordsTests {
     private static let targets = [
-        "SyncModel", "SecureChannel", "MergeRules", "SyncProtocol", "RecordStore", "PeerSync",
+        "PeerSyncModel", "PeerSyncChannel", "PeerSyncRules", "PeerSyncProtocol", "PeerSyncStore", "PeerSync",
     ]
 
     /// What stores and the wire hold, so that it stays as it is: one literal in a file.

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
 /// The clock of stamps only grows.

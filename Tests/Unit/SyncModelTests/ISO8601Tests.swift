@@ -1,5 +1,5 @@
 import Foundation
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
 /// The merge of record states is commutative, associative and idempotent, and the stamp decides per field.

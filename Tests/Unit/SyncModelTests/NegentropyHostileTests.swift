@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 

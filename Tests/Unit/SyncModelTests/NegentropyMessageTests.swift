@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SyncModel
+@testable import PeerSyncModel
 
 /// What a message is made of, byte for byte, and that nothing else is taken for one.
 struct NegentropyMessageTests {

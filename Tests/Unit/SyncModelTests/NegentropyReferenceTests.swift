@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
 /// Whole exchanges, as the C++ reference implementation of Negentropy (github.com/hoytech/negentropy) holds them with

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import TestSupport
 
 /// Two sets of items that a seed determines, and what each has that the other lacks.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SyncModel
+@testable import PeerSyncModel
 
 /// Items in memory: their order, their sums, their search.
 struct NegentropyVectorTests {

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
 /// Record names are checked, and read from text.

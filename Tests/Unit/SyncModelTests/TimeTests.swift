@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
 /// Times at the ends of what they can be, and what a clock makes of those it sees.

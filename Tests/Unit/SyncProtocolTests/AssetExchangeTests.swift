@@ -1,9 +1,9 @@
 import NIOCore
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// Two sides that exchange files: everything comes, nothing comes that was not asked for, and what is under way is bounded.
 struct AssetExchangeTests {

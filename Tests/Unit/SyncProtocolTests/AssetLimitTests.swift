@@ -1,8 +1,8 @@
 import NIOCore
-import SyncModel
+import PeerSyncModel
 import Testing
 
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// How many files are open, asked for and owed, and that what was counted is uncounted.
 struct AssetLimitTests {

@@ -1,9 +1,9 @@
 import NIOCore
-import SecureChannel
-import SyncModel
+import PeerSyncChannel
+import PeerSyncModel
 import Testing
 
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// A link from the first byte on: what a stranger may send, and what may come when the handshake is done.
 struct LinkTests {

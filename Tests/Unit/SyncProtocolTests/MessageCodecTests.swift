@@ -1,9 +1,9 @@
 import NIOCore
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// Every message comes back as it went out, and nothing else is taken for one.
 struct MessageCodecTests {

@@ -1,9 +1,9 @@
 import NIOCore
-import SecureChannel
-import SyncModel
+import PeerSyncChannel
+import PeerSyncModel
 import Testing
 
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// What a session does in each of its phases, without a store, a network or a clock.
 struct SessionTests {

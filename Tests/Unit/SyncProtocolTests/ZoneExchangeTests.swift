@@ -1,7 +1,7 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// The exchange of a zone as a table of events and what they bring about.
 struct ZoneExchangeTests {

@@ -1,5 +1,5 @@
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 import Testing
 
 /// What becomes of the default zones of two stores that meet, as a table of what the two offer.

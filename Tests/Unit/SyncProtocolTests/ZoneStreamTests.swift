@@ -1,7 +1,7 @@
-import SyncModel
+import PeerSyncModel
 import Testing
 
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// What an exchange sends and expects, one batch after the other: what is acknowledged by what, how much is on its way, and
 /// when the two may say that they are equal.

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 extension VectorFile {
     /// Ids of records and their sums.

@@ -1,7 +1,7 @@
 import NIOCore
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
 
 /// The keys of the vectors. Everywhere else keys are random.
 package enum VectorKeys {

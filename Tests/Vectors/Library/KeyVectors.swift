@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 extension VectorFile {
     /// Keys of tables, and the suffixes of record names that they become.

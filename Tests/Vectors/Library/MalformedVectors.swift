@@ -1,6 +1,6 @@
 import NIOCore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 
 extension VectorFile {
     /// Messages that a peer must not send, with the error of each.

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 extension VectorFile {
     /// States of one record, and the state that they merge to.

@@ -1,6 +1,6 @@
 import NIOCore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 
 extension VectorFile {
     /// Each type of message.

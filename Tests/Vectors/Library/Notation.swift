@@ -1,7 +1,7 @@
 import NIOCore
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
 
 // How the files of vectors write the protocol's values. Protocol/README.md, “Notation”, explains it to readers.
 

@@ -1,6 +1,6 @@
 import NIOCore
-import SecureChannel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncProtocol
 
 extension VectorFile {
     /// Whole pairings, and messages that end one.

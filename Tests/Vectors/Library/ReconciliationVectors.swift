@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 extension VectorFile {
     /// Conversations in Negentropy.

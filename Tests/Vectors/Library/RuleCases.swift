@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// States that a replica holds, and their consequences by protocol.md 9.2 and 9.3. The result of a new case must come
 /// from that text: a test checks the store against it.

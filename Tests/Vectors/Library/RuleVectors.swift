@@ -1,7 +1,7 @@
 import GRDB
-import MergeRules
-import RecordStore
-import SyncModel
+import PeerSyncModel
+import PeerSyncRules
+import PeerSyncStore
 
 extension VectorFile {
     /// States of several records, and their consequences.

@@ -1,5 +1,5 @@
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 
 /// The tables of protocol.md 7.12: what becomes of two default zones. The results stand here row by row as in that
 /// text. The tests check the code against them.

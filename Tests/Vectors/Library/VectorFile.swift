@@ -1,6 +1,6 @@
 import NIOCore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 
 /// One file of `Protocol/vectors` that this package makes. The other files hold values that others have published, or
 /// that another program has computed; tests only check the code against them.

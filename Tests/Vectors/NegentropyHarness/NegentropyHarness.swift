@@ -1,5 +1,5 @@
 import Foundation
-import SyncModel
+import PeerSyncModel
 
 /// Speaks the line protocol of the test harness of Negentropy's reference implementations, so that theirs and this
 /// one can be set against each other.

@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
+import PeerSyncModel
+import PeerSyncProtocol
 import ProtocolVectors
-import SyncModel
-import SyncProtocol
 import TestSupport
 import Testing
 

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
 import PeerSync
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 import ProtocolVectors
-import RecordStore
-import SecureChannel
-import SyncModel
-import SyncProtocol
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import NIOCore
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
 import ProtocolVectors
-import SecureChannel
-import SyncModel
-import SyncProtocol
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import PeerSync
-import RecordStore
+import PeerSyncStore
 import Scorebook
 
 /// A scorebook for one measurement.

@@ -1,6 +1,6 @@
 import Foundation
 import PeerSync
-import SecureChannel
+import PeerSyncChannel
 import Synchronization
 
 /// A scorebook that listens in this process, on a free port of loopback.

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import PeerSync
+import PeerSyncChannel
 import Scorebook
-import SecureChannel
 import Synchronization
 
 /// One listener in a process of its own, with many paired machines connected, all live: what a connection takes of

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import PeerSync
-import RecordStore
+import PeerSyncStore
 
 /// Pictures of the sizes that telephones make, sent to a scorebook that has none, over loopback: encrypted, held against
 /// their hash on both sides, each made durable.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import GRDB
 import PeerSync
-import SecureChannel
+import PeerSyncChannel
 import Synchronization
 
 /// A machine with a scorebook, in a process of its own: does what each line of its input says, and answers each with a line

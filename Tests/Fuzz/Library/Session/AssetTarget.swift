@@ -1,7 +1,7 @@
 import AssetModel
 import NIOCore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 import TestSupport
 
 /// The exchange of files.

@@ -1,7 +1,7 @@
 import AssetModel
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
 import TestSupport
 
 /// Whole sessions, from the end of the handshake to the goodbyes.

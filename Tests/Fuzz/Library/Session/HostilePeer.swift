@@ -1,7 +1,7 @@
 import AssetModel
 import NIOCore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 
 /// A peer that says anything at any time, but often what fits.
 struct HostilePeer {

@@ -1,5 +1,5 @@
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 import TestSupport
 
 /// What two sides make of each other's hellos: the same.

@@ -1,7 +1,7 @@
 import AssetModel
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
 import TestSupport
 
 /// One machine in memory: whom it is paired with, its zones and files, and what its user says. It outlives its sessions.

@@ -1,7 +1,7 @@
 import AssetModel
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
 import TestSupport
 
 /// Drives a whole session as the program does, from the end of the handshake on, with a machine in memory, and with every

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// What a session asks of a store, for one zone and one peer, in memory: states, their numbers, and tokens.
 ///

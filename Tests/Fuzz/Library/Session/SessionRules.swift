@@ -1,6 +1,6 @@
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
 import TestSupport
 
 /// What must hold of a session, whoever is at the other end: it asks for each thing once and in its turn, tells nothing to

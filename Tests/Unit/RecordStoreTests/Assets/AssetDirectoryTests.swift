@@ -1,10 +1,10 @@
 import Foundation
-import SyncModel
+import PeerSyncModel
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// Files are found by their hash, appear whole or not at all, and go on where they were.
 struct AssetDirectoryTests {

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
-import SyncModel
+import PeerSyncModel
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// A store knows which files its live records have, whoever writes them, and lets go of the others in time.
 struct AssetReferenceTests {

@@ -1,9 +1,9 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 import TestSupport
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// Records that are simply new are written as they come. What is stored must be what the working set would have stored.
 struct NewRecordsTests: PeerRecords {

@@ -1,6 +1,6 @@
-import SyncModel
+import PeerSyncModel
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// Makes records of the tests' library as a peer sends them, and applies them.
 protocol PeerRecords {}

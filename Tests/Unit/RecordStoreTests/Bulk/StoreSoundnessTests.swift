@@ -1,8 +1,8 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// While all records of a store are known to be sound, only the foreign keys look at what new ones refer to. Whatever ends
 /// that must be noticed.

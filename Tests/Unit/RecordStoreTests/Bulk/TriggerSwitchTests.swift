@@ -1,8 +1,8 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// Where many records come, the triggers that capture writes are switched off, and on again, whatever happens.
 struct TriggerSwitchTests: PeerRecords {

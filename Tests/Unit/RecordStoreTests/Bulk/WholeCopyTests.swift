@@ -1,8 +1,8 @@
 import GRDB
-import SyncModel
+import PeerSyncModel
 import Testing
 
-@testable import RecordStore
+@testable import PeerSyncStore
 
 /// A copy of a large zone goes in order of name, and can be cut off anywhere.
 struct WholeCopyTests {

@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 extension VectorFile {
     /// Records that are too large to keep or to send.

@@ -1,5 +1,5 @@
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 
 /// A session of two paired machines over a line that delivers each message at once, in the order of sending. So every
 /// run gives the same session.

@@ -1,8 +1,8 @@
 import PeerSync
-import RecordStore
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// One machine of a recorded session: performs the actions that ``Session`` asks for, one after the other.
 ///

@@ -1,4 +1,4 @@
-import SyncProtocol
+import PeerSyncProtocol
 
 /// What the users of both machines want from a session.
 package struct RecordedWish: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import PeerSync
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 import TestSupport
 
 /// Sessions in which one side has to give up its records: unions 3 and 4 of protocol.md 7.12.

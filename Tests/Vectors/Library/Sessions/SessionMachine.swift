@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 import PeerSync
-import RecordStore
-import SecureChannel
-import SyncModel
-import SyncProtocol
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// One machine of the sessions in sessions.json: a real store in memory, under a clock that stands still.
 package final class SessionMachine {

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
-import RecordStore
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
 
 /// Two machines that meet repeatedly. Any of their sessions can become a vector.
 final class SessionScene {

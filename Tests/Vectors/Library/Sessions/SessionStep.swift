@@ -1,4 +1,4 @@
-import SyncModel
+import PeerSyncModel
 
 /// An event at a machine during a session, at a moment when no message is on its way.
 package struct SessionStep {

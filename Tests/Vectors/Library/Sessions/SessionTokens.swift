@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 
 /// The names of generations in the vectors. Stores draw their generations at random, so the vectors number them in the
 /// order in which the stores add them. Everything else in a token is fixed.

@@ -1,6 +1,6 @@
 import Foundation
-import SyncModel
-import SyncProtocol
+import PeerSyncModel
+import PeerSyncProtocol
 
 extension VectorFile {
     /// The wall clock of all machines in sessions.json.

@@ -1,6 +1,6 @@
 import Foundation
-import SecureChannel
-import SyncModel
+import PeerSyncChannel
+import PeerSyncModel
 import TestSupport
 
 /// What sessions.json holds, as far as a replay needs it.

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
+import PeerSyncModel
+import PeerSyncStore
 import ProtocolVectors
-import RecordStore
-import SyncModel
 import Testing
 
 extension SessionMachine {

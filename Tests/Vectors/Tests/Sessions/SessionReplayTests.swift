@@ -1,15 +1,15 @@
 import Foundation
 import NIOCore
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncStore
 import ProtocolVectors
-import RecordStore
 import ScriptedPeer
-import SecureChannel
-import SyncModel
 import TestSupport
 import Testing
 
 @testable import PeerSync
-@testable import SyncProtocol
+@testable import PeerSyncProtocol
 
 /// Each conversation of sessions.json, played against the session that the program runs: once as the caller, and once as
 /// the listener. The other side says what it says in the file.

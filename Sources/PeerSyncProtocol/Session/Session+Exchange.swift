@@ -1,0 +1,169 @@
+import PeerSyncChannel
+import PeerSyncModel
+
+/// The part of a session after the agreement of the two sides.
+extension Session {
+    /// Handles the grants of the session from the store: the first ones, or the ones after a change.
+    package mutating func grantsRead(_ grants: SessionGrants) -> [Action] {
+        switch phase {
+        case .granting(let entries):
+            let exchange = SessionExchange(
+                entries, grants: grants, isCaller: isCaller,
+                comparesEverything: purpose.call?.comparesEverything ?? false)
+            phase = .beginning(exchange, left: entries.count)
+            return exchange.beginnings
+        case .beginning(let exchange, _), .exchanging(let exchange):
+            guard exchange.grants != grants else { return [] }
+            return fail(
+                ProtocolError(.zonesChanged, "what the two machines share has changed"))
+        default: return []
+        }
+    }
+
+    /// Handles a decision of the user: the grants of this session may not hold any more.
+    package func settingsChanged() -> [Action] {
+        switch phase {
+        case .beginning, .exchanging: [.readGrants]
+        default: []
+        }
+    }
+
+    /// Handles the store's answer: where a zone begins.
+    package mutating func began(
+        zone number: Int, at token: ChangeToken, isHeldTokenVoid: Bool, recordCount: UInt64
+    ) -> [Action] {
+        guard case .beginning(var exchange, let left) = phase else { return [] }
+        phase = .changing
+        let actions = exchange.began(
+            zone: number, at: token, isHeldTokenVoid: isHeldTokenVoid, recordCount: recordCount)
+        guard left == 1 else {
+            phase = .beginning(exchange, left: left - 1)
+            return actions
+        }
+        phase = .exchanging(exchange)
+        // The session may have missed a decision that the user made since it first read the grants.
+        return actions + [.exchange, .readGrants]
+    }
+
+    /// Returns the next request to the store for a zone; nil if there is nothing to do, or too much is on its way
+    /// already. The answers are ``batchRead(_:zone:)``, ``namedRead(_:zone:)`` and ``summarized(_:zone:)``.
+    package mutating func nextRequest(zone number: Int) -> ZoneExchange.Request? {
+        guard end == nil else { return nil }
+        return changing { $0.nextRequest(zone: number) } ?? nil
+    }
+
+    /// Notes that the store has changed.
+    package mutating func storeChanged(zone number: Int) { changing { $0.storeChanged(zone: number) } }
+
+    /// - Returns: the message to send, if the batch tells the peer anything new.
+    package mutating func batchRead(_ batch: ChangeBatch, zone number: Int) -> Message? {
+        changing { $0.batchRead(batch, zone: number) } ?? nil
+    }
+
+    package mutating func namedRead(_ read: NamedRecords, zone number: Int) -> Message? {
+        changing { $0.namedRead(read, zone: number) } ?? nil
+    }
+
+    package mutating func summarized(_ summary: ZoneSummary, zone number: Int) -> [Action] {
+        changingExchange { $0.summarized(summary, zone: number) }
+    }
+
+    /// Notes that batches are durable.
+    package mutating func applied(_ batches: [ChangeBatch], zone number: Int) -> [Action] {
+        changingExchange { $0.applied(batches, zone: number) }
+    }
+
+    package mutating func recordsChecked(zone number: Int) -> [Action] {
+        changingExchange { $0.recordsChecked(zone: number) }
+    }
+
+    package mutating func inventoryTaken(_ items: NegentropyVector, at token: ChangeToken, zone number: Int)
+        -> [Action]
+    {
+        failing { session throws(ProtocolError) in
+            try session.tryChangingExchange { exchange throws(ProtocolError) in
+                try exchange.inventoryTaken(items, at: token, zone: number)
+            }
+        }
+    }
+
+    package mutating func resolved(_ names: [RecordName], zone number: Int) -> [Action] {
+        changingExchange { $0.resolved(names, zone: number) }
+    }
+
+    package mutating func compared(_ ours: ZoneSummary, with theirs: ZoneSummary, zone number: Int)
+        -> [Action]
+    {
+        let isLeaving = end != nil
+        return failing { session throws(ProtocolError) in
+            try session.tryChangingExchange { exchange throws(ProtocolError) in
+                try exchange.compared(ours, with: theirs, zone: number, isLeaving: isLeaving)
+            }
+        }
+    }
+
+    package mutating func inSyncNoted(zone number: Int) -> [Action] {
+        changingExchange { exchange in
+            exchange.inSyncNoted(zone: number)
+            return []
+        }
+    }
+
+    /// Whether both sides know that they hold the same records.
+    package var isInSync: Bool {
+        if case .exchanging(let exchange) = phase { exchange.isSettled } else { false }
+    }
+
+    /// Whether a session that syncs once waits only for files.
+    package var awaitsFiles: Bool {
+        purpose.call?.isOnce == true && isInSync
+    }
+
+    /// Ends a session that syncs once: both sides have the files that they can give each other, or do not wait any
+    /// more.
+    package mutating func filesSettled() -> [Action] { awaitsFiles ? stop() : [] }
+
+    mutating func tryChangingExchange(
+        _ body: (inout SessionExchange) throws(ProtocolError) -> [Action]
+    ) throws(ProtocolError) -> [Action] {
+        var result: Result<[Action], ProtocolError> = .success([])
+        changing { exchange in
+            do throws(ProtocolError) {
+                result = .success(try body(&exchange))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    mutating func changingExchange(_ body: (inout SessionExchange) -> [Action]) -> [Action] {
+        changing(body) ?? []
+    }
+
+    private mutating func failing(_ body: (inout Session) throws(ProtocolError) -> [Action]) -> [Action] {
+        do {
+            return try body(&self)
+        } catch {
+            return fail(error)
+        }
+    }
+
+    /// Changes the exchange, if there is one.
+    @discardableResult
+    mutating func changing<Value>(_ body: (inout SessionExchange) -> Value) -> Value? {
+        let current = phase
+        phase = .changing
+        switch current {
+        case .exchanging(var exchange):
+            defer { phase = .exchanging(exchange) }
+            return body(&exchange)
+        case .leaving(let end, .some(var exchange)):
+            defer { phase = .leaving(end, exchange) }
+            return body(&exchange)
+        default:
+            phase = current
+            return nil
+        }
+    }
+}

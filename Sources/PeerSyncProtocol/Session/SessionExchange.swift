@@ -1,0 +1,201 @@
+import PeerSyncModel
+
+/// The exchange of the zones of a session after the agreement, each by its ``ZoneExchange``. It is a part of
+/// ``Session``.
+struct SessionExchange: Sendable {
+    /// The exchange of one zone, and the session's notes about it.
+    private struct Zone: Sendable {
+        let entry: ZoneAgreement.Entry
+        var exchange: ZoneExchange
+        /// Whether to compare everything once the two sides are found equal.
+        var comparesEverything: Bool
+        /// The digest that both sides last found equal.
+        var agreedDigest: ZoneDigest?
+        /// The number of in-sync notes that the store is writing at this moment.
+        var notes = 0
+        var differences = SyncDifferences()
+    }
+
+    private var zones: [Zone]
+    /// The grants of the session. A change of them ends it.
+    let grants: SessionGrants
+    private let comparesEverything: Bool
+    init(
+        _ entries: [ZoneAgreement.Entry], grants: SessionGrants, isCaller: Bool, comparesEverything: Bool
+    ) {
+        self.grants = grants
+        self.comparesEverything = comparesEverything
+        zones = entries.enumerated().map { number, entry in
+            Zone(
+                entry: entry, exchange: ZoneExchange(zone: number, isCaller: isCaller),
+                comparesEverything: comparesEverything)
+        }
+    }
+
+    // MARK: The session as a whole
+
+    /// Whether both sides know that they hold the same records, and the store has noted it.
+    var isSettled: Bool { zones.allSatisfy { $0.exchange.isConfirmed && $0.notes == 0 } }
+
+    /// The actions that begin the exchange of each zone.
+    var beginnings: [Session.Action] {
+        zones.indices.map { number in
+            let entry = zones[number].entry
+            return .begin(
+                zone: number, heldByPeer: entry.heldByPeer, peerTakesWrites: entry.rights == .write)
+        }
+    }
+
+    /// Returns the last digest in a zone that both sides found equal.
+    func agreedDigest(ofZone number: Int) -> ZoneDigest? { zones[number].agreedDigest }
+
+    /// The differences that a comparison of everything found; nil if nobody asked for one.
+    var differences: SyncDifferences? {
+        guard comparesEverything else { return nil }
+        return zones.reduce(into: SyncDifferences()) { all, zone in
+            all.sent += zone.differences.sent
+            all.received += zone.differences.received
+        }
+    }
+
+    // MARK: Messages
+
+    /// Handles a message of one zone.
+    mutating func received(_ message: Message, zone number: Int) throws(ProtocolError) -> [Session.Action] {
+        guard zones.indices.contains(number) else {
+            throw ProtocolError(
+                .malformed, "the other side named a zone that is not part of this session")
+        }
+        switch message {
+        case .begin(let begin):
+            let actions = try zones[number].exchange.received(begin)
+            // The store notes the begin only now: a caller that cannot keep to the agreement sends no begin.
+            let start = zones[number].exchange.start
+            return [.noteBegun(zone: number, at: start)] + self.actions(actions, number)
+        case .batch(_, let batch):
+            let actions = try zones[number].exchange.received(batch)
+            if batch.isLoose { zones[number].differences.received += batch.records.map(\.name) }
+            return self.actions(actions, number)
+        case .acknowledge(_, let token):
+            return actions(try zones[number].exchange.receivedAcknowledgement(token), number)
+        case .digest(_, let summary): return actions(try zones[number].exchange.received(summary), number)
+        case .reconcile(let step): return actions(try zones[number].exchange.received(step), number)
+        case .resync(_, let round):
+            return actions(try zones[number].exchange.receivedResync(round: round), number)
+        case .refuse(let refuse):
+            try zones[number].exchange.checkHasBegun()
+            return refuse.names.isEmpty
+                ? [] : [.noteRefused(zone: number, reason: refuse.reason, refuse.names)]
+        default: return []
+        }
+    }
+
+    private mutating func actions(_ actions: [ZoneExchange.Action], _ number: Int) -> [Session.Action] {
+        actions.map { action in
+            switch action {
+            case .send(let message): return .send(message)
+            case .checkRecords:
+                // The next steps compare everything, whichever side has asked for it.
+                zones[number].comparesEverything = false
+                return .zone(number, action)
+            default: return .zone(number, action)
+            }
+        }
+    }
+
+    // MARK: Answers of the store
+
+    mutating func began(
+        zone number: Int, at token: ChangeToken, isHeldTokenVoid: Bool, recordCount: UInt64
+    ) -> [Session.Action] {
+        [
+            .send(
+                zones[number].exchange.begin(
+                    at: token, isHeldTokenVoid: isHeldTokenVoid, recordCount: recordCount))
+        ]
+    }
+
+    mutating func storeChanged(zone number: Int) { zones[number].exchange.storeChanged() }
+
+    mutating func nextRequest(zone number: Int) -> ZoneExchange.Request? {
+        zones[number].exchange.nextRequest()
+    }
+
+    mutating func batchRead(_ batch: ChangeBatch, zone number: Int) -> Message? {
+        zones[number].exchange.batchRead(batch)
+    }
+
+    mutating func namedRead(_ read: NamedRecords, zone number: Int) -> Message? {
+        zones[number].exchange.namedRead(read)
+    }
+
+    mutating func summarized(_ summary: ZoneSummary, zone number: Int) -> [Session.Action] {
+        actions(zones[number].exchange.summarized(summary), number)
+    }
+
+    /// Notes that batches are durable.
+    mutating func applied(_ batches: [ChangeBatch], zone number: Int) -> [Session.Action] {
+        batches.flatMap { actions(zones[number].exchange.applied($0), number) }
+    }
+
+    mutating func recordsChecked(zone number: Int) -> [Session.Action] {
+        actions(zones[number].exchange.recordsChecked(), number)
+    }
+
+    mutating func inventoryTaken(_ items: NegentropyVector, at token: ChangeToken, zone number: Int)
+        throws(ProtocolError) -> [Session.Action]
+    {
+        actions(try zones[number].exchange.inventoryTaken(items, at: token), number)
+    }
+
+    mutating func resolved(_ names: [RecordName], zone number: Int) -> [Session.Action] {
+        zones[number].differences.sent += names.sorted()
+        return actions(zones[number].exchange.resolved(names), number)
+    }
+
+    /// Compares a summary from the store with that of the other side.
+    ///
+    /// - Parameter isLeaving: whether the session begins nothing any more.
+    mutating func compared(
+        _ ours: ZoneSummary, with theirs: ZoneSummary, zone number: Int, isLeaving: Bool
+    ) throws(ProtocolError) -> [Session.Action] {
+        switch zones[number].exchange.compare(ours, with: theirs) {
+        case .notYet: return []
+        case .equal where zones[number].comparesEverything:
+            return actions(zones[number].exchange.compareEverything(), number)
+        case .equal:
+            zones[number].agreedDigest = ours.digest
+            zones[number].notes += 1
+            return [.noteInSync(zone: number, ours.digest), .zone(number, .wake)]
+        case .different:
+            return isLeaving ? [] : actions(try zones[number].exchange.resync(), number)
+        }
+    }
+
+    /// Notes that the store has stored that both sides hold the same.
+    mutating func inSyncNoted(zone number: Int) { zones[number].notes -= 1 }
+}
+
+/// The grants of a session: its zones, the rights in them, and how often this store has given up its records. A change
+/// of them ends the session.
+package struct SessionGrants: Sendable, Equatable {
+    private let zones: [ZoneID]
+    private let rights: [ZoneRights]
+    private let erasures: Int64
+
+    package init(zones: [ZoneID], rights: [ZoneRights], erasures: Int64) {
+        self.zones = zones
+        self.rights = rights
+        self.erasures = erasures
+    }
+}
+
+/// The records that differed when two machines compared everything.
+public struct SyncDifferences: Sendable, Equatable {
+    /// The records that this machine sent, and that the other sent. A record of which both machines had a state of
+    /// their own is in both lists.
+    public var sent: [RecordName] = []
+    public var received: [RecordName] = []
+
+    public init() {}
+}

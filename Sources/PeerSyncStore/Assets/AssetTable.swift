@@ -1,0 +1,171 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The tables `grdb_sync_assetReference`, `grdb_sync_assetLeftover` and `grdb_sync_assetWish`.
+enum AssetTable {
+    static func isAnyReferred(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_assetReference)"))
+            ?? false
+    }
+
+    /// Notes the files that a record has now.
+    ///
+    /// - Parameters:
+    ///   - sequence: the number of the saved state.
+    ///   - hadAny: whether any record had a file at the beginning of the transaction.
+    static func note(
+        _ db: Database, _ state: RecordState, zone: Int64, sequence: Int64, hadAny: Bool
+    ) throws {
+        var wanted = files(of: state)
+        guard hadAny || !wanted.isEmpty else { return }
+        let name = state.name.description
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: "SELECT field, hash, zone, size FROM grdb_sync_assetReference WHERE recordName = ?"),
+            arguments: [name])
+        for row in rows {
+            let hash = row.bytes("hash")
+            if let asset = wanted[row[0]], asset.hash.bytes == hash, zone == row[2], asset.size == row[3] {
+                wanted[row[0]] = nil
+            } else {
+                try drop(db, name, row, sequence: sequence)
+            }
+        }
+        for (field, asset) in wanted.sorted(by: { $0.key < $1.key }) {
+            try insert(db, name, field, asset, zone: zone)
+        }
+    }
+
+    /// The files that a record needs, by field.
+    static func files(of state: RecordState) -> [String: Asset] {
+        guard state.isLive else { return [:] }
+        var files: [String: Asset] = [:]
+        for field in state.fields {
+            if case .asset(let asset) = field.value { files[field.name] = asset }
+        }
+        return files
+    }
+
+    private static func insert(
+        _ db: Database, _ name: String, _ field: String, _ asset: Asset, zone: Int64
+    ) throws {
+        let hash = Data(asset.hash.bytes)
+        try db.cachedStatement(
+            sql:
+                "INSERT INTO grdb_sync_assetReference (recordName, field, zone, hash, size) VALUES (?, ?, ?, ?, ?)"
+        ).execute(arguments: [name, field, zone, hash, asset.size])
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_assetLeftover WHERE hash = ? AND zone = ?")
+            .execute(arguments: [hash, zone])
+    }
+
+    /// - Parameter row: a row of `grdb_sync_assetReference`.
+    private static func drop(_ db: Database, _ name: String, _ row: Row, sequence: Int64) throws {
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_assetReference WHERE recordName = ? AND field = ?")
+            .execute(arguments: [name, row["field"] as String])
+        try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO grdb_sync_assetLeftover (hash, zone, changeSequence)
+                SELECT ?1, ?2, ?3
+                WHERE NOT EXISTS (SELECT 1 FROM grdb_sync_assetReference WHERE hash = ?1 AND zone = ?2)
+                """
+        ).execute(arguments: [Data(row.bytes("hash")), row["zone"] as Int64, sequence])
+    }
+
+    /// Builds the references of a zone anew from its records.
+    static func rebuild(
+        _ db: Database, zone: Int64, _ states: (_ body: (RecordState) throws -> Void) throws -> Void
+    ) throws {
+        try db.execute(sql: "DELETE FROM grdb_sync_assetReference WHERE zone = ?", arguments: [zone])
+        let sequence = try SyncState.integer(db, .lastSequence) ?? 0
+        try states { state in try note(db, state, zone: zone, sequence: sequence, hadAny: false) }
+    }
+
+    // MARK: Reading
+
+    /// The files that live records refer to, each once, by the order of their last references, after `id`.
+    ///
+    /// If records name several sizes for one file, the last reference decides: somebody may have corrected the size.
+    ///
+    /// - Parameter zones: the zones of the records; nil for all zones.
+    static func references(_ db: Database, after id: Int64 = 0, in zones: [Zone]? = nil) throws -> (
+        last: Int64, list: [AssetReference]
+    ) {
+        let condition = zones.map { "AND zone IN (\(ids(of: $0)))" } ?? ""
+        // Peers choose the zones of a session, so there may be many such statements. GRDB's cache must not keep them.
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT hash, size, MAX(id) AS last FROM grdb_sync_assetReference WHERE id > ? \(condition)
+                GROUP BY hash ORDER BY last
+                """, arguments: [id])
+        var list: [AssetReference] = []
+        var last = id
+        while let row = try rows.next() {
+            last = row[2]
+            guard let hash = AssetHash(row.bytes("hash")) else { continue }
+            list.append(AssetReference(hash: hash, size: row[1]))
+        }
+        return (last, list)
+    }
+
+    /// Whether any record gives this size for a file.
+    static func isReferred(_ db: Database, _ hash: AssetHash, size: Int64) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_assetReference WHERE hash = ? AND size = ?)"),
+            arguments: [Data(hash.bytes), size]) ?? false
+    }
+
+    /// A number that changes when records drop files.
+    static func lastLeftover(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db, sql: "SELECT MAX(changeSequence) FROM grdb_sync_assetLeftover") ?? 0
+    }
+
+    /// Whether a peer that may read these zones may have a file: a record there refers to it, or did, and the peer may
+    /// not know of the change yet.
+    static func isReferred(_ db: Database, _ hash: AssetHash, in zones: [Zone]) throws -> Bool {
+        for table in ["grdb_sync_assetReference", "grdb_sync_assetLeftover"] {
+            let isThere = try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM \(table) WHERE hash = ? AND zone IN (\(ids(of: zones))))
+                    """, arguments: [Data(hash.bytes)])
+            if isThere == true { return true }
+        }
+        return false
+    }
+
+    private static func ids(of zones: [Zone]) -> String {
+        zones.map { String($0.row) }.joined(separator: ", ")
+    }
+
+    /// The files that records of some zones have, or had.
+    static func hashes(_ db: Database, in zones: [Zone]) throws -> Set<AssetHash> {
+        let rows = ids(of: zones)
+        let hashes = try Data.fetchAll(
+            db,
+            sql: """
+                SELECT hash FROM grdb_sync_assetReference WHERE zone IN (\(rows))
+                UNION SELECT hash FROM grdb_sync_assetLeftover WHERE zone IN (\(rows))
+                """)
+        return Set(hashes.compactMap { AssetHash(Array($0)) })
+    }
+
+    // MARK: Wishes
+
+    static func wishes(_ db: Database) throws -> Set<AssetHash> {
+        Set(
+            try Data.fetchAll(db, sql: "SELECT hash FROM grdb_sync_assetWish").compactMap {
+                AssetHash(Array($0))
+            })
+    }
+
+    static func setWish(_ db: Database, _ hash: AssetHash, _ isWished: Bool) throws {
+        try db.execute(
+            sql: isWished
+                ? "INSERT OR IGNORE INTO grdb_sync_assetWish (hash) VALUES (?)"
+                : "DELETE FROM grdb_sync_assetWish WHERE hash = ?",
+            arguments: [Data(hash.bytes)])
+    }
+}

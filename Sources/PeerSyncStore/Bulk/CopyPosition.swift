@@ -1,0 +1,59 @@
+import PeerSyncModel
+
+/// The progress of a ``WholeCopy``, as its tokens encode it. Only this store understands them.
+///
+/// The sequence of such a token is the one at which the copy began. Its generation holds, in this order: the generation
+/// of that sequence; 4 bytes of a hash over the order of the types and the type of the last record; the first bytes of
+/// the last record's suffix, at most 20. When the copy goes on in another session, the store sends names again that
+/// share these bytes.
+struct CopyPosition {
+    private static let hashLength = 4
+    private static let suffixLength = 20
+
+    /// The token of the moment when the copy began.
+    private let base: ChangeToken
+    private let hash: [UInt8]
+    private let suffix: [UInt8]
+
+    /// The beginning of a copy.
+    init(beginningAt base: ChangeToken) {
+        self.base = base
+        hash = []
+        suffix = []
+    }
+
+    /// - Returns: nil for a token of another kind.
+    init?(_ token: ChangeToken) {
+        let length = ChangeToken.generationLength
+        guard token.sequence > 0, token.generation.count >= length + Self.hashLength else { return nil }
+        base = ChangeToken(generation: Array(token.generation.prefix(length)), sequence: token.sequence)
+        hash = Array(token.generation.dropFirst(length).prefix(Self.hashLength))
+        suffix = Array(token.generation.dropFirst(length + Self.hashLength))
+    }
+
+    /// The token of the batch that ends the copy. It covers everything up to the moment when the copy began.
+    var end: ChangeToken { base }
+
+    /// The token of a batch that ends with a record.
+    func token(at last: RecordName, _ schema: RecordSchema) -> ChangeToken {
+        ChangeToken(
+            generation: base.generation + Self.hash(last.recordType, schema)
+                + Array(last.suffix.utf8.prefix(Self.suffixLength)),
+            sequence: base.sequence)
+    }
+
+    /// The type of the last record, and a name that is at most that record's name.
+    ///
+    /// - Returns: nil at the beginning, and when the order of types has changed since the copy began.
+    func start(in types: [String], _ schema: RecordSchema) -> (type: String, lower: String)? {
+        guard !hash.isEmpty, let type = types.first(where: { Self.hash($0, schema) == hash }) else {
+            return nil
+        }
+        return (type, type + RecordName.separator + String(decoding: suffix, as: UTF8.self))
+    }
+
+    private static func hash(_ type: String, _ schema: RecordSchema) -> [UInt8] {
+        let order = schema.namesInOrderOfReference.joined(separator: " ") + "/" + type
+        return Array(BLAKE2b.hash(Array(order.utf8), length: 16).prefix(hashLength))
+    }
+}

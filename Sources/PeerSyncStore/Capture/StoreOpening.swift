@@ -1,0 +1,114 @@
+import GRDB
+import PeerSyncModel
+
+/// Brings the tables of an app under sync when the store is opened: their triggers, and what happened to them while none
+/// watched, as in a migration.
+///
+/// A migration may fill a column that it adds, make a table anew, rename a column, or drop one. The triggers see nothing
+/// of it, or not all. So whenever the fields or the triggers of a table are not those of before, ``TableOpening`` holds
+/// every row against what sync knows of it. All of this is one transaction.
+struct StoreOpening {
+    private let store: RecordStore
+    private let db: Database
+    /// The tables as they were when the store was opened last, as far as the database still has them.
+    private let former: [String: FormerColumns]
+
+    init(_ store: RecordStore, _ db: Database) throws {
+        self.store = store
+        self.db = db
+        var keys = store.tables.keys
+        let names = try String.fetchAll(
+            db,
+            sql: "SELECT substr(name, 10) FROM grdb_sync_syncState WHERE name GLOB 'captured:*' ORDER BY name"
+        )
+        for name in names where keys[name] == nil { keys[name] = try Self.key(of: name, db) }
+        former = try Dictionary(
+            uniqueKeysWithValues: names.map {
+                ($0, try FormerColumns(db, ofType: $0, now: store.tables[$0], keys))
+            })
+    }
+
+    /// The key of a table; nil when the database has no table with such a key any more.
+    private static func key(of name: String, _ db: Database) throws -> RecordKey? {
+        guard try db.hasTable(name) else { return nil }
+        do {
+            return try RecordKey(RecordType(name, []), db)
+        } catch let error as RecordStoreError where error.code == .tableMismatch {
+            return nil
+        }
+    }
+
+    /// - Parameter areRulesNew: whether the store was last written under other rules between records.
+    func run(areRulesNew: Bool) throws {
+        let tables = store.tables.keeping(former)
+        let openings = try tables.all.map {
+            try TableOpening(store, $0, tables, former[$0.type.name], db)
+        }
+        let left = former.keys.filter { store.tables[$0] == nil }.sorted()
+        var journaled: Set<RecordName> = []
+        if !left.isEmpty || openings.contains(where: \.hasChanged) {
+            journaled = try store.tables.journaledNames(db)
+            // The journal is that of the old triggers, so it is folded under the fields of then.
+            let before = RecordTables(store.tables, as: former.compactMapValues(\.table))
+            _ = try store.folding(Zones.defaultID, in: before).fold(db)
+        }
+        var isLost = false
+        for name in left { if try !leave(name, tables) { isLost = true } }
+        for opening in openings {
+            if try !opening.run(journaled: journaled, areRulesNew: areRulesNew) { isLost = true }
+        }
+        // After all tables: this compares all of them with what sync knows.
+        if isLost { try store.upkeep.repair(db) }
+        // Others still have the values that went with a column.
+        if former.values.contains(where: \.areAnyGone) { try store.upkeep.startOver(db) }
+    }
+
+    /// Takes the table of a type out of sync that has left the schema. The store keeps its records for other machines, and
+    /// shows them again once the type is back.
+    ///
+    /// - Returns: false when the table is gone, and has taken the values of its rows along: the others still have them.
+    private func leave(_ type: String, _ tables: RecordTables) throws -> Bool {
+        try CaptureTriggers.remove(db, from: type)
+        for state in [SyncState.captured(type), .fieldKinds(type)] { try SyncState.remove(db, state) }
+        try SyncState.set(db, .left(type), SyncState.integer(db, .lastSequence))
+        guard former[type]?.table == nil else {
+            try Self.relearn(type, store, tables, db)
+            return true
+        }
+        try Self.forEachPart(of: type, db) { names in
+            for name in names {
+                let isInTable = try Bool.fetchOne(
+                    db, sql: "SELECT status = 0 FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?",
+                    arguments: [name.description])
+                if isInTable == true { try RecordTraces.remove(db, of: name) }
+            }
+        }
+        return false
+    }
+
+    /// Saves all records of a type anew. This keeps the values of former fields in the metadata, and shows what the store
+    /// kept of the type, or of fields, before the schema knew them.
+    static func relearn(_ type: String, _ store: RecordStore, _ tables: RecordTables, _ db: Database) throws {
+        try forEachPart(of: type, db) { names in
+            let set = try WorkingSet(db, tables)
+            for name in names { try set.known(name)?.isRelearnt = true }
+            _ = try set.save(generation: store.generation)
+        }
+    }
+
+    /// Passes the names of all records of a type that sync knows to `body`, in parts.
+    static func forEachPart(of type: String, _ db: Database, _ body: ([RecordName]) throws -> Void) throws {
+        var last = type + RecordName.separator
+        while true {
+            let names = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT remoteRecordID FROM grdb_sync_remoteRecord
+                    WHERE remoteRecordID > ? AND remoteRecordID < ? ORDER BY remoteRecordID LIMIT 5000
+                    """, arguments: [last, RecordScan.end(of: type)])
+            guard let end = names.last else { return }
+            try body(names.map { try RecordName($0) })
+            last = end
+        }
+    }
+}

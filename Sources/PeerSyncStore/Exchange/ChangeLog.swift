@@ -1,0 +1,119 @@
+import GRDB
+import PeerSyncModel
+
+struct ChangeLog {
+    let tables: RecordTables
+
+    /// The token of everything that the store holds now.
+    static func current(_ db: Database) throws -> ChangeToken {
+        let sequence = try SyncState.integer(db, .lastSequence) ?? 0
+        return ChangeToken(generation: try Generations.covering(db, sequence), sequence: sequence)
+    }
+
+    /// Whether this store gave out a token that a peer holds.
+    func isGivenOut(_ db: Database, _ token: ChangeToken) throws -> Bool {
+        // Every store begins with nothing.
+        guard token.sequence > 0 else { return true }
+        guard token.sequence <= (try SyncState.integer(db, .lastSequence) ?? 0) else { return false }
+        let generation = (CopyPosition(token)?.end ?? token).generation
+        return try Generations.covering(db, token.sequence) == generation
+    }
+
+    /// Whether the store can still tell what follows a token that it gave out. A new order of record types ends a whole
+    /// copy that goes by the old one.
+    func canGoOn(_ db: Database, zone: Int64, from token: ChangeToken) throws -> Bool {
+        guard let copy = CopyPosition(token) else { return true }
+        return try WholeCopy(db, tables, zone: zone, excluding: nil, limit: .standard).canGoOn(from: copy)
+    }
+
+    /// Reads the next batch after a place, without what `peer` itself sent if the caller names one.
+    func batch(
+        _ db: Database, zone: Int64, after place: ReadingPlace, excluding peer: Int64?, limit: BatchLimit
+    ) throws -> (ChangeBatch, ReadingPlace) {
+        let copy = WholeCopy(db, tables, zone: zone, excluding: peer, limit: limit)
+        if let position = CopyPosition(place.token) {
+            return try copy.batch(from: position, after: place.lastName)
+        }
+        if place.token.sequence == 0, try WholeCopy.isDue(db, zone: zone, above: limit.recordsCopiedInGroups)
+        {
+            return try copy.batch(from: CopyPosition(beginningAt: Self.current(db)), after: nil)
+        }
+        let batch = try changes(db, zone: zone, after: place.token, excluding: peer, limit: limit)
+        return (batch, ReadingPlace(batch.token))
+    }
+
+    private func changes(
+        _ db: Database, zone: Int64, after token: ChangeToken, excluding peer: Int64?, limit: BatchLimit
+    ) throws -> ChangeBatch {
+        // The index holds all columns of the condition, so SQLite does not read the many records that the peer sent
+        // itself.
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT known.remoteRecordID, known.status, known.remoteRecord, known.changeSequence, known.changeGroup
+                FROM grdb_sync_remoteRecord AS change CROSS JOIN grdb_sync_remoteRecord AS known USING (remoteRecordID)
+                WHERE change.zone = ? AND change.changeSequence > ?
+                    AND (change.sourcePeer IS NULL OR change.sourcePeer IS NOT ?)
+                ORDER BY change.changeSequence
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [zone, token.sequence, peer])
+        let shapes = ShapeTable(db)
+        var filling = FillingBatch(limit: limit)
+        while let row = try rows.next() {
+            guard filling.hasRoom(forGroup: row[4]) else {
+                let sequence = filling.lastSequence
+                let reached = ChangeToken(
+                    generation: try Generations.covering(db, sequence), sequence: sequence,
+                    horizon: token.horizon)
+                return ChangeBatch(records: filling.records, token: reached, isLast: false)
+            }
+            let name = try RecordName(row[0] as String)
+            let state = try StoredRecord(name, row, tables: tables, shapes: shapes).state.transferred
+            filling.append(state, sequence: row[3])
+        }
+        return ChangeBatch(records: filling.records, token: try Self.current(db), isLast: true)
+    }
+}
+
+/// A batch that is being filled.
+private struct FillingBatch {
+    let limit: BatchLimit
+    private(set) var records: [RecordState] = []
+    private(set) var lastSequence: Int64 = 0
+    private var bytes = 0
+    private var group: Int64?
+    /// The size of the batch before the current group, if it holds earlier groups.
+    private var complete: (records: Int, lastSequence: Int64)?
+
+    init(limit: BatchLimit) {
+        self.limit = limit
+    }
+
+    /// Whether another record of a group fits. If not, and the batch holds earlier groups, it removes the records of
+    /// the incomplete group: they go into the next batch.
+    mutating func hasRoom(forGroup next: Int64) -> Bool {
+        guard let group else {
+            group = next
+            return true
+        }
+        if next != group {
+            guard records.count < limit.records, bytes < limit.bytes else { return false }
+            if !records.isEmpty { complete = (records.count, lastSequence) }
+            self.group = next
+        }
+        if records.count < limit.groupRecords, bytes < limit.groupBytes { return true }
+        if let complete {
+            records.removeSubrange(complete.records...)
+            lastSequence = complete.lastSequence
+        }
+        return false
+    }
+
+    mutating func append(_ state: RecordState, sequence: Int64) {
+        lastSequence = sequence
+        // A row that vanished without a trigger has nothing to send. A record that is too large stays here; the others
+        // go, and `grdb_sync_unsyncedRecord` names it.
+        guard !state.isEmpty, !state.isTooLarge else { return }
+        records.append(state)
+        bytes += state.size
+    }
+}

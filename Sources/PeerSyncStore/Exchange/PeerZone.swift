@@ -1,0 +1,247 @@
+import GRDB
+import PeerSyncModel
+
+/// The operations of the store for the exchange of one zone with one peer, each within a transaction of the caller's.
+package struct PeerZone: Sendable {
+    package let store: RecordStore
+    /// The row of the zone.
+    let zoneID: Int64
+    package let peer: Peer
+    /// The limit in milliseconds of how far the peer's stamps may lie in the future.
+    private let allowedSkew: Int64
+
+    package init(
+        store: RecordStore, zone: ZoneTarget = .default, peer: Peer,
+        allowedSkew: Int64 = StoreClock.defaultAllowedSkew
+    ) {
+        self.store = store
+        zoneID = zone.row
+        self.peer = peer
+        self.allowedSkew = allowedSkew
+    }
+
+    // MARK: Reading
+
+    /// The state of the exchange. Fold first.
+    package func summary(_ db: Database) throws -> ZoneSummary {
+        ZoneSummary(
+            current: try ChangeLog.current(db),
+            received: try PeerTable.progress(db, peer: peer.id, zone: zoneID).received,
+            digest: try Zones.digest(db, zoneID),
+            refused: try RefusedRecords.count(db, peer: peer.id, zone: zoneID)
+                + UnsyncedRecords.count(db, zone: zoneID))
+    }
+
+    /// The beginning of a session, for this side.
+    package struct Beginning: Sendable {
+        /// The place to send from: the token that the peer holds, if this store gave it out; otherwise a whole copy.
+        package let start: ChangeToken
+        /// Whether this store never gave out the token that the peer holds, or cannot go on from it.
+        package let isHeldTokenVoid: Bool
+        /// The number of live records in this store.
+        package let recordCount: UInt64
+    }
+
+    /// Decides how to begin with a peer that holds this token of ours. Fold first.
+    ///
+    /// - Throws: `changeTokenExpired` for a peer that may hold records whose deletion this store has forgotten.
+    package func begin(_ db: Database, heldByPeer held: ChangeToken?) throws -> Beginning {
+        try check(db, .read)
+        let log = ChangeLog(tables: store.tables)
+        let isGivenOut = try held.map { try log.isGivenOut(db, $0) } ?? false
+        let purged = try Zones.purgedSequence(db, zoneID)
+        try checkToken(db, held, isGivenOut: isGivenOut, purged: purged, zoneID: zoneID)
+        let known = try held.flatMap { try isGivenOut && log.canGoOn(db, zone: zoneID, from: $0) ? $0 : nil }
+        let start =
+            if let known, known != .start { known } else { ChangeToken.wholeCopy(horizon: purged) }
+        return Beginning(
+            start: start, isHeldTokenVoid: held != nil && known == nil,
+            recordCount: try Zones.digest(db, zoneID).count)
+    }
+
+    /// Refuses a peer that may hold records whose deletion this store has forgotten. The token tells how far the peer
+    /// is.
+    private func checkToken(
+        _ db: Database, _ held: ChangeToken?, isGivenOut: Bool, purged: Int64, zoneID: Int64
+    ) throws {
+        // A peer that begins anew holds no old records.
+        guard held != .start else { return }
+        let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zoneID).acknowledgedSequence
+        guard held != nil || acknowledged > 0 else { return }
+        let reached = if let held, isGivenOut { max(held.sequence, held.horizon) } else { acknowledged }
+        guard reached < purged else { return }
+        throw RecordStoreError(
+            .changeTokenExpired,
+            "“\(peer.name)” was away for so long that deletions it has not seen are forgotten")
+    }
+
+    /// Reads the next batch after a place, and the place to go on from. Fold first.
+    ///
+    /// - Parameter isEcho: whether to include what the peer itself sent; for a peer that may have lost it.
+    package func nextBatch(
+        _ db: Database, after place: ReadingPlace, includingEcho isEcho: Bool, limit: BatchLimit = .standard
+    ) throws -> (batch: ChangeBatch, place: ReadingPlace) {
+        try check(db, .read)
+        return try ChangeLog(tables: store.tables).batch(
+            db, zone: zoneID, after: place, excluding: isEcho ? nil : peer.id, limit: limit)
+    }
+
+    // MARK: Reconciling
+
+    /// Lists all live records for a reconciliation, with the token of this moment. Fold first. Reads every record.
+    package func inventory(_ db: Database) throws -> (items: NegentropyVector, token: ChangeToken) {
+        try check(db, .read)
+        var items: [NegentropyItem] = []
+        try forEachItem(db) { _, item in items.append(item) }
+        return (try NegentropyVector(items), try ChangeLog.current(db))
+    }
+
+    /// Finds the names of the records that have these ids now. Reads every record.
+    package func names(_ db: Database, of ids: [NegentropyID]) throws -> [RecordName] {
+        try check(db, .read)
+        guard !ids.isEmpty else { return [] }
+        let wanted = Set(ids)
+        var names: [RecordName] = []
+        try forEachItem(db) { name, item in
+            if wanted.contains(item.id) { names.append(try RecordName(name)) }
+        }
+        return names
+    }
+
+    private func forEachItem(_ db: Database, _ body: (String, NegentropyItem) throws -> Void) throws {
+        let shapes = ShapeTable(db)
+        let rows = try Row.fetchCursor(
+            db,
+            sql:
+                "SELECT remoteRecordID, remoteRecord FROM grdb_sync_remoteRecord WHERE zone = ? AND status <> 1",
+            arguments: [zoneID])
+        while let row = try rows.next() {
+            let name: String = row[0]
+            let metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name)
+            let item = NegentropyItem(
+                name: try RecordName(name), stamps: Array(zip(metadata.fieldNames, metadata.stamps)),
+                valueHash: metadata.valueHash, revival: metadata.revival)
+            if let item { try body(name, item) }
+        }
+    }
+
+    /// Reads records of the zone by name, until a batch is large enough; at least one, if there is one.
+    package func states(
+        _ db: Database, named names: [RecordName], limit: BatchLimit = .standard
+    ) throws -> NamedRecords {
+        try check(db, .read)
+        let working = try WorkingSet(db, store.tables)
+        var read = NamedRecords()
+        var bytes = 0
+        for name in names {
+            read.namesRead += 1
+            guard let record = try working.known(name), record.zone == zoneID, !record.state.isTooLarge
+            else { continue }
+            read.records.append(record.state.transferred)
+            bytes += record.state.size
+            guard read.records.count < limit.records, bytes < limit.bytes else { break }
+        }
+        return read
+    }
+
+    // MARK: Writing
+
+    /// Merges a batch of the peer's and keeps its token. The batch is durable once the transaction is committed.
+    ///
+    /// - Parameters:
+    ///   - hashes: the hashes of the records, in the same order, if the caller has computed them.
+    ///   - transaction: the open transaction, with the shared work of its batches.
+    /// - Returns: the records that it left out, by reason.
+    package func apply(
+        _ batch: ChangeBatch, hashes: [RecordHashes]? = nil, in transaction: ApplyingTransaction
+    ) throws -> [Refusal] {
+        let db = transaction.db
+        let rights = try check(db, .read)
+        try checkClock(batch)
+        let mayWrite = rights == .write
+        var merge = try StateMerge(
+            db, store, StateMerge.Arrival(zone: zoneID, peer: peer.id, isLoose: batch.isLoose),
+            with: transaction.writer(self, for: mayWrite ? batch.records.count : 0))
+        if mayWrite { _ = try merge.run(batch.records, hashes: hashes) }
+        var refused = merge.refused
+        if !mayWrite, !batch.records.isEmpty { refused[.readOnly] = batch.records.map(\.name) }
+        if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
+        if mayWrite { try store.refusals.end(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }
+        return refused.sorted { $0.key.rawValue < $1.key.rawValue }
+            .map { Refusal(names: $0.value, reason: $0.key) }
+    }
+
+    /// Merges a batch in a transaction of its own.
+    package func apply(
+        _ db: Database, _ batch: ChangeBatch, manyRecords: Int = ApplyingTransaction.manyRecords
+    ) throws -> [Refusal] {
+        try ApplyingTransaction.run(db, manyRecords: manyRecords) { try apply(batch, in: $0) }
+    }
+
+    /// Notes that the peer has refused some of this store's records.
+    package func noteRefused(_ db: Database, _ refusal: Refusal) throws {
+        try RefusedRecords.insert(db, refusal, peer: peer.id, zone: zoneID)
+    }
+
+    /// Sends again what the peer refused, because the peer now lets this machine write.
+    package func retryRefused(_ db: Database) throws {
+        try store.refusals.sendAgain(
+            db, try RefusedRecords.take(db, peer: peer.id, zone: zoneID, reason: .readOnly))
+    }
+
+    /// Notes that the peer has made everything up to `token` durable.
+    ///
+    /// An unfinished whole copy in order of name has no number up to which the peer holds everything.
+    package func acknowledge(_ db: Database, _ token: ChangeToken) throws {
+        guard CopyPosition(token) == nil else { return }
+        try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID, token.sequence)
+    }
+
+    /// Notes that both sides have begun. Another machine has the zone now. It holds what `token` covers, because it has
+    /// asked for the changes after it. The acknowledgement itself may have been lost.
+    package func noteBegun(_ db: Database, at token: ChangeToken?) throws {
+        try Zones.noteShared(db, zoneID)
+        guard let token, token.sequence > 0,
+            try PeerTable.progress(db, peer: peer.id, zone: zoneID).acknowledgedSequence != token.sequence
+        else { return }
+        try acknowledge(db, token)
+    }
+
+    /// Forgets how far this store has the peer's changes, so that the peer sends a whole copy.
+    package func voidReceived(_ db: Database) throws {
+        try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, nil)
+    }
+
+    /// Checks the rights again: a person may end the pairing, or take rights back, while the session runs.
+    @discardableResult
+    private func check(_ db: Database, _ needed: ZoneRights) throws -> ZoneRights {
+        guard try PeerTable.isPresent(db, peer.id) else {
+            throw RecordStoreError(.noSuchPeer, "the pairing of the two machines was ended")
+        }
+        let rights = try Zones.rights(db, peer: peer.id, zone: zoneID)
+        guard rights >= needed else {
+            throw RecordStoreError(
+                .notPermitted, "the zone “\(try Zones.identity(db, zoneID))” is not shared any more")
+        }
+        return rights
+    }
+
+    /// Refuses a batch with stamps that lie further in the future than allowed: they would beat every write made here
+    /// until that time.
+    package func checkClock(_ batch: ChangeBatch) throws {
+        let now = store.now()
+        let limit = now + allowedSkew
+        for record in batch.records {
+            let newest = record.newestStamp
+            guard let newest, newest.time.milliseconds > limit else { continue }
+            let theirs =
+                ISO8601.text(milliseconds: newest.time.milliseconds, fraction: .ifNeeded)
+                ?? "a year beyond 9999"
+            let ours = ISO8601.text(milliseconds: now, fraction: .ifNeeded) ?? "an impossible date"
+            throw RecordStoreError(
+                .clockSkew,
+                "\(record.name) was written at \(theirs) by the clock of its machine, but the machine that received "
+                    + "it has \(ours); nothing was taken over")
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import PeerSyncModel
+
+/// The place where reading goes on: a token, and a record name where the token holds only its beginning.
+package struct ReadingPlace: Sendable, Equatable {
+    package let token: ChangeToken
+    /// The last record that was read of a whole copy, if this process has read it.
+    let lastName: RecordName?
+
+    package init(_ token: ChangeToken) { self.init(token, lastName: nil) }
+
+    init(_ token: ChangeToken, lastName: RecordName?) {
+        self.token = token
+        self.lastName = lastName
+    }
+
+    /// Returns the place of a token: this place if it has that token, otherwise a new one.
+    package func at(_ token: ChangeToken) -> ReadingPlace { token == self.token ? self : ReadingPlace(token) }
+}

@@ -1,0 +1,176 @@
+import GRDB
+import PeerSyncModel
+
+/// The operations that sessions need from a store and its zones, except the exchange of one zone:
+/// ``RecordStore/exchange``.
+package struct StoreExchange: Sendable {
+    let store: RecordStore
+
+    /// Reads all zones of the store, and those that a peer may have with its rights in each, as they are at this
+    /// moment.
+    package func zones(
+        for peer: Peer
+    ) async throws -> (granted: [(zone: Zone, rights: ZoneRights)], all: [Zone]) {
+        try await store.readFolded { [zones = store.zones] db in
+            (try zones.granted(db, to: peer), try zones.all(db))
+        }
+    }
+
+    /// The tokens of a peer's changes that this store holds in some zones.
+    package func receivedTokens(of peer: Peer, in ids: [ZoneID]) async throws -> [ZoneID: ChangeToken] {
+        try await store.database.read { db in
+            try Self.receivedTokens(db, of: peer, in: ids)
+        }
+    }
+
+    /// The tokens of a peer's changes that this store holds in some zones.
+    package static func receivedTokens(_ db: Database, of peer: Peer, in ids: [ZoneID]) throws
+        -> [ZoneID: ChangeToken]
+    {
+        var tokens: [ZoneID: ChangeToken] = [:]
+        for id in ids {
+            guard let zone = try Zones.find(db, id) else { continue }
+            tokens[id] = try PeerTable.progress(db, peer: peer.id, zone: zone.row).received
+        }
+        return tokens
+    }
+
+    /// Carries out the plan that this machine and a peer have agreed on, all or nothing.
+    ///
+    /// - Parameter backup: the moment of the backup, where the plan gives up records.
+    /// - Throws: `zonesChanged` when another session was faster, or somebody has written since the backup;
+    ///   `notPermitted` when there are too many zones.
+    /// - Returns: the zones that the store has taken up.
+    package func share(
+        _ plan: ZonePlan, with peer: Peer, since backup: BackupMoment?
+    ) async throws -> [Zone] {
+        try await store.database.write { [self] db in
+            if let backup { try check(db, backup) }
+            return try share(db, plan, with: peer)
+        }
+    }
+
+    /// Carries out the plan that this machine and a peer have agreed on. Part of the open transaction.
+    package func share(_ db: Database, _ plan: ZonePlan, with peer: Peer) throws -> [Zone] {
+        let takenUp = try plan.takenUp.map { zone in
+            // Another session may meanwhile have taken this zone up, with other rights.
+            guard try Zones.find(db, zone.id) == nil else { throw Self.zonesChanged }
+            return try store.zones.takeUp(db, zone.id, called: zone.name, from: peer)
+        }
+        guard let change = plan.defaultZone else { return takenUp }
+        // Another session may meanwhile have joined the default zone with that of a third machine.
+        guard let zone = try Zones.find(db, change.id), zone.isDefault, zone.isShared == change.isShared
+        else { throw Self.zonesChanged }
+        switch change.change {
+        case .keep: break
+        case .withhold: try store.zones.setRights(db, .none, to: peer, in: zone)
+        case .become(let id): try become(db, zone, id)
+        case .replace(let id):
+            try store.zones.erase(db, zone)
+            try become(db, zone, id)
+        }
+        return takenUp
+    }
+
+    private func become(_ db: Database, _ zone: Zone, _ id: ZoneID) throws {
+        guard zone.id != id else { return }
+        guard try Zones.find(db, id) == nil else { throw Self.zonesChanged }
+        try store.zones.adopt(db, id)
+    }
+
+    /// Forgets the records that a peer has, in those of some zones in which the peer may write: in other zones the peer
+    /// could not bring anything back.
+    ///
+    /// - Parameters:
+    ///   - zones: the zones, each with the token of this store's that the peer holds.
+    ///   - backup: the moment of the backup.
+    /// - Throws: `zonesChanged` when somebody has written since.
+    package func startOver(
+        with peer: Peer, in zones: [(zone: Zone, heldByPeer: ChangeToken?)], since backup: BackupMoment
+    ) async throws {
+        try await store.database.write { [self] db in
+            try check(db, backup)
+            let writable = try Set(
+                store.zones.granted(db, to: peer).filter { $0.rights == .write }.map(\.zone.row))
+            try startOver(db, with: peer, in: zones.filter { writable.contains($0.zone.row) })
+        }
+    }
+
+    private func check(_ db: Database, _ backup: BackupMoment) throws {
+        // The backup would lack what was written since.
+        guard try BackupMoment(db) == backup else { throw Self.zonesChanged }
+    }
+
+    private static let zonesChanged = RecordStoreError(
+        .zonesChanged, "what the two machines share has changed")
+
+    // MARK: A machine that was away for too long
+
+    /// Forgets the records that a peer has, so that the next session takes over the peer's state. What the peer has not
+    /// seen stays, with the records that it refers to. Part of the open transaction.
+    ///
+    /// This deletes nothing for other machines: this store just does not know the records any more.
+    ///
+    /// - Parameter zones: zones that the two share, and in which the peer may write: in other zones the peer could not
+    ///   bring anything back. Each comes with the token of this store's that the peer holds, as its open says.
+    /// - Returns: the number of forgotten records.
+    @discardableResult
+    package func startOver(
+        _ db: Database, with peer: Peer, in zones: [(zone: Zone, heldByPeer: ChangeToken?)]
+    ) throws -> Int {
+        _ = try store.fold(db)
+        var count = 0
+        for (zone, held) in zones {
+            let seen = try conditionForSeen(db, by: peer, zone: zone.row, held: held)
+            let kept = try namesKept(db, zone: zone.row, unless: seen)
+            let names = try String.fetchAll(
+                db, sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND (\(seen))",
+                arguments: [zone.row])
+            let forgotten = try names.map { try RecordName($0) }.filter { !kept.contains($0) }
+            try store.forget(db, forgotten)
+            count += forgotten.count
+            try PeerTable.setReceived(db, peer: peer.id, zone: zone.row, .start)
+        }
+        try Generations.startOver(db)
+        return count
+    }
+
+    /// Builds SQL for whether the peer has seen the state in a row of `grdb_sync_remoteRecord`: it has acknowledged the
+    /// state, holds it, or has sent it. The acknowledgement alone is not enough, because it can get lost on its way.
+    private func conditionForSeen(
+        _ db: Database, by peer: Peer, zone: Int64, held: ChangeToken?
+    ) throws -> String {
+        let acknowledged = try PeerTable.progress(db, peer: peer.id, zone: zone).acknowledgedSequence
+        guard let held, CopyPosition(held) == nil,
+            try ChangeLog(tables: store.tables).isGivenOut(db, held)
+        else { return "changeSequence <= \(acknowledged) OR sourcePeer = \(peer.id)" }
+        // A peer that has lost what it had acknowledged may also have lost what it had sent.
+        guard held.sequence >= acknowledged else { return "changeSequence <= \(held.sequence)" }
+        return "changeSequence <= \(held.sequence) OR sourcePeer = \(peer.id)"
+    }
+
+    /// The records that the peer has not seen, and the records that they refer to.
+    private func namesKept(_ db: Database, zone: Int64, unless seen: String) throws -> Set<RecordName> {
+        let working = try WorkingSet(db, store.tables)
+        var queue = try String.fetchAll(
+            db,
+            sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND (\(seen)) IS NOT TRUE",
+            arguments: [zone]
+        ).map { try RecordName($0) }
+        // A peer acknowledges records that it has refused, but no other machine holds them.
+        queue += try String.fetchAll(
+            db, sql: "SELECT DISTINCT recordName FROM grdb_sync_refusedRecord WHERE zone = ?",
+            arguments: [zone]
+        ).map { try RecordName($0) }
+        var kept = Set(queue)
+        while let name = queue.popLast() {
+            for field in try working.known(name)?.state.fields ?? [] {
+                guard case .reference(let target) = field.value, kept.insert(target).inserted else {
+                    continue
+                }
+                queue.append(target)
+            }
+        }
+        return kept
+    }
+}

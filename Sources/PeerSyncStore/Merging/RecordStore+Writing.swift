@@ -1,0 +1,152 @@
+import GRDB
+import PeerSyncModel
+import PeerSyncRules
+
+/// The writes of people and programs in terms of records: merging states, deleting records, and restoring them.
+extension RecordStore {
+    // MARK: Merging
+
+    /// Merges states that carry their own stamps, such as those of an import. Part of the open transaction; all or
+    /// nothing.
+    ///
+    /// - Parameter zone: the zone of new records.
+    /// - Throws: `otherZone` when one of the records is in another zone; `invalidRecord` when one is larger than
+    ///   ``maximumRecordSize``.
+    public func merge(
+        _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
+    ) throws -> StoreChanges {
+        var changes = StoreChanges()
+        try db.inSavepoint {
+            _ = try fold(db)
+            var merge = try StateMerge(db, self, StateMerge.Arrival(zone: zone.row))
+            changes = try merge.run(states)
+            if let name = merge.refused[.tooLarge]?.first {
+                throw RecordStoreError(
+                    .invalidRecord,
+                    "\(name) is too large to be synced: at most 8 MiB and 1024 fields are allowed")
+            }
+            if let name = merge.refused[.otherZone]?.first {
+                throw RecordStoreError(
+                    .otherZone,
+                    "\(name) is in another zone of this store already; a record is in one zone only")
+            }
+            return .commit
+        }
+        return changes
+    }
+
+    /// Writes the fields of some records as if a program had written them here just now, all under one new stamp. This
+    /// brings back deleted and hidden records. Part of the open transaction.
+    ///
+    /// - Parameter zone: the zone of new records.
+    /// - Throws: what ``merge(_:_:zone:)`` throws.
+    @discardableResult
+    public func writeAnew(
+        _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
+    ) throws -> StoreChanges {
+        // Gives the earlier writes of other programs an older stamp.
+        _ = try fold(db)
+        let stamp = try clock.newStamp(db)
+        let written = states.map { state in
+            RecordState(
+                name: state.name,
+                fields: state.fields.map { RecordField(name: $0.name, value: $0.value, stamp: stamp) })
+        }
+        return try merge(db, written, zone: zone)
+    }
+
+    // MARK: Deleting
+
+    /// Deletes a record, with everything that goes with it by the delete rules. Part of the open transaction.
+    ///
+    /// ``restore(_:_:)`` brings all of it back, until the retention time is over.
+    ///
+    /// - Returns: the steps in order; the record itself comes last.
+    /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
+    @discardableResult
+    public func delete(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
+        var steps: [DeletionStep] = []
+        try db.inSavepoint {
+            _ = try fold(db)
+            steps = try deletionSteps(db, name)
+            try change(db, [name]) { state, stamp in state.raise(\.deletion, to: stamp) }
+            return .commit
+        }
+        return steps
+    }
+
+    /// Returns the steps of ``delete(_:_:)``, in order, without taking them.
+    public func deletionSteps(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
+        try DeletionPlan(tables: tables).steps(db, deleting: name)
+    }
+
+    /// Deletes a record for ever, with everything that goes with it: every machine that receives this forgets the
+    /// values at once. The record may also be deleted, hidden or held. Records below it that were deleted before go
+    /// with it. Part of the open transaction.
+    ///
+    /// - Returns: the names of the records; empty when all were already deleted for ever.
+    /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
+    @discardableResult
+    public func deleteForever(_ db: Database, _ name: RecordName) throws -> [RecordName] {
+        var names: [RecordName] = []
+        try db.inSavepoint {
+            _ = try fold(db)
+            let set = try WorkingSet(db, tables)
+            // Only for a shown record can the delete rules deny the deletion.
+            if try set.hasRow(name) || set.known(name) == nil { _ = try deletionSteps(db, name) }
+            var rules = try RuleApplication(set)
+            // A record that was already deleted for ever keeps its stamp.
+            names = try rules.below(name).filter { try set.known($0)?.state.isErased != true }
+            try change(db, names) { state, stamp in state.erase(at: stamp) }
+            return .commit
+        }
+        return names
+    }
+
+    /// Brings a deleted record back, with everything that went only because of its deletion, and with the deleted
+    /// records that it needs. Part of the open transaction.
+    ///
+    /// - Returns: the records that are shown again, by name.
+    /// - Throws: `noSuchRecord` when the store knows nothing of the record; `notDeleted`.
+    @discardableResult
+    public func restore(_ db: Database, _ name: RecordName) throws -> [RecordName] {
+        var shown: [RecordName] = []
+        try db.inSavepoint {
+            _ = try fold(db)
+            guard let record = try WorkingSet(db, tables).known(name), !record.state.fields.isEmpty else {
+                throw RecordStoreError(.noSuchRecord, "nothing is known here of a record \(name)")
+            }
+            guard record.original.map({ [.deleted, .hidden].contains($0.status) }) == true else {
+                throw RecordStoreError(.notDeleted, "\(name) is not deleted")
+            }
+            let changed = try change(db, [name]) { state, stamp in state.raise(\.revival, to: stamp) }
+            shown = changed.filter { record in
+                record.placement == .inTable && record.original?.status != .inTable
+            }.map(\.name).sorted()
+            return .commit
+        }
+        return shown
+    }
+
+    /// Changes the states of some records under one new stamp.
+    ///
+    /// - Returns: these records, and those that came or went with them.
+    @discardableResult
+    private func change(
+        _ db: Database, _ names: [RecordName], _ body: (inout RecordState, Stamp) -> Void
+    ) throws -> [WorkingRecord] {
+        let set = try WorkingSet(db, tables)
+        let stamp = try clock.newStamp(db)
+        for name in names { try body(&set.record(name, newIn: Zones.defaultID).state, stamp) }
+        _ = try set.save(generation: generation)
+        return set.order
+    }
+
+    /// Forgets records, without telling peers. The rules then treat them as unknown: they hold each record that needs
+    /// one of them, and empty references with the rule nullify in their rows. Part of the open transaction.
+    func forget(_ db: Database, _ names: [RecordName]) throws {
+        let set = try WorkingSet(db, tables)
+        for name in names { try set.known(name)?.forget() }
+        _ = try set.save(generation: generation)
+    }
+}

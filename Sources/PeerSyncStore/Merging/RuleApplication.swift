@@ -1,0 +1,258 @@
+import PeerSyncModel
+import PeerSyncRules
+
+/// Applies the rules between records to a working set: it brings back records that are newer than their deletion, and
+/// decides which records have a row.
+///
+/// `MergeRules` has the rules. This type loads the records that they ask for, and no more than may come or go after the
+/// changes. Protocol/ "Merge rules" is the normative text.
+struct RuleApplication {
+    private var neighbourhood: WorkingNeighbourhood
+    private let working: WorkingSet
+    /// The records that it decides on together.
+    private var region: [RecordName: RuleRecord] = [:]
+    /// Those of them that may come or go, so that it takes the records that refer to them into the region too.
+    private var moving: Set<RecordName> = []
+
+    init(_ working: WorkingSet) throws {
+        self.working = working
+        neighbourhood = try WorkingNeighbourhood(working)
+    }
+
+    /// Applies the rules to the records of the set, and loads those that they concern.
+    mutating func run() throws {
+        let changed = working.order.filter(isConcerned)
+        let changes = changed.map { record in
+            Revival.Change(
+                before: record.original.map { neighbourhood.rules(record, $0.state) },
+                after: neighbourhood.take(record))
+        }
+        let revivals = try Revival.stamps(after: changes, in: &neighbourhood)
+        for (name, stamp) in revivals {
+            guard let record = working.loaded(name) else { continue }
+            record.state.raise(\.revival, to: stamp)
+            neighbourhood.take(record)
+        }
+        try look(at: changed.map(\.name) + revivals.keys.sorted())
+        try place()
+    }
+
+    /// Holds records whose rows their tables have refused, and the records that need them.
+    mutating func hold(_ refused: [WorkingRecord]) throws {
+        for record in refused { record.isRefused = true }
+        try look(at: refused.map(\.name))
+        try place()
+    }
+
+    /// The records without which a record cannot be shown.
+    mutating func needed(by name: RecordName) throws -> [RecordName] {
+        try neighbourhood.record(name)?.needed ?? []
+    }
+
+    /// A record, followed by the records that cannot be shown without it.
+    mutating func below(_ name: RecordName) throws -> [RecordName] {
+        var found = [name]
+        var visited: Set = [name]
+        var next = 0
+        while next < found.count {
+            let zone = try neighbourhood.record(found[next])?.zone
+            for name in try neighbourhood.referrers(of: found[next]) {
+                guard let referrer = try neighbourhood.record(name), referrer.zone == zone,
+                    referrer.needed.contains(found[next]), visited.insert(name).inserted
+                else { continue }
+                found.append(name)
+            }
+            next += 1
+        }
+        return found
+    }
+
+    /// Whether the rules may come to a new result for a record. Most changes only change values of a record that stays
+    /// shown.
+    private func isConcerned(_ record: WorkingRecord) -> Bool {
+        guard let original = record.original, !record.isForgotten else { return true }
+        guard record.isRowPresent == (original.status == .inTable), !record.isRefused, !record.isRelearnt,
+            record.emptiedFields == original.emptiedFields
+        else { return true }
+        guard record.isStateChanged else { return false }
+        guard original.status == .inTable, original.emptiedFields.isEmpty,
+            record.state.deletion == original.state.deletion
+        else { return true }
+        let references = working.tables.schema.type(record.name.recordType)?.references ?? []
+        return references.contains { record.state.field($0.field) != original.state.field($0.field) }
+    }
+
+    // MARK: The region
+
+    /// Takes records into the region, with those that refer to them and may come or go with them.
+    private mutating func look(at names: [RecordName]) throws {
+        var waiting = names
+        while let name = waiting.popLast() {
+            guard !moving.contains(name), !working.isLater(name), let record = try working.known(name)
+            else { continue }
+            let rules = neighbourhood.take(record)
+            region[name] = rules
+            guard mayMove(record, rules) else { continue }
+            moving.insert(name)
+            waiting += try neighbourhood.referrers(of: name)
+            try tryAgain(rules)
+        }
+    }
+
+    /// Takes the held records that a record needs into the region: their tables may now take what they refused before.
+    private mutating func tryAgain(_ rules: RuleRecord) throws {
+        var waiting = rules.needed
+        while let name = waiting.popLast() {
+            guard try region[name] == nil && !neighbourhood.isSound(name),
+                let record = try working.known(name),
+                record.original?.status == .held
+            else { continue }
+            let rules = neighbourhood.take(record)
+            region[name] = rules
+            waiting += rules.needed
+        }
+    }
+
+    /// Whether a record may come or go. If this guess is too small, ``place()`` finds the rest.
+    private func mayMove(_ record: WorkingRecord, _ rules: RuleRecord) -> Bool {
+        guard record.original?.status == .inTable, record.isRowPresent, !record.isRefused,
+            !record.isForgotten
+        else {
+            return record.original?.status != .deleted || !rules.isDeleted
+        }
+        return rules.isDeleted || rules.needed.contains(where: moving.contains)
+    }
+
+    // MARK: What is shown
+
+    /// Decides the places of the records of the region. When a record unexpectedly comes or goes, it also takes the
+    /// records that refer to it into the region.
+    private mutating func place() throws {
+        while true {
+            let refused = Set(region.keys.filter { working.loaded($0)?.isRefused == true })
+            let visibility = try Visibility.of(region, refused: refused) { try outside($0) }
+            var surprising: [RecordName] = []
+            for (name, seen) in visibility {
+                guard let record = working.loaded(name) else { continue }
+                try place(record, seen, visibility)
+                if record.placement != record.original?.status, !moving.contains(name) {
+                    surprising.append(name)
+                }
+            }
+            guard !surprising.isEmpty else { return }
+            for name in surprising {
+                moving.insert(name)
+                try look(at: neighbourhood.referrers(of: name))
+            }
+        }
+    }
+
+    private func place(
+        _ record: WorkingRecord, _ seen: Visibility, _ visibility: [RecordName: Visibility]
+    ) throws {
+        record.placement =
+            switch seen {
+            case .shown: .inTable
+            case .deleted: .deleted
+            case .hidden: .hidden
+            case .held: .held
+            }
+        record.emptiedFields = []
+        guard seen == .shown else { return }
+        for relationship in working.tables.schema.type(record.name.recordType)?.references ?? []
+        where relationship.rule == .nullify {
+            guard case .reference(let target)? = record.state.field(relationship.field)?.value else {
+                continue
+            }
+            guard try visibility[target] ?? outside(target)?.1 != .shown else { continue }
+            record.emptiedFields.insert(relationship.field)
+        }
+    }
+
+    /// A record outside the region, which stays as it is.
+    private func outside(_ name: RecordName) throws -> (RuleRecord, Visibility)? {
+        guard try !working.isSound(name) else { return (.unchanged(name), .shown) }
+        guard let record = try working.known(name) else {
+            // Sync does not know the name; but a row that a program wrote and nobody has folded yet counts.
+            return try working.hasRow(name) ? (.unchanged(name), .shown) : nil
+        }
+        let rules = neighbourhood.rules(record, record.state)
+        if working.isLater(name) { return (rules, .hidden(by: name, since: .none)) }
+        switch record.placement {
+        case .inTable: return (rules, .shown)
+        case .deleted: return (rules, .deleted)
+        case .hidden: return (rules, .hidden(by: name, since: rules.deletion ?? .none))
+        case .held, nil: return (rules, .held)
+        }
+    }
+}
+
+/// The records of a working set and those around them, in the form that the merge rules ask for.
+private struct WorkingNeighbourhood: Neighbourhood {
+    private let working: WorkingSet
+    private let hasHeldRecords: Bool
+    /// The records of the set in the form of the rules, as last read.
+    private var taken: [RecordName: RuleRecord] = [:]
+    /// Those of them that refer to a name, because the store's answer may be out of date for them.
+    private var referrers: [RecordName: Set<RecordName>] = [:]
+
+    init(_ working: WorkingSet) throws {
+        self.working = working
+        hasHeldRecords = try HeldReferenceTable.isAny(working.db)
+    }
+
+    /// Reads a record for the rules, again if its state has changed.
+    @discardableResult
+    mutating func take(_ record: WorkingRecord) -> RuleRecord {
+        let rules = rules(record, record.state)
+        taken[record.name] = rules
+        for case .record(let target) in (rules.references ?? []).map(\.target) {
+            referrers[target, default: []].insert(record.name)
+        }
+        return rules
+    }
+
+    mutating func record(_ name: RecordName) throws -> RuleRecord? {
+        if let known = taken[name] { return known }
+        return try working.known(name).map { take($0) }
+    }
+
+    func isSound(_ name: RecordName) throws -> Bool { try taken[name] == nil && working.isSound(name) }
+
+    func referrers(of name: RecordName) throws -> [RecordName] {
+        let stored = try working.referrers(of: name, includingHeld: hasHeldRecords)
+        guard let own = referrers[name] else { return stored }
+        return stored + own.subtracting(stored).sorted()
+    }
+
+    /// Converts a state of a record to the form of the rules.
+    func rules(_ record: WorkingRecord, _ state: RecordState) -> RuleRecord {
+        RuleRecord(
+            name: record.name, zone: record.zone, life: state.life, deletion: state.deletion,
+            isErased: state.isErased, hasFields: !state.fields.isEmpty,
+            references: working.tables.schema.type(record.name.recordType)?.references.map { relationship in
+                let field = state.field(relationship.field)
+                let target: RuleRecord.Target =
+                    switch field?.value {
+                    case .reference(let name) where name.recordType == relationship.target: .record(name)
+                    case .null, nil: .none
+                    default: .invalid
+                    }
+                return RuleRecord.Reference(
+                    rule: relationship.rule, isRequired: relationship.isRequired, target: target,
+                    stamp: field?.stamp)
+            })
+    }
+}
+
+extension RuleRecord {
+    /// A record that the current changes do not concern.
+    fileprivate static func unchanged(_ name: RecordName) -> RuleRecord {
+        RuleRecord(name: name, zone: 0, life: nil, deletion: nil, hasFields: true, references: [])
+    }
+}
+
+extension Stamp {
+    /// Less than every real stamp: something hides the record, and the time does not matter.
+    fileprivate static let none = Stamp(time: HybridTime(rawValue: 0), replica: ReplicaID(rawValue: 0))
+}

@@ -1,0 +1,100 @@
+import GRDB
+import PeerSyncModel
+
+/// Merges states into a store, in one transaction, after a fold.
+struct StateMerge {
+    /// The origin and the destination of states.
+    struct Arrival {
+        let zone: Int64
+        /// The peer that sent the states; nil for an import.
+        var peer: Int64?
+        /// Whether a reconciliation brought the states: we lacked them, so the peer lacks ours.
+        var isLoose = false
+    }
+
+    private let db: Database
+    private let store: RecordStore
+    private let arrival: Arrival
+    private let new: NewRecords
+    private var clock: HybridLogicalClock
+    private var numbering: ChangeNumbering
+    /// The records that it left out: too large ones, and those that are in another zone here. The right to write in one
+    /// zone gives no right in another.
+    private(set) var refused = RefusedNames()
+
+    /// - Parameter writer: the transaction's writer of simply new records, if it has one.
+    init(_ db: Database, _ store: RecordStore, _ arrival: Arrival, with writer: NewRecords? = nil) throws {
+        self.db = db
+        self.store = store
+        self.arrival = arrival
+        new = try writer ?? NewRecords(db, store.tables, zone: arrival.zone, peer: arrival.peer)
+        clock = try StoredClock.load(db)
+        numbering = try ChangeNumbering(db)
+    }
+
+    /// Merges all states. Call it once.
+    ///
+    /// - Parameter hashes: the hashes of the states, in the same order, if the caller has computed them.
+    mutating func run(_ states: [RecordState], hashes: [RecordHashes]? = nil) throws -> StoreChanges {
+        var others: [RecordState] = []
+        try CaptureTriggers.paused(db) {
+            for (index, state) in states.enumerated() {
+                if state.isTooLarge {
+                    refused[.tooLarge, default: []].append(state.name)
+                } else if try new.insert(state, hashes: hashes?[index], &numbering) {
+                    if let newest = state.newestWrite { clock.observe(newest.time) }
+                } else {
+                    others.append(state)
+                }
+            }
+        }
+        var changes = StoreChanges()
+        changes.changed = numbering.count
+        changes += try merge(others)
+        if !others.isEmpty { new.forget() }
+        try StoredClock.save(db, clock)
+        try numbering.save(db, generation: store.generation)
+        return changes
+    }
+
+    /// Merges states that are not simply new.
+    private mutating func merge(_ states: [RecordState]) throws -> StoreChanges {
+        let set = try WorkingSet(db, store.tables)
+        let peer = arrival.peer
+        let acknowledged =
+            try peer.map { try PeerTable.progress(db, peer: $0, zone: arrival.zone).acknowledgedSequence }
+            ?? 0
+        for state in states {
+            let record = try set.record(state.name, newIn: arrival.zone)
+            guard record.zone == arrival.zone else {
+                refused[.otherZone, default: []].append(state.name)
+                continue
+            }
+            var merged = record.state
+            let isNews = merged.merge(state)
+            guard !isNews || merged.isKept else {
+                refused[.tooLarge, default: []].append(state.name)
+                continue
+            }
+            record.state = merged
+            // Some peers may send a deletion together with the fields that it has ended; that is no difference.
+            let received = state.transferred
+            if let peer, let original = record.original, !isNews, received != record.state.transferred {
+                record.isAnswer =
+                    arrival.isLoose || original.changeSequence <= acknowledged || original.sourcePeer == peer
+            }
+            record.sourcePeer = peer
+            record.receivedState = received
+            if let newest = state.newestStamp { clock.observe(newest.time) }
+        }
+        guard !set.order.isEmpty else { return StoreChanges() }
+        return try set.save(&numbering)
+    }
+}
+
+extension RecordState {
+    /// Whether the store keeps the merged state.
+    fileprivate var isKept: Bool {
+        fields.count <= Self.maximumFieldCount && size <= Self.maximumMergedSize
+    }
+}

@@ -1,0 +1,111 @@
+import PeerSyncModel
+
+/// A record in a transaction that works on it.
+final class WorkingRecord {
+    let name: RecordName
+    let zone: Int64
+    /// The record as the store has it; nil when sync does not know it yet.
+    let original: Original?
+    var state: RecordState
+    /// Whether the record's table has a row of it now.
+    var isRowPresent: Bool
+    /// The fields with the values that another program has written to the row, if one has.
+    var writtenFields: [RecordField]?
+    /// The fields with the values of the row; nil when there is no row, or its values are not certain.
+    var fieldsOfRow: [RecordField]? {
+        guard isRowPresent else { return nil }
+        return writtenFields ?? (original?.status == .inTable ? original?.fieldsOfRow : nil)
+    }
+    /// The place of the record after the transaction.
+    var placement: RecordStatus?
+    /// Whether a constraint of the table has refused the row; the record is then held in any case.
+    var isRefused = false
+    /// Whether the store forgets the record.
+    private(set) var isForgotten = false
+    /// Whether the schema has learnt the type or a field of it; the row is then written in any case.
+    var isRelearnt = false
+    /// The fields whose column returns another value than was written to it.
+    var alteredFields: Set<String> = []
+    /// The references to empty in the row, because their target is out of sight.
+    var emptiedFields: Set<String> = []
+    /// The references that are empty in the row now.
+    var emptiedInRow: Set<String> = []
+    /// The peer whose state the record took over.
+    var sourcePeer: Int64?
+    /// The state that ``sourcePeer`` sent, to compare it with ours at the end.
+    var receivedState: RecordState?
+
+    /// Whether to send the state to the peer once more: the peer is behind, although it has acknowledged or sent this
+    /// state.
+    var isAnswer = false
+
+    struct Original {
+        let state: RecordState
+        let status: RecordStatus
+        /// The fields with the values of the row, if there is one.
+        let fieldsOfRow: [RecordField]
+        /// The fields whose value in the row differs from the record's.
+        let alteredFields: Set<String>
+        /// Those of them that are references, and empty in the row.
+        let emptiedFields: Set<String>
+        /// Whether the store may know references of the record that no row shows. A row that is gone does not tell.
+        let mayHaveHeldReferences: Bool
+        /// The id of the record in the digest; nil when the digest does not count the record.
+        let countedID: RecordID?
+        let sourcePeer: Int64?
+        let changeSequence: Int64
+        let changeGroup: Int64
+    }
+
+    init(name: RecordName, zone: Int64, original: Original?, state: RecordState, isRowPresent: Bool) {
+        self.name = name
+        self.zone = zone
+        self.original = original
+        self.state = state
+        self.isRowPresent = isRowPresent
+        // A row that vanished without a trigger can carry no reference any more.
+        self.placement = original?.status == .inTable && !isRowPresent ? .held : original?.status
+        self.alteredFields = original?.alteredFields ?? []
+        self.emptiedFields = original?.emptiedFields ?? []
+        self.emptiedInRow = emptiedFields
+    }
+
+    /// Makes the record unknown to the store.
+    func forget() {
+        state = RecordState(name: name)
+        isForgotten = true
+    }
+
+    /// Whether the set of emptied references in the row has to change.
+    var isRowOutdated: Bool { placement == .inTable && isRowPresent && emptiedFields != emptiedInRow }
+
+    /// Whether the set of emptied references differs from that in the row or in the store.
+    var isEmptiedAnew: Bool {
+        emptiedFields != emptiedInRow || emptiedFields != original?.emptiedFields ?? []
+    }
+
+    /// Notes references that a program's deletion has emptied, and that the store does not know of yet.
+    func noteEmptied(_ fields: some Sequence<String>) {
+        emptiedFields.formUnion(fields)
+        emptiedInRow = emptiedFields
+    }
+
+    /// The state as the row shows it: without values that are out of sight, and without those that were deleted for
+    /// ever.
+    var shown: RecordState {
+        let gone = state.erasure == nil ? [] : (fieldsOfRow ?? []).filter { state.field($0.name) == nil }
+        guard !emptiedFields.isEmpty || !gone.isEmpty else { return state }
+        let fields = (state.fields + gone).map { field in
+            emptiedFields.contains(field.name) || gone.contains { $0.name == field.name }
+                ? RecordField(name: field.name, value: .null, stamp: field.stamp) : field
+        }.sorted { $0.name < $1.name }
+        // Leaves the erasure out: it would remove the fields that the row has to show as empty.
+        return RecordState(
+            name: name, sortedFields: fields, deletion: state.deletion, revival: state.revival)
+    }
+
+    var isStateChanged: Bool { original.map { $0.state != state } ?? true }
+
+    /// Whether the record gets a new number, so that the store sends it to peers.
+    var isNumbered: Bool { isStateChanged || isAnswer }
+}

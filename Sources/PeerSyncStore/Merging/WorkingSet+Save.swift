@@ -1,0 +1,212 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The number of records that a transaction changed, for reports.
+public struct StoreChanges: Sendable, Equatable {
+    /// The records with a new state.
+    public internal(set) var changed = 0
+    /// Those of them that are now deleted and were not before.
+    public internal(set) var deleted = 0
+    /// Those of them that are now held and were not before.
+    public internal(set) var held = 0
+
+    public init() {}
+
+    static func += (left: inout StoreChanges, right: StoreChanges) {
+        left.changed += right.changed
+        left.deleted += right.deleted
+        left.held += right.held
+    }
+}
+
+extension WorkingSet {
+    /// Applies the rules and writes everything: rows, metadata, digests, sequence numbers.
+    ///
+    /// It writes rows before it removes rows. Otherwise a foreign key action of SQLite would act on a record that still
+    /// refers to a removed one.
+    func save(generation: [UInt8]) throws -> StoreChanges {
+        var numbering = try ChangeNumbering(db)
+        let changes = try save(&numbering)
+        try numbering.save(db, generation: generation)
+        return changes
+    }
+
+    /// Does the same as part of a step; the caller saves the numbers.
+    func save(_ numbering: inout ChangeNumbering) throws -> StoreChanges {
+        var rules = try RuleApplication(self)
+        try rules.run()
+        try CaptureTriggers.paused(db) {
+            try tables.deferForeignKeys(db)
+            var next = order[...]
+            while !next.isEmpty {
+                let written = order.count
+                // Holds all refused records of a pass together: each hold covers everything that has changed.
+                let refused = try next.filter { try !writeRow($0) }
+                if !refused.isEmpty { try rules.hold(refused) }
+                // References to a newly refused record must become empty, also in rows that this loop has already
+                // written.
+                next = order[..<written].filter(\.isRowOutdated) + order[written...]
+            }
+            try removeRows()
+        }
+        return try saveMetadata(&numbering)
+    }
+
+    /// Writes the row of a record whose place is in its table.
+    ///
+    /// - Returns: false when a constraint of the table refused it.
+    private func writeRow(_ record: WorkingRecord) throws -> Bool {
+        guard record.placement == .inTable, let table = tables[record.name.recordType] else { return true }
+        guard
+            !record.isRowPresent || record.isStateChanged || record.isRelearnt || record.isEmptiedAnew
+        else { return true }
+        guard table.canHold(record.shown) else { return false }
+        let isWritten = try DatabaseError.catchingConstraint {
+            let shown = record.shown
+            let present = record.isRelearnt ? nil : record.fieldsOfRow
+            if try present.map({ try table.update(db, shown, from: $0, by: statements) }) != true {
+                try table.upsert(shown, by: statements)
+            }
+            record.alteredFields = try table.alteredFields(db, shown).union(record.emptiedFields)
+        }
+        guard isWritten else { return false }
+        record.isRowPresent = true
+        record.emptiedInRow = record.emptiedFields
+        return true
+    }
+
+    /// Removes the rows of records that are now deleted, hidden or held, and each row before its targets. Otherwise a
+    /// foreign key's action would go down a chain of rows, and SQLite gives up at a depth of 1,000.
+    private func removeRows() throws {
+        let leaving = order.filter(isLeaving)
+        var waitedFor: [RecordName: Int] = [:]
+        for record in leaving {
+            for target in references(ofRow: record) { waitedFor[target, default: 0] += 1 }
+        }
+        // Reversed: a record that goes with another mostly came into the set after it.
+        var free = leaving.filter { waitedFor[$0.name] == nil }
+        while let record = free.popLast() {
+            try removeRow(record)
+            for target in references(ofRow: record) {
+                waitedFor[target]! -= 1
+                guard waitedFor[target] == 0, let next = loaded(target), isLeaving(next) else { continue }
+                free.append(next)
+            }
+        }
+        // The rest are records that refer to each other in a circle.
+        for record in leaving.reversed() where record.isRowPresent { try removeRow(record) }
+    }
+
+    private func isLeaving(_ record: WorkingRecord) -> Bool {
+        record.isRowPresent && record.placement != .inTable && record.placement != nil
+    }
+
+    private func removeRow(_ record: WorkingRecord) throws {
+        try tables[record.name.recordType]?.delete(db, record.name)
+        record.isRowPresent = false
+    }
+
+    /// The targets of a record's row. A record that leaves still has its row as the store had it.
+    private func references(ofRow record: WorkingRecord) -> Set<RecordName> {
+        let fields = tables.schema.type(record.name.recordType)?.references.map(\.field) ?? []
+        return Set(
+            fields.compactMap { field in
+                guard case .reference(let target)? = record.original?.state.field(field)?.value,
+                    target != record.name
+                else { return nil }
+                return target
+            })
+    }
+
+    private func saveMetadata(_ numbering: inout ChangeNumbering) throws -> StoreChanges {
+        var changes = StoreChanges()
+        for record in order {
+            guard let placement = record.placement else { continue }
+            guard !record.isForgotten else {
+                try forget(record, &numbering)
+                continue
+            }
+            guard
+                record.isNumbered || placement != record.original?.status || record.isRelearnt
+                    || record.isEmptiedAnew
+            else { continue }
+            if record.isStateChanged {
+                changes.changed += 1
+                if placement == .deleted, record.original?.status != .deleted { changes.deleted += 1 }
+            }
+            if placement == .held, record.original?.status != .held { changes.held += 1 }
+            try save(record, placement, &numbering)
+        }
+        return changes
+    }
+
+    private func forget(_ record: WorkingRecord, _ numbering: inout ChangeNumbering) throws {
+        if let id = record.original?.countedID {
+            try numbering.change(record.zone, db) { $0.remove(id) }
+        }
+        try RecordTraces.remove(db, of: record.name)
+    }
+
+    private func save(
+        _ record: WorkingRecord, _ placement: RecordStatus, _ numbering: inout ChangeNumbering
+    ) throws {
+        let table = tables[record.name.recordType]
+        let metadata = RecordMetadata(record.state) { field in
+            placement != .inTable || table?.hasColumn(field) != true || record.alteredFields.contains(field)
+        }
+        try numbering.change(record.zone, db) { digest in
+            if let id = record.original?.countedID { digest.remove(id) }
+            if record.state.isLive { digest.insert(metadata.recordID(record.name)) }
+        }
+        let sequence = record.isNumbered ? numbering.next() : numbering.last
+        let blob = metadata.encoded(shapeID: try shapes.id(metadata.fieldNames))
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO grdb_sync_remoteRecord (
+                    remoteRecordID, zone, status, changeSequence, changeGroup, sourcePeer, remoteRecord)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (remoteRecordID) DO UPDATE SET
+                    status = excluded.status, changeSequence = excluded.changeSequence,
+                    changeGroup = excluded.changeGroup, sourcePeer = excluded.sourcePeer,
+                    remoteRecord = excluded.remoteRecord
+                """
+        ).execute(arguments: [
+            record.name.description, record.zone, placement.rawValue,
+            record.isNumbered ? sequence : record.original?.changeSequence ?? sequence,
+            record.isNumbered ? numbering.group : record.original?.changeGroup ?? numbering.group,
+            source(of: record), Data(blob),
+        ])
+        try noteSize(of: record)
+        try saveHeldReferences(record, placement)
+        try AssetTable.note(
+            db, record.state, zone: record.zone, sequence: sequence, hadAny: hasAssetReferences())
+    }
+
+    /// Notes whether a record is too large to travel. Notes about its former state are no longer valid.
+    private func noteSize(of record: WorkingRecord) throws {
+        guard record.isStateChanged else { return }
+        if try areAnyTooLarge.get() {
+            try UnsyncedRecords.removeSize(db, record.name)
+            try RefusedRecords.removeTooLarge(db, record.name)
+        }
+        if record.state.isTooLarge { try UnsyncedRecords.noteSize(db, record.name, zone: record.zone) }
+    }
+
+    /// The peer that already has this state because it sent exactly this one; the store need not send it back.
+    private func source(of record: WorkingRecord) -> Int64? {
+        guard record.isNumbered else { return record.original?.sourcePeer }
+        guard let received = record.receivedState, received == record.state.transferred else { return nil }
+        return record.sourcePeer
+    }
+
+    /// Keeps the references that no row shows.
+    private func saveHeldReferences(_ record: WorkingRecord, _ placement: RecordStatus) throws {
+        // A reference that was empty in the row may have another value by now.
+        if record.original?.mayHaveHeldReferences == true {
+            try HeldReferenceTable.remove(db, of: record.name.description)
+        }
+        let targets = HeldReferenceTable.targets(record.state, placement, emptied: record.emptiedFields)
+        try HeldReferenceTable.insert(db, record.name, targets)
+    }
+}

@@ -1,0 +1,130 @@
+import GRDB
+import PeerSyncModel
+
+/// The records that one transaction works on, each loaded when it is first needed.
+///
+/// It lives only for the transaction. Its size is bounded by the records that a batch and its deletions touch.
+final class WorkingSet {
+    let db: Database
+    let tables: RecordTables
+    let shapes: ShapeTable
+    let statements: RowStatements
+    private(set) var records: [RecordName: WorkingRecord] = [:]
+    /// The records in the order in which they came into the set, which is the order of their numbers.
+    private(set) var order: [WorkingRecord] = []
+    private var hadAssetReferences: Bool?
+    /// The records that are sound in the store; the set writes nothing before it has applied the rules.
+    private let sound: SoundRecords
+    /// The values of records that only the journal has, by field.
+    var formerValues: [RecordName: [String: FieldValue]] = [:]
+    /// Whether a record's row is gone although sync takes in its deletion only later.
+    var isLater: (RecordName) -> Bool = { _ in false }
+
+    init(_ db: Database, _ tables: RecordTables) throws {
+        self.db = db
+        self.tables = tables
+        sound = SoundRecords(db, tables, in: nil)
+        self.shapes = ShapeTable(db)
+        self.statements = RowStatements(db)
+    }
+
+    /// The record, if it is already in the set.
+    func loaded(_ name: RecordName) -> WorkingRecord? { records[name] }
+
+    /// The record, if sync knows it.
+    func known(_ name: RecordName) throws -> WorkingRecord? {
+        if let record = records[name] { return record }
+        return try load(name)
+    }
+
+    /// The record; a new one, without fields, if sync does not know it.
+    func record(_ name: RecordName, newIn zone: Int64) throws -> WorkingRecord {
+        if let record = try known(name) { return record }
+        let isRowPresent = try tables[name.recordType]?.exists(db, name) ?? false
+        return add(
+            WorkingRecord(
+                name: name, zone: zone, original: nil, state: RecordState(name: name),
+                isRowPresent: isRowPresent))
+    }
+
+    @discardableResult
+    private func add(_ record: WorkingRecord) -> WorkingRecord {
+        records[record.name] = record
+        order.append(record)
+        return record
+    }
+
+    /// Whether a record is sound in the store, and not in the set.
+    func isSound(_ name: RecordName) throws -> Bool {
+        try records[name] == nil && sound.contains(name)
+    }
+
+    /// Whether the table of a record's type has a row of it.
+    func hasRow(_ name: RecordName) throws -> Bool {
+        try tables[name.recordType]?.exists(db, name) ?? false
+    }
+
+    /// Whether any record of the store refers to a file; the set looks it up once.
+    func hasAssetReferences() throws -> Bool {
+        if let known = hadAssetReferences { return known }
+        let any = try AssetTable.isAnyReferred(db)
+        hadAssetReferences = any
+        return any
+    }
+
+    /// Whether this store or a peer has found any record too large; the set looks it up once.
+    private(set) lazy var areAnyTooLarge: Result<Bool, any Error> = Result {
+        try UnsyncedRecords.isAnyTooLarge(db) || RefusedRecords.isAnyTooLarge(db)
+    }
+
+    /// The records in the store that refer to a record.
+    func referrers(of name: RecordName, includingHeld: Bool) throws -> [RecordName] {
+        let record = records[name]
+        var names: [RecordName] = []
+        // No row can refer to a record without a row, unless a program wrote with foreign keys off. The journal has
+        // such a row, which then comes into the set by itself.
+        if record == nil || record?.original != nil || record?.isRowPresent == true {
+            for relationship in tables.schema.relationships(to: name.recordType) {
+                let table = tables[relationship.recordType]
+                names += try table?.referrers(db, by: relationship.field, to: name) ?? []
+            }
+        }
+        if includingHeld {
+            names += try HeldReferenceTable.referrers(db, of: name).compactMap { try? RecordName($0) }
+        }
+        return names
+    }
+
+    private func load(_ name: RecordName) throws -> WorkingRecord? {
+        let statement = try db.cachedStatement(
+            sql:
+                """
+                SELECT zone, status, sourcePeer, changeSequence, changeGroup, remoteRecord
+                FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?
+                """
+        )
+        guard let row = try Row.fetchOne(statement, arguments: [name.description]) else { return nil }
+        let stored = try StoredRecord(
+            name, row, tables: tables, shapes: shapes, formerValues: formerValues[name])
+        // The journal has the values of this record: the rules decide nothing about it before they are folded.
+        defer { if isLater(name) { records[name]?.placement = nil } }
+        let countsInDigest = stored.status != .deleted && !stored.metadata.fieldNames.isEmpty
+        return add(
+            WorkingRecord(
+                name: name,
+                zone: row[0],
+                original: WorkingRecord.Original(
+                    state: stored.state,
+                    status: stored.status,
+                    fieldsOfRow: stored.fieldsOfRow,
+                    alteredFields: stored.alteredFields,
+                    emptiedFields: stored.emptiedFields.subtracting(stored.addedFields),
+                    mayHaveHeldReferences: stored.status != .inTable || stored.hasStoredValues,
+                    countedID: countsInDigest ? stored.metadata.recordID(name) : nil,
+                    sourcePeer: row[2],
+                    changeSequence: row[3],
+                    changeGroup: row[4]),
+                state: stored.state,
+                isRowPresent: stored.isRowPresent))
+    }
+}

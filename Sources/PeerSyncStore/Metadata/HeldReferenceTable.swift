@@ -1,0 +1,49 @@
+import GRDB
+import PeerSyncModel
+
+/// The table `grdb_sync_heldReference`: the references that no row shows, so that the store finds them from their
+/// targets.
+enum HeldReferenceTable {
+    static let awaits = "SELECT 1 FROM grdb_sync_heldReference WHERE target = ?"
+
+    /// Whether any record has a reference that no row shows.
+    static func isAny(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_heldReference)"))
+            ?? false
+    }
+
+    /// The names of the records with such a reference to a record.
+    static func referrers(_ db: Database, of name: RecordName) throws -> [String] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT recordName FROM grdb_sync_heldReference WHERE target = ?")
+        return try String.fetchAll(statement, arguments: [name.description])
+    }
+
+    /// Returns the targets to keep for a record.
+    ///
+    /// - Parameter emptied: the references that are empty in the row because their target is out of sight.
+    static func targets(_ state: RecordState, _ status: RecordStatus, emptied: Set<String>) -> Set<String> {
+        guard status != .inTable || !emptied.isEmpty else { return [] }
+        return Set(
+            state.fields.compactMap { field in
+                guard status != .inTable || emptied.contains(field.name),
+                    case .reference(let target) = field.value
+                else { return nil }
+                return target.description
+            })
+    }
+
+    static func insert(_ db: Database, _ name: RecordName, _ targets: Set<String>) throws {
+        for target in targets {
+            try db.cachedStatement(
+                sql: "INSERT OR IGNORE INTO grdb_sync_heldReference (recordName, target) VALUES (?, ?)"
+            ).execute(arguments: [name.description, target])
+        }
+    }
+
+    /// - Parameter name: any text: another program may have written a name that is none.
+    static func remove(_ db: Database, of name: String) throws {
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_heldReference WHERE recordName = ?")
+            .execute(arguments: [name])
+    }
+}

@@ -1,0 +1,39 @@
+import GRDB
+import PeerSyncModel
+
+/// Removes records from the engine's tables. Each table with a column for a record's name belongs here.
+///
+/// It leaves the rows in the tables of the types alone. ``NewRecords`` and ``WorkingSet`` themselves take back what
+/// they have just written.
+enum RecordTraces {
+    /// Forgets a record.
+    ///
+    /// It keeps the note that a peer has refused the record: the peer still holds another state.
+    static func remove(_ db: Database, of name: RecordName) throws {
+        for sql in [
+            "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?",
+            "DELETE FROM grdb_sync_assetReference WHERE recordName = ?",
+        ] {
+            try db.cachedStatement(sql: sql).execute(arguments: [name.description])
+        }
+        try HeldReferenceTable.remove(db, of: name.description)
+        try UnsyncedRecords.removeSize(db, name)
+    }
+
+    /// Forgets all records of a zone, and the files that they have had.
+    static func removeAll(_ db: Database, in zone: Int64) throws {
+        for sql in [
+            """
+            DELETE FROM grdb_sync_heldReference WHERE recordName IN (
+                SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ?)
+            """,
+            "DELETE FROM grdb_sync_remoteRecord WHERE zone = ?",
+            "DELETE FROM grdb_sync_assetReference WHERE zone = ?",
+            "DELETE FROM grdb_sync_assetLeftover WHERE zone = ?",
+            "DELETE FROM grdb_sync_refusedRecord WHERE zone = ?",
+            "DELETE FROM grdb_sync_unsyncedRecord WHERE zone = ?",
+        ] {
+            try db.execute(sql: sql, arguments: [zone])
+        }
+    }
+}

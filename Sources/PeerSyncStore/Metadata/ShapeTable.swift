@@ -1,0 +1,61 @@
+import GRDB
+import PeerSyncModel
+
+/// The lists of field names of records, by number: the table `grdb_sync_recordShape`.
+///
+/// It reads lists when they are needed and keeps them for one transaction, because a rollback takes their numbers back.
+/// Writers of records decide how many lists there are, so it keeps only some in memory.
+final class ShapeTable {
+    /// The most lists in memory; it drops all of them to make room for more.
+    static let limit = 1024
+
+    let db: Database
+    private var namesByID: [Int64: [String]] = [:]
+    private var idsByNames: [[String]: Int64] = [:]
+
+    init(_ db: Database) { self.db = db }
+
+    /// The number of lists in memory.
+    var count: Int { namesByID.count }
+
+    func fieldNames(_ id: Int64) throws -> [String] {
+        if id == 0 { return [] }
+        if let names = namesByID[id] { return names }
+        let statement = try db.cachedStatement(
+            sql: "SELECT fieldNames FROM grdb_sync_recordShape WHERE id = ?")
+        guard let text = try String.fetchOne(statement, arguments: [id]) else {
+            throw ByteReader.Malformed(what: "a shape")
+        }
+        let names = text.split(separator: " ").map(String.init)
+        keep(names, id)
+        return names
+    }
+
+    /// Returns the number of a list of names, and gives one to a new list.
+    func id(_ names: [String]) throws -> Int64 {
+        if names.isEmpty { return 0 }
+        if let id = idsByNames[names] { return id }
+        let text = names.joined(separator: " ")
+        let statement = try db.cachedStatement(
+            sql: "SELECT id FROM grdb_sync_recordShape WHERE fieldNames = ?")
+        if let id = try Int64.fetchOne(statement, arguments: [text]) {
+            keep(names, id)
+            return id
+        }
+        try db.cachedStatement(sql: "INSERT INTO grdb_sync_recordShape (fieldNames) VALUES (?)").execute(
+            arguments: [
+                text
+            ])
+        keep(names, db.lastInsertedRowID)
+        return db.lastInsertedRowID
+    }
+
+    private func keep(_ names: [String], _ id: Int64) {
+        if namesByID.count >= Self.limit {
+            namesByID.removeAll(keepingCapacity: true)
+            idsByNames.removeAll(keepingCapacity: true)
+        }
+        namesByID[id] = names
+        idsByNames[names] = id
+    }
+}

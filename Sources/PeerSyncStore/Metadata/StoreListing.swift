@@ -1,0 +1,170 @@
+import GRDB
+import PeerSyncModel
+
+/// Lists of a store's records: ``RecordStore/listing``.
+public struct StoreListing: Sendable {
+    let store: RecordStore
+
+    /// The names of the records in the tables, in the schema's order of types. Fold first.
+    ///
+    /// - Parameter type: nil for all types.
+    public func names(
+        _ db: Database, type: String? = nil, in scope: ZoneScope = .all
+    ) throws -> [RecordListEntry] {
+        let zones = try ZoneNames(db)
+        var entries: [RecordListEntry] = []
+        for table in store.tables.all where type == nil || table.type.name == type {
+            try table.forEachName(db) { name in
+                if let row = scope.row, try Zones.row(db, of: name.description) != row { return }
+                entries.append(
+                    RecordListEntry(
+                        name: name.description, waitsFor: nil, zone: try zones.name(db, of: name.description))
+                )
+            }
+        }
+        return entries
+    }
+
+    /// The held records, and what each waits for.
+    ///
+    /// - Parameter type: nil for all types.
+    public func held(
+        _ db: Database, type: String? = nil, in scope: ZoneScope = .all
+    ) throws -> [RecordListEntry] {
+        let zones = try ZoneNames(db)
+        let names = try String.fetchAll(
+            db,
+            sql: """
+                SELECT remoteRecordID FROM grdb_sync_remoteRecord
+                WHERE status = \(RecordStatus.held.rawValue) AND status <> 0
+                    AND \(scope.row.map { "zone = \($0)" } ?? "TRUE")
+                ORDER BY remoteRecordID
+                """)
+        let set = try WorkingSet(db, store.tables)
+        var rules = try RuleApplication(set)
+        return try names.compactMap { text in
+            let name = try RecordName(text)
+            guard type == nil || name.recordType == type else { return nil }
+            return RecordListEntry(
+                name: text, waitsFor: try reason(name, set, &rules), zone: try zones.name(db, of: text))
+        }
+    }
+
+    /// The deleted records that a person can restore, the last one first. Fold first. Reads all deleted and hidden
+    /// records.
+    ///
+    /// - Parameter type: nil for all types.
+    public func deleted(
+        _ db: Database, type: String? = nil, in scope: ZoneScope = .all
+    ) throws -> [DeletedRecord] {
+        let outOfSight = try OutOfSight(db, store.tables)
+        let returns = try ReturningRecords(outOfSight)
+        let names = try ZoneNames(db)
+        return try outOfSight.deleted.compactMap { record in
+            guard let deletion = record.state.deletion, let count = returns.count(with: record.name),
+                type == nil || record.name.recordType == type, scope.row == nil || record.zone == scope.row
+            else { return nil }
+            return DeletedRecord(
+                name: record.name, zone: try names.name(db, of: record.name.description),
+                time: deletion.time.milliseconds, replica: deletion.replica, count: count)
+        }.sorted { ($1.time, $0.name) < ($0.time, $1.name) }
+    }
+
+    /// Whether a record is out of sight only because of the deletion of another one. Fold first.
+    public func isHidden(_ db: Database, _ name: RecordName) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (
+                        SELECT 1 FROM grdb_sync_remoteRecord
+                        WHERE remoteRecordID = ? AND status = \(RecordStatus.hidden.rawValue))
+                    """), arguments: [name.description]) ?? false
+    }
+
+    /// Whether a machine that this one is paired with still lacks what was last written to a row.
+    ///
+    /// - Parameters:
+    ///   - key: the values of the row's primary key, in its order.
+    ///   - table: the name of its table.
+    /// - Throws: ``RecordStoreError``: `tableMismatch` when the table is not synced; `noSuchRecord` when no row that is
+    ///   synced can have this key.
+    public func isPending(
+        _ db: Database, _ key: [any DatabaseValueConvertible], of table: String
+    ) throws -> Bool {
+        guard let found = store.tables.all.first(where: { $0.type.name.lowercased() == table.lowercased() })
+        else { throw RecordStoreError(.tableMismatch, "the table \(table) is not synced") }
+        guard key.count == found.key.columns.count,
+            let name = found.key.name(of: key.map { FieldValue($0.databaseValue) })
+        else { throw RecordStoreError(.noSuchRecord, "no row of \(table) that is synced has such a key") }
+        return try isPending(db, name)
+    }
+
+    /// Whether a machine that this one is paired with still lacks the last change of a record.
+    public func isPending(_ db: Database, _ name: RecordName) throws -> Bool {
+        let isMissing = try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (
+                        SELECT 1 FROM grdb_sync_remoteRecord AS known CROSS JOIN grdb_sync_peer AS machine
+                        LEFT JOIN grdb_sync_peerZone AS place ON place.peer = machine.id AND place.zone = known.zone
+                        WHERE remoteRecordID = ? AND changeSequence > COALESCE(acknowledgedSequence, 0)
+                            AND (sourcePeer IS NULL OR sourcePeer <> machine.id)
+                            AND \(Zones.rights("place.rights", in: "known.zone")) > 0)
+                    """), arguments: [name.description])
+        return try isMissing == true || store.tables.journaledNames(db).contains(name)
+    }
+
+    /// Passes every live record of a zone to `body`, held ones included, in order of name. It leaves out hidden
+    /// records.
+    public func forEachLiveState(
+        _ db: Database, zone: ZoneTarget = .default, _ body: (RecordState) throws -> Void
+    ) throws {
+        try forEachState(db, zone: zone, where: "status <> \(RecordStatus.hidden.rawValue)") { state in
+            if state.isLive { try body(state) }
+        }
+    }
+
+    /// Passes every record of a zone to `body`, deleted ones included, in order of name.
+    package func forEachState(
+        _ db: Database, zone: ZoneTarget = .default, where condition: String = "TRUE",
+        _ body: (RecordState) throws -> Void
+    ) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT remoteRecordID, status, remoteRecord FROM grdb_sync_remoteRecord
+                WHERE zone = ? AND \(condition) ORDER BY remoteRecordID
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [zone.row])
+        let shapes = ShapeTable(db)
+        while let row = try rows.next() {
+            try body(StoredRecord(RecordName(row[0]), row, tables: store.tables, shapes: shapes).state)
+        }
+    }
+
+    private func reason(
+        _ name: RecordName, _ set: WorkingSet, _ rules: inout RuleApplication
+    ) throws -> String {
+        guard store.schema.type(name.recordType) != nil else {
+            return "a version that knows the type \(name.recordType)"
+        }
+        if let missing = try rules.needed(by: name).first(where: { try !set.hasRow($0) }) {
+            return missing.description
+        }
+        let canHold = try set.known(name).flatMap { store.tables[name.recordType]?.canHold($0.shown) }
+        return canHold == false ? "a table whose keys have such names" : "fields that its table accepts"
+    }
+}
+
+extension FieldValue {
+    /// A value of SQLite.
+    fileprivate init(_ value: DatabaseValue) {
+        self =
+            switch value.storage {
+            case .null: .null
+            case .int64(let integer): .integer(integer)
+            case .double(let real): .real(real)
+            case .string(let text): .text(text)
+            case .blob(let bytes): .blob(Array(bytes))
+            }
+    }
+}

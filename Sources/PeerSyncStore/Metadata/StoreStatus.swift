@@ -1,0 +1,66 @@
+import GRDB
+import PeerSyncModel
+
+/// The content of a store, in numbers.
+public struct StoreStatus: Sendable, Equatable {
+    /// The number of records in each type's table.
+    public let records: [String: Int]
+    /// The number of deletions that the store remembers.
+    public let tombstones: Int
+    /// The number of records that nobody has deleted, but that are hidden with a deleted one, and come back with it.
+    public let hidden: Int
+    /// The number of held records: something that they need is not here.
+    public let held: Int
+    /// The number of changes that at least one paired machine has not acknowledged, or that sync has not folded yet.
+    public let pending: Int
+    /// The number of changes that each paired machine has not acknowledged, by its name.
+    public let pendingByPeer: [String: Int]
+    /// The digest of the default zone's live records.
+    public let digest: ZoneDigest
+    /// All zones, the default zone first.
+    public let zones: [Zone]
+    /// The records that peers have refused.
+    public let refused: [RefusedRecord]
+    /// The rows and records that stay in this store, at most ``maximumUnsyncedListed`` of them.
+    public let unsynced: [UnsyncedRecord]
+    /// The number of all rows and records that stay in this store.
+    public let unsyncedCount: Int
+    /// Whether sync is switched on.
+    public let isSyncOn: Bool
+    public let peers: [Peer]
+    /// The distance of the newest stamp into the future, in milliseconds; 0 when it lies in the past.
+    public let clockAhead: Int64
+
+    /// The most entries of ``unsynced``.
+    public static let maximumUnsyncedListed = 1000
+
+    init(_ db: Database, _ tables: RecordTables, now: Int64) throws {
+        records = try Dictionary(uniqueKeysWithValues: tables.all.map { ($0.type.name, try $0.count(db)) })
+        func count(_ status: RecordStatus) throws -> Int {
+            let sql =
+                "SELECT COUNT(*) FROM grdb_sync_remoteRecord WHERE status = \(status.rawValue) AND status <> 0"
+            return try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
+        }
+        tombstones = try count(.deleted)
+        hidden = try count(.hidden)
+        held = try count(.held)
+        digest = try Zones.digest(db, Zones.defaultID)
+        zones = try Zones.all(db)
+        refused = try RefusedRecords.all(db)
+        unsynced = try UnsyncedRecords.all(db, limit: Self.maximumUnsyncedListed)
+        unsyncedCount = try UnsyncedRecords.count(db)
+        isSyncOn = try SyncSettings(db).isSyncOn
+        peers = try PeerTable.all(db)
+        clockAhead = max(0, try StoredClock.load(db).last.milliseconds - now)
+        let journal =
+            try Int.fetchOne(
+                db,
+                sql:
+                    "SELECT COUNT(*) FROM (SELECT DISTINCT recordType, recordName FROM grdb_sync_pendingChange)"
+            )
+            ?? 0
+        pendingByPeer = try Dictionary(
+            uniqueKeysWithValues: peers.map { ($0.name, try PeerTable.behind(db, $0)) })
+        pending = journal + (pendingByPeer.values.max() ?? 0)
+    }
+}

@@ -1,0 +1,56 @@
+import GRDB
+import PeerSyncModel
+
+/// A name in the table `grdb_sync_syncState`.
+struct SyncState {
+    let name: String
+
+    static let formatVersion = SyncState(name: "formatVersion")
+    /// The id that stamped the last writes here, as 16 hexadecimal digits.
+    static let replica = SyncState(name: "replica")
+    /// The last time that the hybrid logical clock issued or saw.
+    static let clock = SyncState(name: "clock")
+    /// The number of the last change to a record's state.
+    static let lastSequence = SyncState(name: "lastSequence")
+    /// The time of the last purge of deletions, in milliseconds since 1970.
+    static let lastPurge = SyncState(name: "lastPurge")
+    /// The files to fetch from peers; see ``AssetPolicy``.
+    static let assetPolicy = SyncState(name: "assetPolicy")
+    /// 1 when sync is switched off.
+    static let isSyncOff = SyncState(name: "isSyncOff")
+    /// The number of times that the store gave up the content of a zone: sessions that relied on the content have to
+    /// begin anew.
+    static let erasures = SyncState(name: "erasures")
+    /// Grows when the user changes something that running sessions have to know.
+    static let settingsVersion = SyncState(name: "settingsVersion")
+    /// The fields that the capture triggers of a type cover, in order.
+    static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
+    /// What these fields mean, in the same order. Earlier versions did not note it.
+    static func fieldKinds(_ type: String) -> SyncState { SyncState(name: "fieldKinds:\(type)") }
+
+    /// The number of the last change when a type left the schema; none while it is in the schema.
+    static func left(_ type: String) -> SyncState { SyncState(name: "left:\(type)") }
+
+    static func integer(_ db: Database, _ state: SyncState) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM grdb_sync_syncState WHERE name = ?"),
+            arguments: [state.name])
+    }
+
+    static func text(_ db: Database, _ state: SyncState) throws -> String? {
+        try String.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM grdb_sync_syncState WHERE name = ?"),
+            arguments: [state.name])
+    }
+
+    static func remove(_ db: Database, _ state: SyncState) throws {
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_syncState WHERE name = ?").execute(arguments: [
+            state.name
+        ])
+    }
+
+    static func set(_ db: Database, _ state: SyncState, _ value: (any DatabaseValueConvertible)?) throws {
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO grdb_sync_syncState (name, value) VALUES (?, ?)")
+            .execute(arguments: [state.name, value])
+    }
+}

@@ -1,0 +1,20 @@
+import PeerSyncModel
+
+/// A row or a record of this store that sync does not carry to other machines.
+public struct UnsyncedRecord: Sendable, Hashable {
+    /// A stable name of the reason; later versions may add more.
+    public struct Reason: Sendable, Hashable, CustomStringConvertible {
+        public let description: String
+
+        /// The row's key cannot be in the name of a record. A new key mends it.
+        public static let name = Reason(description: "name")
+        /// The record takes more than ``RecordStore/maximumRecordSize``. It travels again once it is smaller.
+        public static let size = Reason(description: "size")
+    }
+
+    /// The table of the row, and so the record type that its record should have.
+    public let table: String
+    /// The row's key, for people: it shows control characters as `\u{…}`, a BLOB as `x'…'`.
+    public let name: String
+    public let reason: Reason
+}

@@ -1,0 +1,105 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The table `grdb_sync_unsyncedRecord`.
+enum UnsyncedRecords {
+    /// The numbers in the column `reason`.
+    private enum ReasonNumber: Int64 {
+        case name = 1
+        case size = 2
+
+        var reason: UnsyncedRecord.Reason {
+            switch self {
+            case .name: .name
+            case .size: .size
+            }
+        }
+    }
+
+    /// All entries by table and name, at most `limit` of them.
+    static func all(_ db: Database, limit: Int) throws -> [UnsyncedRecord] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT recordType, CAST(recordName AS BLOB), typeof(recordName), reason FROM grdb_sync_unsyncedRecord
+                ORDER BY recordType, recordName LIMIT ?
+                """, arguments: [limit]
+        ).compactMap { row in
+            ReasonNumber(rawValue: row[3]).map {
+                UnsyncedRecord(table: row[0], name: shownName(row[1], type: row[2]), reason: $0.reason)
+            }
+        }
+    }
+
+    static func count(_ db: Database) throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM grdb_sync_unsyncedRecord")) ?? 0
+    }
+
+    /// The number of records of a zone that stay here, although peers may know an older state of them.
+    static func count(_ db: Database, zone: Int64) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: "SELECT COUNT(*) FROM grdb_sync_unsyncedRecord WHERE zone = ?")
+        return try Int.fetchOne(statement, arguments: [zone]) ?? 0
+    }
+
+    /// Notes a row whose key has no name, or removes the note if the row is gone.
+    ///
+    /// - Parameters:
+    ///   - entry: the id of the journal entry of the row. SQL compares the key, because only SQL knows its bytes.
+    ///   - table: the table of the row.
+    static func noteKey(_ db: Database, journalEntry entry: Int64, in table: RecordTable) throws {
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM grdb_sync_unsyncedRecord WHERE (recordType, recordName) IN (
+                    SELECT recordType, recordName FROM grdb_sync_pendingChange WHERE id = ?)
+                """
+        ).execute(arguments: [entry])
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO grdb_sync_unsyncedRecord (recordType, recordName, reason)
+                SELECT recordType, recordName, \(ReasonNumber.name.rawValue) FROM grdb_sync_pendingChange
+                WHERE id = ? AND recordName IN (SELECT \(table.key.journalSQL()) FROM \(table.sqlName))
+                """
+        ).execute(arguments: [entry])
+    }
+
+    /// Whether any record is too large to travel.
+    static func isAnyTooLarge(_ db: Database) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM grdb_sync_unsyncedRecord WHERE zone IS NOT NULL)"
+        return try Bool.fetchOne(db.cachedStatement(sql: sql)) ?? false
+    }
+
+    /// Notes that a record is too large to travel.
+    static func noteSize(_ db: Database, _ name: RecordName, zone: Int64) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO grdb_sync_unsyncedRecord (recordType, recordName, zone, reason) VALUES (?, ?, ?, ?)
+                """
+        ).execute(arguments: [name.recordType, name.description, zone, ReasonNumber.size.rawValue])
+    }
+
+    /// Removes the note that a record is too large, if there is one.
+    static func removeSize(_ db: Database, _ name: RecordName) throws {
+        try db.cachedStatement(
+            sql: "DELETE FROM grdb_sync_unsyncedRecord WHERE recordType = ? AND recordName = ?"
+        )
+        .execute(arguments: [name.recordType, name.description])
+    }
+
+    /// The name of a row, for people.
+    ///
+    /// - Parameters:
+    ///   - bytes: the result of `CAST(recordName AS BLOB)`.
+    ///   - type: the result of `typeof(recordName)`.
+    static func shownName(_ bytes: Data, type: String) -> String {
+        guard type != "blob" else { return "x'\(Array(bytes).hexadecimal)'" }
+        return String(decoding: bytes, as: UTF8.self).unicodeScalars.reduce(into: "") { shown, scalar in
+            if scalar.properties.generalCategory == .control {
+                shown += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                shown.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}

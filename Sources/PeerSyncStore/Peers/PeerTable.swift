@@ -1,0 +1,171 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The tables `grdb_sync_peer` and `grdb_sync_peerZone`.
+enum PeerTable {
+    static func all(_ db: Database) throws -> [Peer] {
+        try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM grdb_sync_peer ORDER BY name")).map {
+            try peer(db, $0)
+        }
+    }
+
+    // CROSS JOIN keeps the order of the tables, so SQLite reads each zone's index of changes from the peer's number on.
+    // Without it, SQLite reads all records.
+    static let countBehind = """
+        SELECT COUNT(*) FROM grdb_sync_recordZone AS held CROSS JOIN grdb_sync_remoteRecord AS known ON known.zone = held.id
+        WHERE changeSequence > COALESCE(
+                (SELECT acknowledgedSequence FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = held.id), 0)
+            AND (sourcePeer IS NULL OR sourcePeer <> ?1)
+            AND \(Zones.rights(
+                "(SELECT rights FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = held.id)", in: "held.id")) > 0
+        """
+
+    /// Counts the changed records that a peer has not acknowledged. Reads an index entry for each.
+    static func behind(_ db: Database, _ peer: Peer) throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: countBehind), arguments: [peer.id]) ?? 0
+    }
+
+    static func isPresent(_ db: Database, _ id: Int64) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT 1 FROM grdb_sync_peer WHERE id = ?"), arguments: [id])
+            ?? false
+    }
+
+    static func find(_ db: Database, key: [UInt8]) throws -> Peer? {
+        try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT * FROM grdb_sync_peer WHERE publicKey = ?"),
+            arguments: [Data(key)]
+        ).map { try peer(db, $0) }
+    }
+
+    /// The peer of that name, or with a key that begins with these hexadecimal digits (at least 8).
+    static func find(_ db: Database, nameOrKey text: String) throws -> Peer {
+        let peers = try all(db)
+        if let peer = peers.first(where: { $0.name == text }) { return peer }
+        let matches = text.count >= 8 ? peers.filter { $0.key.hasPrefix(text.lowercased()) } : []
+        guard let peer = matches.first else {
+            throw RecordStoreError(.noSuchPeer, "no paired machine is called “\(text)”")
+        }
+        guard matches.count == 1 else {
+            throw RecordStoreError(
+                .ambiguous, "several peers have keys that begin with \(text); give more digits")
+        }
+        return peer
+    }
+
+    /// Pairs with a key; a paired key stays as it is. If the name is taken, it appends a number.
+    static func insert(_ db: Database, key: [UInt8], name: String, now: Int64) throws -> Peer {
+        let pairedAt = ISO8601.text(milliseconds: now, fraction: .ifNeeded)
+        if let known = try find(db, key: key) { return known }
+        let taken = Set(try String.fetchAll(db, sql: "SELECT name FROM grdb_sync_peer"))
+        var unique = name
+        var number = 2
+        while taken.contains(unique) {
+            unique = "\(name) \(number)"
+            number += 1
+        }
+        let formerID = try Int64.fetchOne(
+            db, sql: "DELETE FROM grdb_sync_formerPeer WHERE publicKey = ? RETURNING id",
+            arguments: [Data(key)])
+        try db.execute(
+            sql: "INSERT INTO grdb_sync_peer (id, publicKey, name, pairedAt) VALUES (?, ?, ?, ?)",
+            arguments: [formerID, Data(key), unique, pairedAt])
+        return try find(db, key: key)!
+    }
+
+    /// Ends a pairing. The store keeps what it knows of the machine's records and tokens: the machine may come back
+    /// with its records, and the store must not take old records for new ones.
+    static func remove(_ db: Database, _ peer: Peer) throws {
+        for sql in [
+            "INSERT INTO grdb_sync_formerPeer (id, publicKey) SELECT id, publicKey FROM grdb_sync_peer WHERE id = ?",
+            "UPDATE grdb_sync_peerZone SET rights = NULL WHERE peer = ?",
+            "DELETE FROM grdb_sync_refusedRecord WHERE peer = ?",
+            "DELETE FROM grdb_sync_peerSession WHERE peer = ?",
+            "DELETE FROM grdb_sync_peer WHERE id = ?",
+        ] {
+            try db.execute(sql: sql, arguments: [peer.id])
+        }
+        try SyncSettings.noteChanged(db)
+    }
+
+    static func progress(_ db: Database, peer: Int64, zone: Int64) throws -> PeerProgress {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT acknowledgedSequence, receivedGeneration, receivedSequence, receivedHorizon
+                FROM grdb_sync_peerZone WHERE peer = ? AND zone = ?
+                """)
+        guard let row = try Row.fetchOne(statement, arguments: [peer, zone]) else {
+            return PeerProgress(acknowledgedSequence: 0, received: nil)
+        }
+        var received: ChangeToken?
+        if let generation = row[1] as Data? {
+            received = ChangeToken(generation: Array(generation), sequence: row[2], horizon: row[3])
+        }
+        return PeerProgress(acknowledgedSequence: row[0], received: received)
+    }
+
+    /// Notes how far this store has a peer's changes.
+    ///
+    /// The token never goes back within a generation: two processes may have sessions with the peer, and the slower one
+    /// may apply an older batch last.
+    static func setReceived(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken?) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO grdb_sync_peerZone (peer, zone, receivedGeneration, receivedSequence, receivedHorizon)
+                VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (peer, zone) DO UPDATE SET
+                    receivedGeneration = excluded.receivedGeneration,
+                    receivedSequence = excluded.receivedSequence,
+                    receivedHorizon = excluded.receivedHorizon
+                WHERE receivedGeneration IS NOT excluded.receivedGeneration
+                    OR receivedSequence <= excluded.receivedSequence
+                """
+        ).execute(arguments: [
+            peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.horizon ?? 0,
+        ])
+    }
+
+    static func setAcknowledged(_ db: Database, peer: Int64, zone: Int64, _ sequence: Int64) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO grdb_sync_peerZone (peer, zone, acknowledgedSequence) VALUES (?, ?, ?)
+                ON CONFLICT (peer, zone) DO UPDATE SET acknowledgedSequence = excluded.acknowledgedSequence
+                """
+        ).execute(arguments: [peer, zone, sequence])
+    }
+
+    // MARK: Sessions
+
+    private static func processes(_ db: Database, peer: Int64) throws -> Set<RunningProcess> {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT process, start FROM grdb_sync_peerSession WHERE peer = ?"),
+            arguments: [peer])
+        return Set(rows.map { RunningProcess(number: $0[0], start: $0[1]) })
+    }
+
+    /// Notes whether this process has sessions with a peer. It also removes the notes of ended processes: a killed
+    /// process could not do that itself.
+    static func setConnected(_ db: Database, peer: Int64, _ isConnected: Bool) throws {
+        let current = RunningProcess.current
+        let ended = try processes(db, peer: peer).filter { !$0.isRunning }.map(\.number)
+        for process in isConnected ? ended : ended + [current.number] {
+            try db.execute(
+                sql: "DELETE FROM grdb_sync_peerSession WHERE peer = ? AND process = ?",
+                arguments: [peer, process])
+        }
+        guard isConnected else { return }
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO grdb_sync_peerSession (peer, process, start)
+                SELECT id, ?, ? FROM grdb_sync_peer WHERE id = ?
+                """, arguments: [current.number, current.start, peer])
+    }
+
+    private static func peer(_ db: Database, _ row: Row) throws -> Peer {
+        Peer(
+            id: row["id"], publicKey: row.bytes("publicKey"), name: row["name"], address: row["address"],
+            pairedAt: row["pairedAt"], lastSeen: row["lastSeen"], lastSync: row["lastSync"],
+            lastError: row["lastError"], processes: try processes(db, peer: row["id"]))
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The machines that a store is paired with: ``RecordStore/peers``.
+public struct StorePeers: Sendable {
+    let store: RecordStore
+
+    /// The machines this one is paired with, by name.
+    public func all() async throws -> [Peer] {
+        try await store.database.read { try PeerTable.all($0) }
+    }
+
+    /// The machines this one is paired with, by name.
+    public func all(_ db: Database) throws -> [Peer] { try PeerTable.all(db) }
+
+    /// Counts the changed records that a peer has not acknowledged. Fold first. Reads an index entry for each.
+    public func behind(_ db: Database, _ peer: Peer) throws -> Int { try PeerTable.behind(db, peer) }
+
+    /// The peer with that static key, if it is paired.
+    package func find(key: [UInt8]) async throws -> Peer? {
+        try await store.database.read { try PeerTable.find($0, key: key) }
+    }
+
+    /// Pairs with a key. A paired key stays as it is.
+    package func add(key: [UInt8], name: String) async throws -> Peer {
+        try await store.database.write { [self] db in
+            // Also for a paired key: the peer may have ended the pairing before.
+            try SyncSettings.noteChanged(db)
+            return try add(db, key: key, name: name)
+        }
+    }
+
+    /// Pairs with a key in the open transaction.
+    package func add(_ db: Database, key: [UInt8], name: String) throws -> Peer {
+        try PeerTable.insert(db, key: key, name: name, now: store.now())
+    }
+
+    /// Ends the pairing with the peer of that name, or with a key that begins with that text. Records stay.
+    ///
+    /// - Throws: `noSuchPeer`, `ambiguous`.
+    @discardableResult
+    public func forget(_ nameOrKey: String) async throws -> Peer {
+        try await store.database.write { [self] db in
+            let peer = try PeerTable.find(db, nameOrKey: nameOrKey)
+            try remove(db, peer)
+            return peer
+        }
+    }
+
+    /// Ends the pairing with a peer in the open transaction.
+    package func remove(_ db: Database, _ peer: Peer) throws {
+        try PeerTable.remove(db, peer)
+    }
+
+    /// Gives a peer another name on this machine.
+    ///
+    /// - Throws: `noSuchPeer`; `ambiguous` when the name is taken.
+    public func rename(_ nameOrKey: String, to newName: String) async throws {
+        try await store.database.write { db in
+            let peer = try PeerTable.find(db, nameOrKey: nameOrKey)
+            let others = try PeerTable.all(db).filter { $0.id != peer.id }
+            guard !others.contains(where: { $0.name == newName }) else {
+                throw RecordStoreError(.ambiguous, "another machine is called “\(newName)” already")
+            }
+            try db.execute(
+                sql: "UPDATE grdb_sync_peer SET name = ? WHERE id = ?", arguments: [newName, peer.id])
+        }
+    }
+
+    // MARK: Leaving
+
+    /// The zones to erase if the user forgets a peer with all that the two share.
+    ///
+    /// - Throws: `noSuchPeer`, `ambiguous`; `sharedZone` when another peer shares one of the zones, because that peer
+    ///   would bring everything back.
+    public func zonesToErase(whenForgetting nameOrKey: String) async throws -> [Zone] {
+        try await store.database.read { [self] db in
+            let peer = try PeerTable.find(db, nameOrKey: nameOrKey)
+            let zones = try store.zones.granted(db, to: peer).map(\.zone)
+            for other in try PeerTable.all(db) where other.id != peer.id {
+                let granted = try Set(store.zones.granted(db, to: other).map(\.zone.row))
+                guard let zone = zones.first(where: { granted.contains($0.row) }) else { continue }
+                throw RecordStoreError(
+                    .sharedZone,
+                    "the zone “\(zone.name)” is shared with \(other.name) as well, which would bring it back")
+            }
+            return zones
+        }
+    }
+
+    /// Ends a pairing, and removes zones from this store, with the files that nothing else needs.
+    ///
+    /// - Throws: `noSuchPeer`, `ambiguous`.
+    @discardableResult
+    public func forget(_ nameOrKey: String, erasing zones: [Zone]) async throws -> Peer {
+        let (peer, hashes) = try await store.database.write { [self] db in
+            let peer = try PeerTable.find(db, nameOrKey: nameOrKey)
+            try remove(db, peer)
+            let hashes = try AssetTable.hashes(db, in: zones)
+            for zone in zones {
+                try store.zones.erase(db, zone)
+                if zone.isDefault {
+                    try store.zones.reclaim(db, zone)
+                } else {
+                    try store.zones.remove(db, zone)
+                }
+            }
+            return (peer, hashes)
+        }
+        // Only now is it certain that no record has the files. It removes no other files, because somebody may be
+        // adding them.
+        try await removeFiles(hashes)
+        return peer
+    }
+
+    private func removeFiles(_ hashes: Set<AssetHash>) async throws {
+        guard let directory = store.assetDirectory else { return }
+        let left = try await store.database.read { db in
+            hashes.subtracting(try AssetTable.references(db).list.map(\.hash))
+        }
+        try await blocking {
+            for hash in left { _ = try directory.remove(hash, untouchedSince: .distantFuture) }
+        }
+    }
+
+    // MARK: Pairing
+
+    /// Checks whether an address may try to pair with this machine. It writes nothing, so that refused attempts cost
+    /// little.
+    ///
+    /// - Throws: `tooManyAttempts`.
+    package func checkPairingAttempt(from address: String) async throws {
+        try await store.database.read { [self] db in
+            try PairingAttempts.check(db, from: address, now: store.now())
+        }
+    }
+
+    /// Counts an attempt to pair with this machine, until it succeeds or is ten minutes old.
+    ///
+    /// - Parameter address: the origin of the attempt; the caller decides what counts as one address.
+    /// - Throws: `tooManyAttempts`, with a sentence for both sides, when the limit is reached.
+    package func beginPairingAttempt(from address: String) async throws {
+        try await store.database.write { [self] db in
+            try PairingAttempts.begin(db, from: address, now: store.now())
+        }
+    }
+
+    /// Pairs with a key that has proved to know the code. A paired key stays as it is.
+    ///
+    /// - Parameter address: the origin of the attempts, which the store then forgets.
+    package func add(key: [UInt8], name: String, from address: String) async throws -> Peer {
+        try await store.database.write { [self] db in
+            try PairingAttempts.succeeded(db, from: address)
+            try SyncSettings.noteChanged(db)
+            return try add(db, key: key, name: name)
+        }
+    }
+
+    // MARK: Notes of sessions
+
+    /// Notes that both sides have just found their digests equal.
+    package func noteInSync(with peer: Peer) async throws {
+        let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded)
+        try await store.database.write { db in
+            try db.execute(
+                sql: "UPDATE grdb_sync_peer SET lastSync = ?, lastError = NULL WHERE id = ?",
+                arguments: [time, peer.id])
+        }
+        try await store.upkeep.purgeIfDue()
+    }
+
+    /// Notes whether this process has live sessions with a peer.
+    ///
+    /// - Parameters:
+    ///   - error: the last error with the peer, for `status`; nil keeps the noted one.
+    ///   - isConnected: called in the transaction, so that the last write is true when several sessions begin and end.
+    package func noteConnected(
+        with peer: Peer, error: String? = nil, _ isConnected: @escaping @Sendable () -> Bool
+    ) async throws {
+        let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded)
+        try await store.database.write { db in
+            try db.execute(
+                sql:
+                    "UPDATE grdb_sync_peer SET lastSeen = ?, lastError = COALESCE(?, lastError) WHERE id = ?",
+                arguments: [time, error, peer.id])
+            try PeerTable.setConnected(db, peer: peer.id, isConnected())
+        }
+    }
+
+    /// Notes the address at which this machine reached a peer.
+    package func noteAddress(_ address: String, of peer: Peer) async throws {
+        try await store.database.write { db in
+            try db.execute(
+                sql: "UPDATE grdb_sync_peer SET address = ?1 WHERE id = ?2 AND address IS NOT ?1",
+                arguments: [address, peer.id])
+            if db.changesCount > 0 { try SyncSettings.noteChanged(db) }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The records of a SQLite database, with the metadata that sync needs.
+///
+/// An app hands over its database and the schema of the tables to sync. From then on sync covers every write to those
+/// tables, by any program:
+///
+/// ```swift
+/// let store = try RecordStore(database, schema: schema, replica: identity.replicaID)
+/// try await store.write { db in
+///     try db.execute(sql: "UPDATE Book SET title = 'Emma' WHERE recordName = ?", arguments: [name])
+/// }
+/// ```
+///
+/// The store keeps its own tables in the same database, beside the app's. All their names begin with `grdb_sync_`, so
+/// GRDB's `eraseDatabaseOnSchemaChange` leaves them out. It does all work in transactions of the database's one writer.
+public final class RecordStore: Sendable {
+    public let schema: RecordSchema
+    /// The app's database.
+    public let database: any DatabaseWriter
+    /// The replica that stamps the writes made here.
+    public let replica: ReplicaID
+    /// The directory of the files of assets. Without one, a store keeps no files and only passes on what records say of
+    /// them.
+    public let assetDirectory: AssetDirectory?
+
+    let tables: RecordTables
+    let soundness = StoreSoundness()
+    /// The id of this run in the table of generations.
+    let generation: [UInt8]
+    /// The wall clock, in milliseconds since 1970.
+    package let now: @Sendable () -> Int64
+
+    /// Opens a database for sync: creates the engine's tables, and the triggers that capture writes.
+    ///
+    /// Sync takes in rows that it does not know yet as if they were written now.
+    ///
+    /// - Parameters:
+    ///   - assetDirectory: the directory for the files of assets; it belongs to this store alone.
+    ///   - now: a wall clock of the caller's, for tests, in milliseconds since 1970. It also stamps what programs write
+    ///     through `database`: it replaces SQL's `julianday()` without arguments there for good. Without one, the clock
+    ///     is that of the machine.
+    /// - Throws: ``RecordStoreError``: `newerFormat` and `corrupt`, before anything is changed; `tableMismatch` when a
+    ///   table of the schema is missing or differs; errors of SQLite.
+    public init(
+        _ database: any DatabaseWriter, schema: RecordSchema, replica: ReplicaID,
+        assetDirectory: AssetDirectory? = nil,
+        now: (@Sendable () -> Int64)? = nil
+    ) throws {
+        self.schema = schema
+        self.database = database
+        self.replica = replica
+        self.assetDirectory = assetDirectory
+        self.now = now ?? Self.wallClock
+        if let now { database.writeWithoutTransaction { CaptureTriggers.setClock($0, now) } }
+        try database.read { db in
+            try MetadataTables.checkFormat(db)
+            for type in schema.types { try TableCheck.check(db, type, in: schema) }
+        }
+        tables = try database.read { try RecordTables(schema, $0) }
+        generation = Generations.random()
+        try database.write { db in
+            let areRulesNew = try MetadataTables.migrate(db)
+            let hasMissedWrites = try CaptureTriggers.endPause(db)
+            try StoreOpening(self, db).run(areRulesNew: areRulesNew)
+            try noteReplica(db)
+            try Zones.claim(db, for: replica)
+            if hasMissedWrites { try upkeep.repair(db) }
+        }
+    }
+
+    /// Opens a database for sync of some of its tables, as they are declared there.
+    ///
+    /// - Parameters:
+    ///   - tables: see ``RecordSchema/init(_:tables:)``.
+    ///   - assetDirectory: see ``init(_:schema:replica:assetDirectory:now:)``.
+    ///   - now: see ``init(_:schema:replica:assetDirectory:now:)``.
+    /// - Throws: ``RecordStoreError``, also `invalidSchema`; errors of SQLite.
+    public convenience init(
+        _ database: any DatabaseWriter, tables: [SyncedTable], replica: ReplicaID,
+        assetDirectory: AssetDirectory? = nil, now: (@Sendable () -> Int64)? = nil
+    ) throws {
+        let schema = try database.read { try RecordSchema($0, tables: tables) }
+        try self.init(
+            database, schema: schema, replica: replica, assetDirectory: assetDirectory, now: now)
+    }
+
+    /// Refuses a database that a newer version of the engine wrote. Only reads.
+    ///
+    /// - Throws: ``RecordStoreError`` `newerFormat`, `corrupt`.
+    public static func checkFormat(_ db: Database) throws {
+        try MetadataTables.checkFormat(db)
+    }
+
+    /// Removes the triggers of a table, so that a migration can drop a column, which SQLite refuses while they are there.
+    /// Call it in the migration. The next opening of the store puts the triggers back, and takes in
+    /// what was written meanwhile. A table without triggers is left as it is.
+    ///
+    /// - Parameter table: the name of the table.
+    public static func stopCapturing(_ db: Database, of table: String) throws {
+        try FormatOne.removeTriggers(db, from: table)
+        try CaptureTriggers.remove(db, from: table)
+    }
+
+    /// Removes everything of the engine from a database: its tables, and the triggers on the app's tables. The app's
+    /// tables stay as they are, and so do the files of assets. Close all stores of the database before, and drop views of
+    /// your own on the engine's tables.
+    ///
+    /// The machine then is no longer paired with any other. When the database is opened for sync again, its rows count
+    /// as written at that moment.
+    ///
+    /// - Throws: ``RecordStoreError`` `assetUnwritable` while the database holds bytes for which no file could be written
+    ///   yet; open the store with its directory of assets before. Errors of SQLite.
+    public static func uninstall(_ db: Database) throws {
+        guard try UnstoredAssets.first(db) == nil else {
+            throw RecordStoreError(
+                .assetUnwritable,
+                "the database holds files that are not in the directory of assets yet, and would lose them: open the store "
+                    + "once more")
+        }
+        try MetadataTables.remove(db)
+    }
+
+    /// Removes all peers when the identity of the store has changed: either the file is a copy, or somebody renewed the
+    /// key. The machines that were paired with the old identity do not know the new one.
+    private func noteReplica(_ db: Database) throws {
+        let last = try SyncState.text(db, .replica)
+        guard last != replica.description else { return }
+        if last != nil {
+            for peer in try PeerTable.all(db) { try peers.remove(db, peer) }
+        }
+        try SyncState.set(db, .replica, replica.description)
+    }
+
+    // MARK: Subjects
+
+    /// The peers that this store is paired with.
+    public var peers: StorePeers { StorePeers(store: self) }
+    /// The zones of this store, and the rights of peers in them.
+    public var zones: StoreZones { StoreZones(store: self) }
+    /// The files that records refer to.
+    public var assets: StoreAssets { StoreAssets(store: self) }
+    /// Lists of records: those in the tables, held ones, deleted ones.
+    public var listing: StoreListing { StoreListing(store: self) }
+    /// The records that peers have refused.
+    public var refusals: StoreRefusals { StoreRefusals(store: self) }
+    /// Whether sync is switched on.
+    public var settings: StoreSettings { StoreSettings(store: self) }
+    /// The clock that stamps writes, and its repair.
+    public var clock: StoreClock { StoreClock(store: self) }
+    /// Looks for damage, repairs it, and forgets old deletions.
+    public var upkeep: StoreUpkeep { StoreUpkeep(store: self) }
+    /// The operations that sessions need from the store; a ``PeerZone`` does the exchange of one zone with one peer.
+    package var exchange: StoreExchange { StoreExchange(store: self) }
+    /// The file of the database, for copies.
+    package var databaseFile: DatabaseFile { DatabaseFile(store: self) }
+
+    /// The time of this machine's clock, in milliseconds since 1970.
+    public static let wallClock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    /// The size in bytes, roughly, up to which a record is synced: 8 MiB. A larger one stays where it was written, and
+    /// ``StoreStatus/unsynced`` names it.
+    public static let maximumRecordSize = RecordState.maximumSize
+
+    // MARK: Writing
+
+    /// Writes to the database and folds these writes, in one transaction.
+    @discardableResult
+    public func write<Value: Sendable>(
+        _ updates: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let value = try await database.write { [self] db in
+            let value = try updates(db)
+            _ = try fold(db)
+            return value
+        }
+        try await assets.storeFilesIfPossible()
+        return value
+    }
+
+    /// Folds what any program has written to the tables since the last fold.
+    ///
+    /// - Returns: the changes; empty when the journal was empty, and then the store made no transaction.
+    @discardableResult
+    public func foldPendingChanges() async throws -> StoreChanges {
+        guard try await database.read(Self.hasPendingChanges) else { return StoreChanges() }
+        let changes = try await database.write { [self] db in try fold(db) }
+        try await assets.storeFilesIfPossible()
+        return changes
+    }
+
+    /// Reads the records as they are after all writes to the tables so far, by any program. Folds first when the
+    /// journal holds anything.
+    package func readFolded<Value: Sendable>(
+        _ value: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let found = try await database.read { db in try Self.hasPendingChanges(db) ? nil : value(db) }
+        if let found { return found }
+        try await foldPendingChanges()
+        // Each later write is another change, which the store will report.
+        return try await database.read(value)
+    }
+
+    /// The result of a check for the writes of other connections.
+    package struct OthersWrites: Sendable {
+        /// The version to pass to the next check.
+        package var version: Int64
+        package var hasChanged = true
+        /// Whether the journal held anything to fold.
+        package var hasFolded = false
+    }
+
+    /// Folds what other connections have committed since an earlier check.
+    ///
+    /// - Parameter version: the result of that check; nil for the first one.
+    package func foldOthersWrites(since version: Int64?) async throws -> OthersWrites {
+        try await database.writeWithoutTransaction { [self] db in
+            // SQLite changes this number with every commit of another connection.
+            let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
+            guard current != version else { return OthersWrites(version: current, hasChanged: false) }
+            guard try Self.hasPendingChanges(db) else { return OthersWrites(version: current) }
+            try db.inTransaction(.immediate) {
+                _ = try fold(db)
+                return .commit
+            }
+            return OthersWrites(version: current, hasFolded: true)
+        }
+    }
+
+    private static func hasPendingChanges(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_pendingChange)"))
+            ?? false
+    }
+
+    /// Folds in the open transaction.
+    ///
+    /// - Parameter zone: the zone for new records that refer to no other record; the others go to the zone of the
+    ///   record that they refer to.
+    package func fold(_ db: Database, newIn zone: ZoneTarget = .default) throws -> StoreChanges {
+        try folding(zone.row).fold(db)
+    }
+
+    func folding(_ zone: Int64, in tables: RecordTables? = nil) -> ChangeFolding {
+        ChangeFolding(
+            tables: tables ?? self.tables, replica: replica, generation: generation,
+            hasAssets: assetDirectory != nil,
+            zone: zone)
+    }
+
+    // MARK: Reading
+
+    /// Calls `onChange` after each transaction of this process that changed a record or a setting, or wrote to a synced
+    /// table, until the caller cancels the returned object. It does not see what other processes write.
+    package func observeWrites(_ onChange: @escaping @Sendable () -> Void) -> AnyDatabaseCancellable {
+        let observer = WriteObserver(onChange)
+        database.add(transactionObserver: observer, extent: .observerLifetime)
+        return AnyDatabaseCancellable { [database] in database.remove(transactionObserver: observer) }
+    }
+
+    /// Returns everything that the store knows of a record, deleted or held ones included; nil if it knows nothing.
+    public func state(_ db: Database, of name: RecordName) throws -> RecordState? {
+        let set = try WorkingSet(db, tables)
+        return try set.known(name)?.state
+    }
+
+    /// Counts what the store holds. Fold first, so that the digest covers the latest writes.
+    public func status(_ db: Database) throws -> StoreStatus {
+        try StoreStatus(db, tables, now: now())
+    }
+}

@@ -1,0 +1,139 @@
+import PeerSyncModel
+
+extension DeleteRule {
+    /// The foreign key action that the table must declare, so that programs that enforce foreign keys see the
+    /// same rule.
+    package var foreignKeyAction: String {
+        switch self {
+        case .cascade: "CASCADE"
+        case .nullify: "SET NULL"
+        // Not RESTRICT: it would refuse even what the same transaction corrects later.
+        case .deny: "NO ACTION"
+        }
+    }
+
+    /// The rule whose ``foreignKeyAction`` a table declares; nil if it is another action.
+    init?(foreignKeyAction action: String) {
+        guard let rule = [Self.cascade, .nullify, .deny].first(where: { $0.foreignKeyAction == action })
+        else {
+            return nil
+        }
+        self = rule
+    }
+}
+
+/// The record types that an app syncs. The app passes them to the engine.
+///
+/// ```swift
+/// let schema = try RecordSchema([
+///     RecordType("Author", [FieldDefinition("name")]),
+///     RecordType("Book", [
+///         FieldDefinition("title"),
+///         FieldDefinition("published", .date),
+///         FieldDefinition("author", .reference(to: "Author", rule: .cascade, isRequired: true)),
+///     ]),
+/// ])
+/// ```
+public struct RecordSchema: Sendable {
+    public let types: [RecordType]
+    /// Every reference, in priority order: the order in which the app listed the types and their fields. A deletion
+    /// follows those listed first before the others.
+    public let relationships: [Relationship]
+    /// The names of the types. A type that others refer to comes before these; in a circle of references, the type that
+    /// was listed first comes first.
+    let namesInOrderOfReference: [String]
+    private let typesByName: [String: RecordType]
+    private let relationshipsByTarget: [String: [Relationship]]
+
+    /// - Throws: ``RecordStoreError`` (`invalidSchema`) when names are not identifiers or occur twice, a type has
+    ///   no field or more than ``RecordType/maximumFieldCount``, or a reference leads to a type that is missing.
+    public init(_ types: [RecordType]) throws {
+        self.init(unchecked: types)
+        try validate()
+    }
+
+    /// A schema of types that earlier versions of an app had, whatever this one would say to it.
+    init(unchecked types: [RecordType]) {
+        self.types = types
+        self.relationships = types.flatMap { type in
+            type.declared.compactMap { Relationship(recordType: type.name, field: $0) }
+        }
+        typesByName = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        relationshipsByTarget = Dictionary(grouping: relationships, by: \.target)
+        namesInOrderOfReference = Self.inOrderOfReference(types)
+    }
+
+    private static func inOrderOfReference(_ types: [RecordType]) -> [String] {
+        var ordered: [String] = []
+        var left = types
+        while !left.isEmpty {
+            let names = Set(left.map(\.name))
+            let isFree = { (type: RecordType) in
+                type.references.allSatisfy { $0.target == type.name || !names.contains($0.target) }
+            }
+            let next = left.remove(at: left.firstIndex(where: isFree) ?? 0)
+            ordered.append(next.name)
+        }
+        return ordered
+    }
+
+    /// The type of that name; nil if this schema does not know it.
+    public func type(_ name: String) -> RecordType? { typesByName[name] }
+
+    /// The references that lead to records of a type, in priority order.
+    package func relationships(to target: String) -> [Relationship] {
+        relationshipsByTarget[target] ?? []
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        RecordName.isIdentifier(text.utf8) && text.utf8.count <= 63
+    }
+
+    private func validate() throws {
+        guard typesByName.count == types.count else {
+            throw RecordStoreError(.invalidSchema, "a schema lists each record type once")
+        }
+        for type in types {
+            if let bad = type.fieldNames.first(where: { !Self.isName($0) }) {
+                throw RecordStoreError(
+                    .invalidSchema,
+                    "the column “\(bad)” of \(type.name) cannot be synced: names of fields have letters of ASCII, digits and _, "
+                        + "at most 63; rename it, or leave it out of sync")
+            }
+            guard Self.isName(type.name) else {
+                throw RecordStoreError(
+                    .invalidSchema,
+                    "the table “\(type.name)” cannot be synced: names of record types have letters of ASCII, digits and _, at "
+                        + "most 63; rename it")
+            }
+            guard (1...RecordType.maximumFieldCount).contains(type.fields.count) else {
+                throw RecordStoreError(
+                    .invalidSchema,
+                    "\(type.name) has \(type.fields.count) fields; 1 to \(RecordType.maximumFieldCount) can be synced"
+                )
+            }
+            guard Set(type.fieldNames).count == type.fields.count else {
+                throw RecordStoreError(.invalidSchema, "\(type.name) lists a field twice")
+            }
+            if let reserved = type.fieldNames.first(where: {
+                ["recordName", "modificationDate"].contains($0)
+            }) {
+                throw RecordStoreError(
+                    .invalidSchema, "\(type.name).\(reserved) is kept by the engine itself")
+            }
+        }
+        for relationship in relationships {
+            guard typesByName[relationship.target] != nil else {
+                throw RecordStoreError(
+                    .invalidSchema,
+                    "\(relationship.recordType).\(relationship.field) refers to \(relationship.target), "
+                        + "which the schema does not have")
+            }
+            guard !(relationship.isRequired && relationship.rule == .nullify) else {
+                throw RecordStoreError(
+                    .invalidSchema,
+                    "\(relationship.recordType).\(relationship.field) is required, so it cannot be nullified")
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import PeerSyncModel
+
+/// Reads and writes the rows of one record type.
+struct RecordTable {
+    let type: RecordType
+    let key: RecordKey
+    /// The table's name for SQL.
+    let sqlName: String
+    /// The columns of ``type``'s fields, in the order of its fields.
+    let columns: [RecordColumn]
+    /// The field names of ``type``, sorted.
+    let fieldNames: [String]
+    private let columnsByField: [String: RecordColumn]
+    /// The column that the engine fills with the time of the newest write; nil for a table without it.
+    private let modificationDate: String?
+    private let selectSQL: String
+    private let existsSQL: String
+    private let deleteSQL: String
+
+    /// Reads the table's declarations of columns.
+    ///
+    /// - Parameter keys: the keys of all types.
+    init(_ type: RecordType, _ keys: [String: RecordKey], _ db: Database) throws {
+        let declarations = Dictionary(
+            uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name, $0.type) })
+        guard let key = keys[type.name] else {
+            throw RecordStoreError(.tableMismatch, "the table \(type.name) has no key")
+        }
+        self.type = type
+        self.key = key
+        sqlName = type.name.quotedDatabaseIdentifier
+        fieldNames = type.fieldNames
+        columns = type.fields.map { field in
+            let target: RecordKey? =
+                if case .reference(let target, _, _) = field.kind { keys[target] } else { nil }
+            return RecordColumn(
+                field, ColumnAffinity(declaredType: declarations[field.name] ?? ""), target: target,
+                indexInKey: key.columns.firstIndex { $0.name == field.name })
+        }
+        columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
+        let hasDate = try db.columns(in: type.name).contains(where: Self.isModificationDate)
+        modificationDate = hasDate ? Self.modificationDate : nil
+        selectSQL = """
+            SELECT \(Self.list(fieldNames)), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)
+            """
+        existsSQL = "SELECT 1 FROM \(sqlName) WHERE \(key.condition)"
+        deleteSQL = "DELETE FROM \(sqlName) WHERE \(key.condition)"
+    }
+
+    /// The column of text that a table may have for the time of a record's newest write.
+    static let modificationDate = "modificationDate"
+
+    /// Whether the engine fills a column.
+    static func isModificationDate(_ column: ColumnInfo) -> Bool {
+        column.name == modificationDate && ColumnAffinity(declaredType: column.type) == .text
+    }
+
+    /// Columns for SQL, with commas between them.
+    private static func list(_ columns: [String]) -> String {
+        columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+    }
+
+    func hasColumn(_ field: String) -> Bool { columnsByField[field] != nil }
+
+    /// The column of a field; nil for a field without a column.
+    func column(_ field: String) -> RecordColumn? { columnsByField[field] }
+
+    // MARK: Reading
+
+    /// The values of a record's row in order of ``RecordType/fields``, or nil when there is no row.
+    func values(_ db: Database, _ name: RecordName) throws -> [FieldValue]? { try row(db, name)?.values }
+
+    /// The values of a record's row in order of ``RecordType/fields``, and its `modificationDate`; nil when there is no row.
+    func row(_ db: Database, _ name: RecordName) throws -> (values: [FieldValue], modificationDate: String?)?
+    {
+        var found: (values: [FieldValue], modificationDate: String?)?
+        try search(db, selectSQL, name) { row in
+            // Other programs may have written any value into `modificationDate`.
+            found = (values(row, from: 0), Self.text(row, Int32(columns.count)))
+        }
+        return found
+    }
+
+    /// Reads the values of a row in order of ``RecordType/fields`` from the columns of a statement, beginning at
+    /// `first`.
+    func values(_ row: SQLiteStatement, from first: Int32) -> [FieldValue] {
+        var values: [FieldValue] = []
+        values.reserveCapacity(columns.count)
+        var index = first
+        for column in columns {
+            values.append(column.value(row, index))
+            index += 1
+        }
+        return values
+    }
+
+    func exists(_ db: Database, _ name: RecordName) throws -> Bool {
+        var isFound = false
+        try search(db, existsSQL, name) { _ in isFound = true }
+        return isFound
+    }
+
+    /// Runs a query for the row of a record.
+    private func search(
+        _ db: Database, _ sql: String, _ name: RecordName, _ body: (SQLiteStatement) throws -> Void
+    ) throws {
+        var bindings = Bindings()
+        appendKey(of: name, to: &bindings)
+        try bindings.read(db.statementToBind(sql)) { row in
+            try body(row)
+            return false
+        }
+    }
+
+    /// The number of rows.
+    func count(_ db: Database) throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM \(sqlName)")) ?? 0
+    }
+
+    /// The names of the rows that refer to a record by one of this type's references, in the order of their keys.
+    /// Leaves out rows whose key has no name.
+    func referrers(_ db: Database, by field: String, to target: RecordName) throws -> [RecordName] {
+        guard let column = column(field) else { return [] }
+        let statement = try db.statementToBind(
+            """
+            SELECT \(key.sql) FROM \(sqlName) WHERE \(field.quotedDatabaseIdentifier) = ? ORDER BY \(key.sql)
+            """)
+        var bindings = Bindings()
+        bindings.append(column.stored(.reference(target)))
+        var names: [RecordName] = []
+        try bindings.read(statement) { row in
+            if let name = key.name(row, from: 0) { names.append(name) }
+            return true
+        }
+        return names
+    }
+
+    /// Passes the name of each row to `body`, in the order of the keys. Leaves out rows whose key has no name.
+    func forEachName(_ db: Database, _ body: (RecordName) throws -> Void) throws {
+        let statement = try db.makeStatement(sql: "SELECT \(key.sql) FROM \(sqlName) ORDER BY \(key.sql)")
+        let rows = try Row.fetchCursor(statement)
+        while try rows.next() != nil {
+            if let name = key.name(statement.sqliteStatement, from: 0) { try body(name) }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Whether the table can have the row of a state: the state's name is that of a key, and its fields agree with the
+    /// key.
+    func canHold(_ state: RecordState) -> Bool {
+        guard !key.holdsNames else { return true }
+        guard let values = key.values(of: state.name) else { return false }
+        return columns.allSatisfy { column in
+            guard let index = column.indexInKey else { return true }
+            // Another version of the app may have no field for this column: its value is in the name. But only the field
+            // says to which record a reference leads.
+            guard let field = state.field(column.field.name) else { return !column.isReference }
+            return column.stored(field.value) == values[index]
+        }
+    }
+
+    /// Inserts or updates a record's row: the columns of its fields that the table has, and `modificationDate`.
+    /// Columns that no replica has written keep their values, or take their defaults.
+    func upsert(_ state: RecordState, by statements: RowStatements) throws {
+        let fields = state.fields.filter { hasColumn($0.name) }
+        let columns = fields.compactMap { column($0.name) }
+        var bindings = Bindings()
+        append(state.name, fields, columns, state.modificationDate, to: &bindings)
+        let updates = writable(columns).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        let sql = """
+            \(insertSQL(columns)) ON CONFLICT (\(key.sql)) DO \(updates.isEmpty ? "NOTHING" : "UPDATE SET \(updates)")
+            """
+        let isWhole = fields.count == fieldNames.count
+        try bindings.execute(statements.statement(sql, isOneOfFew: isWhole))
+    }
+
+    /// SQL that inserts a row with some columns; ``append(_:_:_:_:to:)`` gives its arguments.
+    func insertSQL(_ columns: [RecordColumn]) -> String {
+        let names = key.columns.map(\.name.quotedDatabaseIdentifier) + writable(columns)
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        return "INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+    }
+
+    /// The columns that sync writes into a row beside its key, for SQL.
+    private func writable(_ columns: [RecordColumn]) -> [String] {
+        columns.filter { $0.indexInKey == nil }.map(\.field.name.quotedDatabaseIdentifier)
+            + (modificationDate.map { [$0] } ?? [])
+    }
+
+    /// Appends the arguments of ``insertSQL(_:)``.
+    ///
+    /// - Parameters:
+    ///   - fields: the values.
+    ///   - columns: their columns, in the same order.
+    func append(
+        _ name: RecordName, _ fields: [RecordField], _ columns: [RecordColumn], _ modificationDate: String?,
+        to bindings: inout Bindings
+    ) {
+        appendKey(of: name, to: &bindings)
+        append(fields, columns, modificationDate, to: &bindings)
+    }
+
+    private func append(
+        _ fields: [RecordField], _ columns: [RecordColumn], _ modificationDate: String?,
+        to bindings: inout Bindings
+    ) {
+        for (field, column) in zip(fields, columns) where column.indexInKey == nil {
+            bindings.append(column.stored(field.value))
+        }
+        if self.modificationDate != nil { bindings.append(modificationDate) }
+    }
+
+    /// Appends the arguments of ``RecordKey/condition``; nothing matches them when no row can have that name.
+    func appendKey(of name: RecordName, to bindings: inout Bindings) {
+        if key.holdsNames { return bindings.append(name.description) }
+        let values = key.values(of: name) ?? key.columns.map { _ in .null }
+        for value in values { bindings.append(value) }
+    }
+
+    /// Updates a record's row where the state has other values than the row, and `modificationDate`. SQLite then leaves
+    /// the indexes of other columns alone.
+    ///
+    /// - Parameter present: the fields with the values of the row.
+    /// - Returns: false when there is no row.
+    func update(
+        _ db: Database, _ state: RecordState, from present: [RecordField], by statements: RowStatements
+    ) throws -> Bool {
+        let values = Dictionary(present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        let fields = state.fields.filter { hasColumn($0.name) && values[$0.name] != $0.value }
+        let columns = fields.compactMap { column($0.name) }
+        let updates = writable(columns).map { "\($0) = ?" }.joined(separator: ", ")
+        guard !updates.isEmpty else { return try exists(db, state.name) }
+        var bindings = Bindings()
+        append(fields, columns, state.modificationDate, to: &bindings)
+        appendKey(of: state.name, to: &bindings)
+        let isOneOfFew = fields.count <= 1 || fields.count == fieldNames.count
+        try bindings.execute(
+            statements.statement(
+                "UPDATE \(sqlName) SET \(updates) WHERE \(key.condition)", isOneOfFew: isOneOfFew))
+        return db.changesCount > 0
+    }
+
+    /// Writes a row's `modificationDate` where it differs; sync does not cover this column, so no trigger fires.
+    ///
+    /// - Parameter written: what the row has there.
+    /// - Returns: false when a constraint of the table refused it.
+    func setModificationDate(
+        _ db: Database, of name: RecordName, to date: String?, from written: String?
+    ) throws -> Bool {
+        guard let modificationDate, date != written else { return true }
+        var bindings = Bindings()
+        bindings.append(date)
+        appendKey(of: name, to: &bindings)
+        let sql = "UPDATE \(sqlName) SET \(modificationDate) = ? WHERE \(key.condition)"
+        return try DatabaseError.catchingConstraint { try bindings.execute(db.statementToBind(sql)) }
+    }
+
+    /// The fields of a row just written whose columns return another value. For example, a peer whose table has other
+    /// column types sends a text of digits for a column of integers. The store keeps such values beside the row, so
+    /// that it passes on exactly what it has received.
+    func alteredFields(_ db: Database, _ state: RecordState) throws -> Set<String> {
+        let isSuspicious = state.fields.contains { field in
+            column(field.name).map { !$0.surelyKeeps(field.value) } ?? false
+        }
+        guard isSuspicious, let values = try values(db, state.name) else { return [] }
+        var altered: Set<String> = []
+        for (field, value) in zip(type.fields, values) {
+            if let written = state.field(field.name), written.value != value { altered.insert(field.name) }
+        }
+        return altered
+    }
+
+    func delete(_ db: Database, _ name: RecordName) throws {
+        var bindings = Bindings()
+        appendKey(of: name, to: &bindings)
+        try bindings.execute(db.statementToBind(deleteSQL))
+    }
+
+    // MARK: Text
+
+    /// Reads the text of a column by its length: SQLite text may contain NUL, and GRDB reads only up to it. nil when
+    /// the column holds no text.
+    static func text(_ statement: SQLiteStatement, _ index: Int32) -> String? {
+        guard sqlite3_column_type(statement, index) == SQLITE_TEXT else { return nil }
+        let text = sqlite3_column_text(statement, index)
+        let length = Int(sqlite3_column_bytes(statement, index))
+        return String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
+    }
+}
+
+extension RecordState {
+    /// The value of the column `modificationDate`.
+    var modificationDate: String? {
+        newestWrite.flatMap { ISO8601.text(milliseconds: $0.time.milliseconds, fraction: .always) }
+    }
+}

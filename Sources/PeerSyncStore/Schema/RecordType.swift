@@ -1,0 +1,49 @@
+import PeerSyncModel
+
+/// A record type: a table of that name, which has a primary key.
+///
+/// The key names the record on all machines, so a row whose key changes is another record. It is one column of TEXT or
+/// BLOB, or several columns that also may be INTEGER; a BLOB of 16 bytes is a UUID. A single INTEGER column is a key
+/// only where ``areNumbersShared`` says so. If the only column is called `recordName`, it holds whole record names.
+///
+/// If the table has a text column `modificationDate`, the engine fills it from the newest stamp. Columns that are not in
+/// `fields` stay on this machine. Columns of the key that are references are among the fields, too; other columns of the
+/// key need not be.
+public struct RecordType: Sendable, Hashable {
+    public let name: String
+    /// The synced columns, sorted by name.
+    public let fields: [FieldDefinition]
+    /// Whether the numbers of an INTEGER key come from outside and mean the same on every machine, such as the number of an
+    /// article in a catalogue. Numbers that SQLite gives out are not such: two machines give the same one to different
+    /// rows.
+    public let areNumbersShared: Bool
+
+    /// - Parameters:
+    ///   - fields: 1 to 62 columns, in any order. A deletion follows references in this order (see
+    ///     ``RecordSchema/relationships``).
+    ///   - areNumbersShared: see ``areNumbersShared``.
+    public init(_ name: String, _ fields: [FieldDefinition], areNumbersShared: Bool = false) {
+        self.name = name
+        self.areNumbersShared = areNumbersShared
+        self.fields = fields.sorted { $0.name < $1.name }
+        self.declared = fields
+    }
+
+    let declared: [FieldDefinition]
+
+    /// The most synced columns of a type: each has one bit in the change journal's mask.
+    public static let maximumFieldCount = 62
+
+    package var fieldNames: [String] { fields.map(\.name) }
+
+    /// The references, in the order in which the app listed them. The first one decides the zone of
+    /// a new record.
+    var declaredReferences: [String] {
+        declared.compactMap { if case .reference = $0.kind { $0.name } else { nil } }
+    }
+
+    /// The references.
+    package var references: [Relationship] {
+        fields.compactMap { Relationship(recordType: name, field: $0) }
+    }
+}

@@ -1,0 +1,258 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// Checks and cleaning of a store: ``RecordStore/upkeep``.
+///
+/// It compares the metadata with the tables, mends differences, and forgets deletions that no machine needs any more.
+public struct StoreUpkeep: Sendable {
+    /// The least time for which the store remembers a deletion, in milliseconds: 180 days.
+    public static let defaultRetention: Int64 = 180 * 86_400_000
+
+    private static let purgeInterval: Int64 = 86_400_000
+
+    let store: RecordStore
+
+    // MARK: Checking
+
+    /// Compares all metadata with the tables, and computes the digests anew. Fold first. Reads every record.
+    public func check(_ db: Database) throws -> StoreCheck {
+        var findings: [StoreCheck.Finding] = []
+        var digests: [Int64: ZoneDigest] = [:]
+        let shapes = ShapeTable(db)
+        var hasher = RecordHasher()
+        var indexes = try KeptIndexes(db)
+        try RecordScan(db, store.tables).readAll { record in
+            let kept = indexes.take(record.name)
+            do {
+                let stored = try record.stored(shapes)
+                let hashes = hasher.hashes(of: stored.state)
+                if let kind = Self.finding(stored, hashes) {
+                    findings.append(.init(name: record.name, kind: kind))
+                } else if kept != KeptIndexes.entries(of: stored, zone: record.row["zone"]) {
+                    findings.append(.init(name: record.name, kind: .wrongIndex))
+                }
+                if stored.state.isTooLarge { findings.append(.init(name: record.name, kind: .tooLarge)) }
+                if stored.state.isLive {
+                    digests[record.row["zone"], default: ZoneDigest()].insert(hashes.id)
+                }
+            } catch let error as RecordStoreError where error.code == .damagedRecord {
+                findings.append(.init(name: record.name, kind: .damagedMetadata))
+            }
+        }
+        findings += indexes.names.map { .init(name: $0, kind: .wrongIndex) }
+        for table in store.tables.all { findings += try unknownRows(db, of: table) }
+        return StoreCheck(
+            findings: findings.sorted { $0.name < $1.name },
+            digests: try Zones.all(db).map { zone in
+                .init(zone: zone.name, kept: zone.digest, found: digests[zone.row] ?? ZoneDigest())
+            })
+    }
+
+    /// The rows of a table that sync does not know, or whose names it cannot use.
+    private func unknownRows(_ db: Database, of table: RecordTable) throws -> [StoreCheck.Finding] {
+        var findings: [StoreCheck.Finding] = []
+        try UnknownRow.forEach(db, of: table) { row in
+            findings.append(
+                .init(
+                    name: row.name?.description ?? row.shownKey,
+                    kind: row.name == nil ? .invalidName : .unknownRow))
+        }
+        return findings
+    }
+
+    private static func finding(_ stored: StoredRecord, _ hashes: RecordHashes) -> StoreCheck.Finding.Kind? {
+        switch (stored.status, stored.isRowPresent) {
+        case (.inTable, false): return .missingRow
+        case (.deleted, true), (.held, true), (.hidden, true): return .unknownRow
+        default: break
+        }
+        if areValuesIntact(stored, hashes) { return nil }
+        return stored.status == .inTable ? .changedRow : .damagedMetadata
+    }
+
+    /// Whether a record has the values that sync last knew.
+    static func areValuesIntact(_ stored: StoredRecord, _ hashes: RecordHashes) -> Bool {
+        stored.metadata.fieldNames.isEmpty
+            || stored.state.fields.count == stored.metadata.fieldNames.count
+                && hashes.valueHash.bytes == stored.metadata.valueHash
+    }
+
+    /// Mends what ``check(_:)`` finds. Part of the open transaction.
+    ///
+    /// It stamps a row that sync has missed right after the last write that sync knows of it; otherwise with the time
+    /// of the row's `modificationDate`; and only without either with this moment. So the row beats nothing that another
+    /// machine wrote later. It forgets the metadata of rows that are gone. Unless only lists were wrong, every peer then
+    /// compares everything in the next session, so that their records come back.
+    ///
+    /// - Returns: the result of the check before the repair.
+    @discardableResult
+    public func repair(_ db: Database) throws -> StoreCheck {
+        _ = try store.fold(db)
+        let found = try check(db)
+        for finding in found.findings where finding.kind == .tooLarge {
+            let name = try RecordName(finding.name)
+            guard let zone = try Zones.row(db, of: finding.name) else { continue }
+            try UnsyncedRecords.noteSize(db, name, zone: zone)
+        }
+        let findings = found.findings.filter(\.kind.isMendable)
+        guard !findings.isEmpty || !found.areDigestsEqual else { return found }
+        try retake(db, findings.filter { $0.kind != .wrongIndex })
+        try reindex(db, findings)
+        for zone in try Zones.all(db) {
+            try AssetTable.rebuild(db, zone: zone.row) { note in
+                try store.listing.forEachState(db, zone: .one(zone)) { try note($0) }
+            }
+        }
+        // The fold changed the kept digests from values that may have been wrong, so this sets the computed ones.
+        for (zone, digests) in zip(try Zones.all(db), try check(db).digests) {
+            try Zones.setDigest(db, zone.row, digests.found)
+        }
+        // Lists alone say nothing of what the peers hold.
+        if findings.contains(where: { $0.kind != .wrongIndex }) || !found.areDigestsEqual {
+            try startOver(db)
+        }
+        return found
+    }
+
+    /// Lets every peer compare everything in the next session.
+    func startOver(_ db: Database) throws {
+        try db.execute(
+            sql:
+                "UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0"
+        )
+        try Generations.startOver(db)
+    }
+
+    /// Checks the store, and repairs it if it finds a fault. Others can write during the check, which mostly finds
+    /// nothing.
+    ///
+    /// - Returns: the result of the check before the repair; nil for a sound store.
+    package func repairIfNeeded() async throws -> StoreCheck? {
+        guard try await !store.readFolded({ [self] in try check($0) }).isSound else { return nil }
+        return try await store.database.write { [self] in try repair($0) }
+    }
+
+    /// Takes in the existing rows of some records, and forgets the records without rows.
+    private func retake(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
+        // A record without readable metadata keeps its zone.
+        let zones = try Dictionary(grouping: findings) { try Zones.row(db, of: $0.name) ?? Zones.defaultID }
+        for (zone, findings) in zones.sorted(by: { $0.key < $1.key }) {
+            var rows: [TakenRow] = []
+            for finding in findings {
+                let name = try RecordName(finding.name)
+                if try store.tables[name.recordType]?.exists(db, name) == true {
+                    rows.append(TakenRow(name, at: try stampForRepair(db, name, finding.kind)))
+                }
+                guard [.missingRow, .damagedMetadata].contains(finding.kind) else { continue }
+                try RecordTraces.remove(db, of: name)
+            }
+            _ = try store.folding(zone).take(db, rows)
+        }
+    }
+
+    /// Saves records anew, with their references that no row shows.
+    private func reindex(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
+        let set = try WorkingSet(db, store.tables)
+        for finding in findings {
+            try HeldReferenceTable.remove(db, of: finding.name)
+            guard let name = try? RecordName(finding.name) else { continue }
+            try set.known(name)?.isRelearnt = true
+        }
+        _ = try set.save(generation: store.generation)
+    }
+
+    /// The stamp for a row that sync has missed.
+    private func stampForRepair(_ db: Database, _ name: RecordName, _ kind: StoreCheck.Finding.Kind) throws
+        -> Stamp
+    {
+        let state = kind == .damagedMetadata ? nil : try WorkingSet(db, store.tables).known(name)?.state
+        if let state, let last = state.newestStamp {
+            // Uses a new stamp: the last one belongs to another value.
+            return last.next(by: store.replica)
+        }
+        let date = try store.tables[name.recordType]?.row(db, name)?.modificationDate
+        if let time = date.flatMap(ISO8601.milliseconds(modificationDate:)), time <= store.now() {
+            return Stamp(time: HybridTime(milliseconds: time), replica: store.replica)
+        }
+        return try store.clock.newStamp(db)
+    }
+
+    // MARK: Forgetting deletions
+
+    /// Forgets the deletions that every paired machine has acknowledged and that are older than the retention time.
+    /// Part of the open transaction.
+    ///
+    /// Each record that such a deletion has hidden gets a deletion of its own with the same stamp, which the store
+    /// later forgets like any other. So nobody can restore it any more.
+    ///
+    /// A machine may come later with an older token, because somebody restored its store from a backup or its pairing
+    /// had ended. The store refuses it with `changeTokenExpired`: it may hold records whose deletion nobody remembers.
+    ///
+    /// - Parameter retention: the retention time in milliseconds.
+    /// - Returns: the number of forgotten deletions.
+    @discardableResult
+    public func purge(_ db: Database, retention: Int64 = Self.defaultRetention) throws -> Int {
+        _ = try store.fold(db)
+        let limit = store.now() - retention
+        var count = 0
+        for zone in try Int64.fetchAll(db, sql: "SELECT id FROM grdb_sync_recordZone") {
+            let acknowledged = try Self.acknowledgedByAll(db, zone: zone)
+            let outOfSight = try OutOfSight(db, store.tables, zone: zone)
+            let due = outOfSight.deleted.filter { record in
+                guard let original = record.original, let deletion = record.state.deletion else {
+                    return false
+                }
+                return deletion.time.milliseconds <= limit && original.changeSequence <= acknowledged
+            }
+            for record in due {
+                for name in try outOfSight.below(record) {
+                    guard let hidden = outOfSight.set.loaded(name), hidden.placement == .hidden else {
+                        continue
+                    }
+                    // A record below one that was deleted for ever may be newer than that deletion.
+                    let deletion = latest(
+                        latest(record.state.deletion, hidden.state.life), hidden.state.deletion)
+                    hidden.state = RecordState(
+                        name: name, deletion: deletion, revival: hidden.state.revival,
+                        erasure: hidden.state.erasure)
+                }
+            }
+            _ = try outOfSight.set.save(generation: store.generation)
+            var last: Int64 = 0
+            for record in due {
+                try RecordTraces.remove(db, of: record.name)
+                last = max(last, record.original?.changeSequence ?? 0)
+                count += 1
+            }
+            try Zones.raisePurgedSequence(db, zone, to: last)
+        }
+        return count
+    }
+
+    /// Purges once a day, and removes the files that no record needs.
+    func purgeIfDue() async throws {
+        let isDue = try await store.database.read { [now = store.now] db in
+            let last = try SyncState.integer(db, .lastPurge) ?? 0
+            return now() - last >= Self.purgeInterval || now() < last
+        }
+        guard isDue else { return }
+        try await store.database.write { [self] db in
+            try purge(db)
+            try SyncState.set(db, .lastPurge, store.now())
+        }
+        try await store.assets.removeUnreferred()
+    }
+
+    /// The number up to which every paired machine has acknowledged the changes of a zone.
+    static func acknowledgedByAll(_ db: Database, zone: Int64) throws -> Int64 {
+        let least = try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT MIN(COALESCE(acknowledgedSequence, 0))
+                FROM grdb_sync_peer LEFT JOIN grdb_sync_peerZone ON peer = id AND zone = ?1
+                WHERE \(Zones.rights("rights", in: "?1")) > 0
+                """, arguments: [zone])
+        return try least ?? SyncState.integer(db, .lastSequence) ?? 0
+    }
+}

@@ -1,0 +1,79 @@
+import GRDB
+import PeerSyncModel
+
+/// The records of a peer that this store did not take, by reason.
+typealias RefusedNames = [Refusal.Reason: [RecordName]]
+
+/// The table `grdb_sync_refusedRecord`.
+enum RefusedRecords {
+    /// All refused records, by peer, zone and name.
+    static func all(_ db: Database) throws -> [RefusedRecord] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT recordName, machine.name, place.name, reason FROM grdb_sync_refusedRecord
+                JOIN grdb_sync_peer AS machine ON machine.id = peer
+                JOIN grdb_sync_recordZone AS place ON place.id = zone ORDER BY 2, 3, 1
+                """
+        ).compactMap { row in
+            guard let reason = Refusal.Reason(rawValue: row[3])?.reason else { return nil }
+            return RefusedRecord(name: try RecordName(row[0]), peer: row[1], zone: row[2], reason: reason)
+        }
+    }
+
+    static func count(_ db: Database, peer: Int64, zone: Int64) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: "SELECT COUNT(*) FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ?")
+        return try Int.fetchOne(statement, arguments: [peer, zone]) ?? 0
+    }
+
+    static func insert(_ db: Database, _ refusal: Refusal, peer: Int64, zone: Int64) throws {
+        // A peer can only refuse records that are in the zone.
+        for name in refusal.names where try Zones.row(db, of: name.description) == zone {
+            try db.cachedStatement(
+                sql:
+                    "INSERT OR REPLACE INTO grdb_sync_refusedRecord (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)"
+            ).execute(arguments: [peer, zone, name.description, refusal.reason.rawValue])
+        }
+    }
+
+    static func names(_ db: Database, peer: Int64, zone: Int64) throws -> [RecordName] {
+        try String.fetchAll(
+            db.cachedStatement(
+                sql:
+                    "SELECT recordName FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? ORDER BY recordName"
+            ),
+            arguments: [peer, zone]
+        ).map { try RecordName($0) }
+    }
+
+    /// Removes the records that the peer refused for a reason, and returns them.
+    static func take(_ db: Database, peer: Int64, zone: Int64, reason: Refusal.Reason) throws -> [RecordName]
+    {
+        let names = try String.fetchAll(
+            db,
+            sql: """
+                DELETE FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? AND reason = ? RETURNING recordName
+                """, arguments: [peer, zone, reason.rawValue])
+        return try names.map { try RecordName($0) }
+    }
+
+    /// Whether any peer has found a record too large.
+    static func isAnyTooLarge(_ db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_refusedRecord WHERE reason = ?)")
+        return try Bool.fetchOne(statement, arguments: [Refusal.Reason.tooLarge.rawValue]) ?? false
+    }
+
+    /// Ends the refusals of a record that was too large for peers: it has another state now, which the store sends.
+    static func removeTooLarge(_ db: Database, _ name: RecordName) throws {
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_refusedRecord WHERE recordName = ? AND reason = ?")
+            .execute(arguments: [name.description, Refusal.Reason.tooLarge.rawValue])
+    }
+
+    static func remove(_ db: Database, _ name: RecordName, peer: Int64, zone: Int64) throws {
+        try db.cachedStatement(
+            sql: "DELETE FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? AND recordName = ?"
+        ).execute(arguments: [peer, zone, name.description])
+    }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The zones of a store, and the rights of peers in them: ``RecordStore/zones``.
+public struct StoreZones: Sendable {
+    /// The most zones in a store: one session can carry no more.
+    public static let maximumCount = ZoneID.maximumCount
+
+    let store: RecordStore
+
+    /// The zones of this store, the default one first.
+    public func all() async throws -> [Zone] {
+        try await store.database.read { try Zones.all($0) }
+    }
+
+    /// The zones of this store, the default one first.
+    public func all(_ db: Database, in scope: ZoneScope = .all) throws -> [Zone] {
+        try Zones.all(db).filter { scope.row == nil || $0.row == scope.row }
+    }
+
+    /// The zone of that name.
+    ///
+    /// - Throws: `noSuchZone`.
+    public func find(named name: String) async throws -> Zone {
+        try await store.database.read { try Zones.find($0, named: name) }
+    }
+
+    /// The zone of that name.
+    ///
+    /// - Throws: `noSuchZone`.
+    public func find(_ db: Database, named name: String) throws -> Zone { try Zones.find(db, named: name) }
+
+    /// Returns a zone as it is now, with its digest.
+    public func current(_ db: Database, _ zone: ZoneTarget) throws -> Zone {
+        guard let current = try Zones.all(db).first(where: { $0.row == zone.row }) else {
+            let name = if case .one(let gone) = zone { gone.name } else { "" }
+            throw RecordStoreError(.noSuchZone, "the zone “\(name)” is gone")
+        }
+        return current
+    }
+
+    /// The zone that a record is in; nil when sync does not know the record. Fold first.
+    public func find(_ db: Database, of name: RecordName) throws -> Zone? {
+        try Row.fetchOne(
+            db,
+            sql: """
+                SELECT place.* FROM grdb_sync_remoteRecord JOIN grdb_sync_recordZone AS place ON place.id = zone
+                WHERE remoteRecordID = ?
+                """, arguments: [name.description]
+        ).map(Zone.init)
+    }
+
+    /// Makes a zone. Other machines only get it after a grant.
+    ///
+    /// - Parameter name: 1 to 255 bytes of printable ASCII, without blanks at its ends.
+    /// - Throws: `invalidValue`; `ambiguous` when the name is taken.
+    @discardableResult
+    public func create(_ name: String) async throws -> Zone {
+        try await store.database.write { [replica = store.replica] db in
+            let zoneName = try Self.zoneName(name)
+            let zones = try Zones.all(db)
+            guard zones.count < Self.maximumCount else {
+                throw RecordStoreError(.invalidValue, "a store has at most \(Self.maximumCount) zones")
+            }
+            let id = ZoneID(name: zoneName, owner: replica)
+            guard !zones.contains(where: { $0.name.lowercased() == name.lowercased() || $0.id == id }) else {
+                throw RecordStoreError(.ambiguous, "there is a zone “\(name)” already")
+            }
+            return try Zones.insert(db, id, called: name)
+        }
+    }
+
+    /// Gives a zone another name, on this machine only.
+    ///
+    /// - Throws: `noSuchZone`, `invalidValue`; `ambiguous` when the name is taken.
+    public func rename(_ name: String, to newName: String) async throws {
+        try await store.database.write { db in
+            let zone = try Zones.find(db, named: name)
+            _ = try Self.zoneName(newName)
+            let others = try Zones.all(db).filter { $0.row != zone.row }
+            guard !others.contains(where: { $0.name.lowercased() == newName.lowercased() }) else {
+                throw RecordStoreError(.ambiguous, "there is a zone “\(newName)” already")
+            }
+            try db.execute(
+                sql: "UPDATE grdb_sync_recordZone SET name = ? WHERE id = ?", arguments: [newName, zone.row])
+        }
+    }
+
+    private static func zoneName(_ name: String) throws -> ZoneName {
+        guard let zoneName = ZoneName(name), !name.hasPrefix(" "), !name.hasSuffix(" ") else {
+            throw RecordStoreError(
+                .invalidValue,
+                "“\(name)” cannot name a zone: 1 to 255 printable ASCII characters, without blanks at the ends"
+            )
+        }
+        return zoneName
+    }
+
+    /// Changes the rights of a peer in a zone, from now on. The peer keeps what it already has.
+    ///
+    /// - Throws: `noSuchPeer`, `ambiguous`, `noSuchZone`.
+    /// - Returns: the peer and the zone that the names stand for.
+    @discardableResult
+    public func grant(_ rights: ZoneRights, to peer: String, in zone: String) async throws -> (Peer, Zone) {
+        try await store.database.write { db in
+            let peer = try PeerTable.find(db, nameOrKey: peer)
+            let zone = try Zones.find(db, named: zone)
+            try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
+            return (peer, zone)
+        }
+    }
+
+    /// The rights of a peer, zone by zone.
+    public func grants(_ db: Database, to peer: Peer) throws -> [ZoneGrant] {
+        try Zones.all(db).map {
+            ZoneGrant(zone: $0.name, rights: try Zones.rights(db, peer: peer.id, zone: $0.row))
+        }
+    }
+
+    // MARK: For sessions
+
+    /// The zones that a peer may have, with its rights in each.
+    package func granted(_ db: Database, to peer: Peer) throws -> [(zone: Zone, rights: ZoneRights)] {
+        try Zones.all(db).compactMap { zone in
+            let rights = try Zones.rights(db, peer: peer.id, zone: zone.row)
+            return rights == .none ? nil : (zone, rights)
+        }
+    }
+
+    /// The zones that a peer may have, with its rights in each.
+    package func granted(to peer: Peer) async throws -> [(zone: Zone, rights: ZoneRights)] {
+        try await store.database.read { [self] db in try granted(db, to: peer) }
+    }
+
+    /// The zones with these ids that this store has, in the order of the ids.
+    package func find(_ ids: [ZoneID]) async throws -> [Zone] {
+        try await store.database.read { db in try ids.compactMap { try Zones.find(db, $0) } }
+    }
+
+    package func find(_ db: Database, _ id: ZoneID) throws -> Zone? { try Zones.find(db, id) }
+
+    /// Takes up a zone that a peer offers, beside the zones of this store. The peer may write in it, other peers have
+    /// no rights.
+    ///
+    /// - Throws: `notPermitted` when there are too many zones.
+    package func takeUp(_ db: Database, _ id: ZoneID, called name: String, from peer: Peer) throws -> Zone {
+        guard try Zones.all(db).count < Self.maximumCount else {
+            throw RecordStoreError(.notPermitted, "a store has at most \(Self.maximumCount) zones")
+        }
+        let zone = try Zones.insert(db, id, called: ZoneName(name) == nil ? id.name.description : name)
+        try Zones.setRights(db, peer: peer.id, zone: zone.row, .write)
+        return zone
+    }
+
+    /// Gives the default zone the identity of another zone. Its records stay.
+    package func adopt(_ db: Database, _ id: ZoneID) throws {
+        try db.execute(
+            sql: "UPDATE grdb_sync_recordZone SET zoneName = ?, owner = ? WHERE id = ?",
+            arguments: [id.name.description, id.owner.description, Zones.defaultID])
+        try SyncSettings.noteChanged(db)
+    }
+
+    package func setRights(_ db: Database, _ rights: ZoneRights, to peer: Peer, in zone: Zone) throws {
+        try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
+    }
+
+    // MARK: Giving up the content of a zone
+
+    /// Removes everything that a zone holds, on this machine only: for others it is no deletion. It also resets the
+    /// exchange of the zone with every peer. Part of the open transaction.
+    ///
+    /// - Returns: the number of live records.
+    @discardableResult
+    public func erase(_ db: Database, _ zone: Zone) throws -> Int {
+        _ = try store.fold(db)
+        let count = try Zones.digest(db, zone.row).count
+        // Forgets these by name, because the merge rules have to treat the records of other zones that refer to them.
+        // Only records of this zone refer to the rest.
+        try store.forget(db, namesReferredTo(fromOutside: zone, db))
+        try CaptureTriggers.paused(db) {
+            try store.tables.deferForeignKeys(db)
+            for name in try String.fetchAll(
+                db, sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND status = 0",
+                arguments: [zone.row])
+            {
+                let name = try RecordName(name)
+                try store.tables[name.recordType]?.delete(db, name)
+            }
+            try RecordTraces.removeAll(db, in: zone.row)
+            for sql in [
+                "UPDATE grdb_sync_recordZone SET purgedSequence = 0 WHERE id = ?",
+                """
+                UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0,
+                    acknowledgedSequence = 0 WHERE zone = ?
+                """,
+            ] {
+                try db.execute(sql: sql, arguments: [zone.row])
+            }
+        }
+        try Zones.setDigest(db, zone.row, ZoneDigest())
+        try Generations.startOver(db)
+        try SyncState.set(db, .erasures, (SyncState.integer(db, .erasures) ?? 0) + 1)
+        try SyncSettings.noteChanged(db)
+        return Int(count)
+    }
+
+    /// The records of a zone that are targets of records in other zones.
+    private func namesReferredTo(fromOutside zone: Zone, _ db: Database) throws -> [RecordName] {
+        var names: Set<RecordName> = []
+        for table in store.tables.all where !table.type.references.isEmpty {
+            try table.forEachName(db) { name in
+                guard try Zones.row(db, of: name.description) != zone.row else { return }
+                let references = zip(table.type.fields, try table.values(db, name) ?? [])
+                for case (_, .reference(let target)) in references
+                where try Zones.row(db, of: target.description) == zone.row {
+                    names.insert(target)
+                }
+            }
+        }
+        return names.sorted()
+    }
+
+    /// Gives a zone that nobody shares any more back to this store alone, so that it can take the identity of another
+    /// zone.
+    package func reclaim(_ db: Database, _ zone: Zone) throws {
+        try db.execute(
+            sql: "UPDATE grdb_sync_recordZone SET isShared = 0, owner = ? WHERE id = ?",
+            arguments: [store.replica.description, zone.row])
+    }
+
+    /// Removes a zone that holds no records any more.
+    func remove(_ db: Database, _ zone: Zone) throws {
+        try db.execute(sql: "DELETE FROM grdb_sync_peerZone WHERE zone = ?", arguments: [zone.row])
+        try db.execute(sql: "DELETE FROM grdb_sync_recordZone WHERE id = ?", arguments: [zone.row])
+    }
+}

@@ -1,0 +1,8 @@
+import PeerSyncModel
+
+/// The rights of a peer in a zone of this store.
+public struct ZoneGrant: Sendable, Hashable {
+    /// The name of the zone here.
+    public let zone: String
+    public let rights: ZoneRights
+}

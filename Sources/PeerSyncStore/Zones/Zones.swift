@@ -1,0 +1,150 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The table `grdb_sync_recordZone`.
+enum Zones {
+    /// The row of the zone that every store has.
+    static let defaultID: Int64 = 1
+
+    /// Writes the zone's owner into zones that were made before the owner was known.
+    static func claim(_ db: Database, for replica: ReplicaID) throws {
+        try db.execute(
+            sql: "UPDATE grdb_sync_recordZone SET owner = ? WHERE owner = ''",
+            arguments: [replica.description])
+    }
+
+    /// All zones: the default one first, the others in the order in which they came.
+    static func all(_ db: Database) throws -> [Zone] {
+        try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM grdb_sync_recordZone ORDER BY id")).map(
+            Zone.init)
+    }
+
+    static func find(_ db: Database, _ id: ZoneID) throws -> Zone? {
+        try Row.fetchOne(
+            db, sql: "SELECT * FROM grdb_sync_recordZone WHERE zoneName = ? AND owner = ?",
+            arguments: [id.name.description, id.owner.description]
+        ).map(Zone.init)
+    }
+
+    /// Finds a zone by its name on this machine, in upper or lower case, or by its name and owner.
+    ///
+    /// - Throws: `noSuchZone`.
+    static func find(_ db: Database, named text: String) throws -> Zone {
+        let zones = try all(db)
+        let found =
+            zones.first { $0.name == text } ?? zones.first { $0.name.lowercased() == text.lowercased() }
+            ?? zones.first { $0.id.description == text }
+        guard let found else {
+            throw RecordStoreError(.noSuchZone, "this store has no zone “\(text)”")
+        }
+        return found
+    }
+
+    /// The row of the zone that a record is in, if sync knows it.
+    static func row(_ db: Database, of recordName: String) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT zone FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?"),
+            arguments: [recordName])
+    }
+
+    /// The identity of a zone, for messages to other machines: each may have another name for it.
+    static func identity(_ db: Database, _ row: Int64) throws -> String {
+        let sql = "SELECT zoneName || '@' || owner FROM grdb_sync_recordZone WHERE id = ?"
+        return try String.fetchOne(db, sql: sql, arguments: [row]) ?? ""
+    }
+
+    /// Makes a zone. If the name is taken, it appends a number.
+    static func insert(_ db: Database, _ id: ZoneID, called name: String) throws -> Zone {
+        let taken = Set(try all(db).map { $0.name.lowercased() })
+        var unique = name
+        var number = 2
+        while taken.contains(unique.lowercased()) {
+            let suffix = " \(number)"
+            unique = name.prefix(ZoneName.maximumLength - suffix.count) + suffix
+            number += 1
+        }
+        try db.execute(
+            sql: "INSERT INTO grdb_sync_recordZone (name, zoneName, owner) VALUES (?, ?, ?)",
+            arguments: [unique, id.name.description, id.owner.description])
+        return try find(db, id)!
+    }
+
+    static func noteShared(_ db: Database, _ row: Int64) throws {
+        try db.cachedStatement(
+            sql: "UPDATE grdb_sync_recordZone SET isShared = 1 WHERE id = ? AND isShared = 0"
+        )
+        .execute(arguments: [row])
+    }
+
+    // MARK: Rights
+
+    /// SQL for the rights of a peer in a zone: those that a person has set; otherwise everything in the default zone
+    /// and nothing in other zones.
+    ///
+    /// - Parameters:
+    ///   - said: SQL for the rights that were set; NULL if there are none.
+    ///   - zone: SQL for the row of the zone.
+    static func rights(_ said: String, in zone: String) -> String {
+        """
+        COALESCE(\(said), CASE \(zone) WHEN \(defaultID) THEN \(ZoneRights.write.rawValue)
+            ELSE \(ZoneRights.none.rawValue) END)
+        """
+    }
+
+    static func rights(_ db: Database, peer: Int64, zone: Int64) throws -> ZoneRights {
+        let said = "(SELECT rights FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = ?2)"
+        let statement = try db.cachedStatement(sql: "SELECT \(rights(said, in: "?2"))")
+        return try Int64.fetchOne(statement, arguments: [peer, zone]).flatMap(ZoneRights.init) ?? .none
+    }
+
+    static func setRights(_ db: Database, peer: Int64, zone: Int64, _ rights: ZoneRights) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO grdb_sync_peerZone (peer, zone, rights) VALUES (?, ?, ?)
+                ON CONFLICT (peer, zone) DO UPDATE SET rights = excluded.rights
+                """, arguments: [peer, zone, rights.rawValue])
+        try SyncSettings.noteChanged(db)
+    }
+
+    // MARK: Digests
+
+    static func digest(_ db: Database, _ id: Int64) throws -> ZoneDigest {
+        let statement = try db.cachedStatement(
+            sql: "SELECT recordCount, digestSum FROM grdb_sync_recordZone WHERE id = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [id]),
+            let digest = ZoneDigest(
+                count: UInt64(bitPattern: row[0] as Int64), sumBytes: row.bytes("digestSum"))
+        else {
+            throw RecordStoreError(.corrupt, "the digest of zone \(id) is damaged")
+        }
+        return digest
+    }
+
+    /// The greatest number of a forgotten deletion; 0 before the first.
+    static func purgedSequence(_ db: Database, _ id: Int64) throws -> Int64 {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT purgedSequence FROM grdb_sync_recordZone WHERE id = ?"),
+            arguments: [id])
+            ?? 0
+    }
+
+    static func raisePurgedSequence(_ db: Database, _ id: Int64, to sequence: Int64) throws {
+        try db.execute(
+            sql: "UPDATE grdb_sync_recordZone SET purgedSequence = ? WHERE id = ? AND purgedSequence < ?",
+            arguments: [sequence, id, sequence])
+    }
+
+    /// Rewrites a zone's row without a change, so that the observers of this process see a write.
+    static func touch(_ db: Database, _ id: Int64) throws {
+        try db.cachedStatement(sql: "UPDATE grdb_sync_recordZone SET recordCount = recordCount WHERE id = ?")
+            .execute(arguments: [id])
+    }
+
+    static func setDigest(_ db: Database, _ id: Int64, _ digest: ZoneDigest) throws {
+        try db.cachedStatement(
+            sql: "UPDATE grdb_sync_recordZone SET recordCount = ?, digestSum = ? WHERE id = ?"
+        )
+        .execute(arguments: [Int64(bitPattern: digest.count), Data(digest.sumBytes), id])
+    }
+}

@@ -1,8 +1,0 @@
-import SyncModel
-
-/// A file that records refer to.
-public struct AssetReference: Sendable, Hashable {
-    public let hash: AssetHash
-    /// The size of the file in bytes.
-    public let size: Int64
-}

@@ -1,8 +1,0 @@
-import SyncModel
-
-/// The rights of a peer in a zone of this store.
-public struct ZoneGrant: Sendable, Hashable {
-    /// The name of the zone here.
-    public let zone: String
-    public let rights: ZoneRights
-}
