@@ -92,6 +92,8 @@ extension AssetSession {
         guard let assets = store.assetDirectory, try await store.assets.isReferred(hash, in: zones) else {
             return nil
         }
+        // A program may have written its bytes into a column a moment ago, so that they are about to become a file.
+        if try await !blocking({ assets.isHere(hash) }) { try await store.assets.storeFilesIfPossible() }
         switch try await engine.assets.open(hash, in: assets, logger: engine.logger) {
         case .file(let file):
             // Files that the peer has completely need not stay open.

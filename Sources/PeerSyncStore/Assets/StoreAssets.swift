@@ -226,7 +226,7 @@ public struct StoreAssets: Sendable {
 
     /// Does the same after a write that has already succeeded, so it ignores errors of files. The status counts an
     /// asset without a file as missing, and the engine tells its user why the file is missing.
-    func storeFilesIfPossible() async throws {
+    package func storeFilesIfPossible() async throws {
         do {
             try await storeFiles()
         } catch let error as RecordStoreError where error.code.isAboutAssetFiles {

@@ -103,6 +103,26 @@ struct AssetSessionTests {
         }
     }
 
+    /// Records come before the files of the bytes that a program wrote into them. A peer that syncs once asks only once.
+    @Test(.timeLimit(.minutes(5))) func whatIsAboutToBecomeAFileIsNotMissing() async throws {
+        try await withSide { side in
+            let bytes: [UInt8] = [1, 2, 3]
+            try await side.store.database.write { db in
+                try db.execute(
+                    sql: "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)",
+                    arguments: [Data(bytes)])
+                // The record is there, and its file is not.
+                _ = try side.store.fold(db)
+            }
+            try await side.ask(Asset(describing: bytes).hash, length: 3)
+            guard case .assetChunk(let chunk) = try await side.answer() else {
+                Issue.record("the bytes are here")
+                return
+            }
+            #expect(Array(chunk.bytes.readableBytesView) == bytes)
+        }
+    }
+
     /// The peer may know of the record before this side does.
     @Test(.timeLimit(.minutes(5))) func aFileIsToldWhenARecordRefersToIt() async throws {
         try await withSide { side in
