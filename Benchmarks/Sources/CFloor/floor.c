@@ -36,7 +36,7 @@ typedef struct Block {
     char bytes[];
 } Block;
 
-/// Rows in memory, in the order in which they are written: of each record its own, then that of remoteRecord.
+/// Rows in memory, in the order in which they are written: of each record its own, then that of grdb_sync_remoteRecord.
 typedef struct {
     Cell *cells;
     size_t count;
@@ -112,7 +112,7 @@ static int copySchema(Databases *databases, FloorContents contents) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(databases->source,
                                   "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND type IN ('table', 'index') "
-                                  "AND (tbl_name GLOB 'SB*' OR tbl_name IN ('remoteRecord', 'recordZone') AND ?) "
+                                  "AND (tbl_name GLOB 'SB*' OR tbl_name IN ('grdb_sync_remoteRecord', 'grdb_sync_recordZone') AND ?) "
                                   "ORDER BY type = 'index'",
                                   -1, &statement, NULL);
     if (code == SQLITE_OK) code = sqlite3_bind_int(statement, 1, contents == FLOOR_FULL);
@@ -122,7 +122,7 @@ static int copySchema(Databases *databases, FloorContents contents) {
     sqlite3_finalize(statement);
     if (code != SQLITE_DONE) return code;
     if (contents == FLOOR_ROWS_ONLY) return SQLITE_OK;
-    return run(databases, "INSERT INTO recordZone (id, name) VALUES (1, 'ScorebookData')");
+    return run(databases, "INSERT INTO grdb_sync_recordZone (id, name) VALUES (1, 'ScorebookData')");
 }
 
 /// Makes tables of the same columns with nothing but their primary keys.
@@ -145,7 +145,7 @@ static int makeBareTables(Databases *databases) {
         if (code != SQLITE_OK) return code;
     }
     return run(databases,
-               "CREATE TABLE remoteRecord (remoteRecordID TEXT PRIMARY KEY, zone, status, changeSequence, changeGroup, "
+               "CREATE TABLE grdb_sync_remoteRecord (remoteRecordID TEXT PRIMARY KEY, zone, status, changeSequence, changeGroup, "
                "sourcePeer, remoteRecord BLOB) WITHOUT ROWID");
 }
 
@@ -174,11 +174,11 @@ static int prepareInsert(Databases *databases, const char *table, sqlite3_stmt *
     return code == SQLITE_OK ? code : failed(databases, databases->target, code);
 }
 
-/// Reads all rows of a type with those of remoteRecord, in order of name.
+/// Reads all rows of a type with those of grdb_sync_remoteRecord, in order of name.
 static int readRows(Databases *databases, const char *table, Values *values) {
     sqlite3_stmt *statement = NULL;
     char *sql = sqlite3_mprintf(
-        "SELECT t.*, r.* FROM %s AS t JOIN remoteRecord AS r ON r.remoteRecordID = t.recordName ORDER BY t.recordName", table);
+        "SELECT t.*, r.* FROM %s AS t JOIN grdb_sync_remoteRecord AS r ON r.remoteRecordID = t.recordName ORDER BY t.recordName", table);
     int code = sqlite3_prepare_v2(databases->source, sql, -1, &statement, NULL);
     sqlite3_free(sql);
     int columns = statement == NULL ? 0 : sqlite3_column_count(statement);
@@ -214,9 +214,9 @@ static int insertRow(sqlite3_stmt *insert, const Cell *row, int columns) {
 static int writeAll(Databases *databases, Values *values, FloorContents contents, FloorResult *result) {
     sqlite3_stmt *inserts[tableCount] = {NULL}, *metadata = NULL;
     int columns[tableCount] = {0}, metadataColumns = 0;
-    int code = countColumns(databases, "remoteRecord", &metadataColumns);
+    int code = countColumns(databases, "grdb_sync_remoteRecord", &metadataColumns);
     if (code == SQLITE_OK && contents != FLOOR_ROWS_ONLY)
-        code = prepareInsert(databases, "remoteRecord", &metadata, &metadataColumns);
+        code = prepareInsert(databases, "grdb_sync_remoteRecord", &metadata, &metadataColumns);
     for (int table = 0; code == SQLITE_OK && table < tableCount; table++)
         code = prepareInsert(databases, tables[table], &inserts[table], &columns[table]);
     double begin = now();
