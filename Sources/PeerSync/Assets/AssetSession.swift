@@ -60,10 +60,10 @@ actor AssetSession {
 
     init(
         _ engine: SyncEngine, with peer: Peer, zones: [Zone], outbox: Outbox,
-        statistics: StatisticsCounter, patience: Duration = Deadlines().files
+        statistics: StatisticsCounter
     ) {
-        self.patience = patience
         self.engine = engine
+        patience = engine.deadlines.files
         store = engine.store
         self.peer = peer
         self.zones = zones

@@ -112,8 +112,7 @@ extension PeerSession {
                 ZoneWorker(self, zone, with: peer, number: number, room: room)
             },
             files: AssetSession(
-                engine, with: peer, zones: zones, outbox: outbox, statistics: statistics,
-                patience: deadlines.files))
+                engine, with: peer, zones: zones, outbox: outbox, statistics: statistics))
         let membership = engine.settings.observers.add { await self.settingsChanged() }
         parts.withLock { parts in
             parts.work = work

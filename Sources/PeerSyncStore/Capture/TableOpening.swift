@@ -69,17 +69,17 @@ struct TableOpening {
             for name in names {
                 guard let (stored, sequence) = try stored(name, shapes) else { continue }
                 if stored.isRowPresent {
-                    // A fold has put what it found in a journaled row under the stamps of before.
-                    let isHidden = difference.isUpdateMissing && journaled.contains(name)
-                    let isIntact = StoreUpkeep.areValuesIntact(stored, hasher.hashes(of: stored.state))
-                    let writes: [TakenRow.Write] =
-                        if stored.status != .inTable {
-                            try isWrittenOutOfSync(stored, sequence) ? [(Int64(-1), next(stored))] : []
-                        } else if isIntact && !isHidden {
-                            try filled(defaults, in: stored)
-                        } else {
-                            written(stored)
-                        }
+                    let writes: [TakenRow.Write]
+                    if stored.status != .inTable {
+                        writes = try isWrittenOutOfSync(stored, sequence) ? [(Int64(-1), next(stored))] : []
+                    } else if difference.isUpdateMissing && journaled.contains(name)
+                        || !StoreUpkeep.areValuesIntact(stored, hasher.hashes(of: stored.state))
+                    {
+                        // A fold has put what it found in a journaled row under the stamps of before.
+                        writes = written(stored)
+                    } else {
+                        writes = try filled(defaults, in: stored)
+                    }
                     if !writes.isEmpty { changed.append(TakenRow(name, writes)) }
                 } else if stored.status == .inTable {
                     missing.append(TakenRow(name, at: next(stored), isPresent: false))

@@ -21,7 +21,7 @@ enum FormatOne {
         try signs.filter { try db.hasColumn($1, of: $0) }.count > 1
     }
 
-    /// Moves all rows into the tables of format 2, and gives the triggers the names of that.
+    /// Moves all rows into the tables of format 2, which are there, and gives the triggers the names of that.
     ///
     /// It renames no table: SQLite would then read all views and triggers of the app, and refuse if one is broken.
     ///
@@ -30,7 +30,6 @@ enum FormatOne {
     ///
     /// - Returns: whether the store was last written under other rules between records.
     static func bringOver(_ db: Database) throws -> Bool {
-        try db.execute(sql: MetadataTables.create)
         for table in tables where try db.hasTable(table) {
             let new = MetadataTables.prefix + table
             if table == "assetUnstored" { try db.execute(sql: UnstoredAssets.create) }
@@ -45,8 +44,9 @@ enum FormatOne {
                     UPDATE sqlite_sequence SET name = '\(new)' WHERE name = '\(table)';
                     """)
         }
-        for (name, sql) in try triggers(db) {
-            try db.execute(sql: "DROP TRIGGER main.\(name.quotedDatabaseIdentifier)")
+        let triggers = try triggers(db)
+        try removeTriggers(db)
+        for (name, sql) in triggers {
             let names = [
                 (name, MetadataTables.prefix + name), ("INTO pendingChange", "INTO grdb_sync_pendingChange"),
                 ("FROM capturePause", "FROM grdb_sync_capturePause"),
@@ -69,25 +69,24 @@ enum FormatOne {
         }
     }
 
-    /// The triggers that captured writes, with their statements, on whatever table: somebody may have renamed it.
-    private static func triggers(_ db: Database) throws -> [(name: String, sql: String)] {
-        let types = try String.fetchAll(
-            db, sql: "SELECT substr(name, 10) FROM main.syncState WHERE name GLOB 'captured:*'")
-        return try types.flatMap { type in
-            try ["Insert", "Update", "Rename", "Delete"].compactMap { event in
-                let name = "\(type)_capture\(event)"
-                let sql = try String.fetchOne(
-                    db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'trigger' AND name = ?",
-                    arguments: [name])
-                return sql.map { (name, $0) }
-            }
-        }
+    /// The triggers that captured writes, with their statements.
+    ///
+    /// - Parameter table: the table that they were made for; nil for all. Somebody may have renamed it since.
+    private static func triggers(_ db: Database, of table: String? = nil) throws -> [(
+        name: String, sql: String
+    )] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, sql FROM main.sqlite_master
+                WHERE type = 'trigger' AND name GLOB ? AND instr(sql, 'INSERT INTO pendingChange (')
+                """, arguments: ["\(table ?? "*")_capture*"]
+        ).map { ($0[0], $0[1]) }
     }
 
-    /// Removes the triggers of a table, if the database has a store of format 1.
-    static func removeTriggers(_ db: Database, from table: String) throws {
-        guard try isPresent(db) else { return }
-        for (name, _) in try triggers(db) where name.hasPrefix("\(table)_capture") {
+    /// Removes the triggers of a table, or of all tables.
+    static func removeTriggers(_ db: Database, from table: String? = nil) throws {
+        for (name, _) in try triggers(db, of: table) {
             try db.execute(sql: "DROP TRIGGER main.\(name.quotedDatabaseIdentifier)")
         }
     }
@@ -95,11 +94,7 @@ enum FormatOne {
     /// Removes a store of format 1, or the table that keeps programs of format 1 away from a later one.
     static func remove(_ db: Database) throws {
         if try isPresent(db) {
-            if try db.hasTable("syncState") {
-                for (name, _) in try triggers(db) {
-                    try db.execute(sql: "DROP TRIGGER main.\(name.quotedDatabaseIdentifier)")
-                }
-            }
+            try removeTriggers(db)
             try dropTables(db)
         } else if try db.hasColumn("value", of: "syncState"),
             try Row.fetchAll(db, sql: "SELECT * FROM main.syncState") == [

@@ -195,9 +195,8 @@ enum MetadataTables {
     static func migrate(_ db: Database) throws -> Bool {
         try checkFormat(db)
         guard try !db.hasTable("grdb_sync_syncState") else { return false }
-        let isOld = try FormatOne.isPresent(db)
-        let areRulesNew = try isOld && FormatOne.bringOver(db)
-        if !isOld { try db.execute(sql: create) }
+        try db.execute(sql: create)
+        let areRulesNew = try FormatOne.isPresent(db) && FormatOne.bringOver(db)
         try SyncState.set(db, .formatVersion, formatVersion)
         return areRulesNew
     }

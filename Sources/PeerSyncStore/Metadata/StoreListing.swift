@@ -106,10 +106,7 @@ public struct StoreListing: Sendable {
                 sql: """
                     SELECT EXISTS (
                         SELECT 1 FROM grdb_sync_remoteRecord AS known CROSS JOIN grdb_sync_peer AS machine
-                        LEFT JOIN grdb_sync_peerZone AS place ON place.peer = machine.id AND place.zone = known.zone
-                        WHERE remoteRecordID = ? AND changeSequence > COALESCE(acknowledgedSequence, 0)
-                            AND (sourcePeer IS NULL OR sourcePeer <> machine.id)
-                            AND \(Zones.rights("place.rights", in: "known.zone")) > 0)
+                        WHERE remoteRecordID = ? AND \(PeerTable.lacks(peer: "machine.id", zone: "known.zone")))
                     """), arguments: [name.description])
         return try isMissing == true || store.tables.journaledNames(db).contains(name)
     }

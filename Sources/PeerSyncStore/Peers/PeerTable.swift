@@ -14,12 +14,20 @@ enum PeerTable {
     // Without it, SQLite reads all records.
     static let countBehind = """
         SELECT COUNT(*) FROM grdb_sync_recordZone AS held CROSS JOIN grdb_sync_remoteRecord AS known ON known.zone = held.id
-        WHERE changeSequence > COALESCE(
-                (SELECT acknowledgedSequence FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = held.id), 0)
-            AND (sourcePeer IS NULL OR sourcePeer <> ?1)
-            AND \(Zones.rights(
-                "(SELECT rights FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = held.id)", in: "held.id")) > 0
+        WHERE \(lacks(peer: "?1", zone: "held.id"))
         """
+
+    /// SQL for whether a peer lacks the last change of `known`, a row of `grdb_sync_remoteRecord`.
+    ///
+    /// - Parameter zone: the row's zone.
+    static func lacks(peer: String, zone: String) -> String {
+        let place = "FROM grdb_sync_peerZone AS place WHERE place.peer = \(peer) AND place.zone = \(zone)"
+        return """
+            known.changeSequence > COALESCE((SELECT place.acknowledgedSequence \(place)), 0)
+                AND (known.sourcePeer IS NULL OR known.sourcePeer <> \(peer))
+                AND \(Zones.rights("(SELECT place.rights \(place))", in: zone)) > 0
+            """
+    }
 
     /// Counts the changed records that a peer has not acknowledged. Reads an index entry for each.
     static func behind(_ db: Database, _ peer: Peer) throws -> Int {

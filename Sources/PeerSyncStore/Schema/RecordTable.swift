@@ -24,8 +24,8 @@ struct RecordTable {
     ///
     /// - Parameter keys: the keys of all types.
     init(_ type: RecordType, _ keys: [String: RecordKey], _ db: Database) throws {
-        let declarations = Dictionary(
-            uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name, $0.type) })
+        let declared = try db.columns(in: type.name)
+        let declarations = Dictionary(uniqueKeysWithValues: declared.map { ($0.name, $0.type) })
         guard let key = keys[type.name] else {
             throw RecordStoreError(.tableMismatch, "the table \(type.name) has no key")
         }
@@ -41,8 +41,7 @@ struct RecordTable {
                 indexInKey: key.columns.firstIndex { $0.name == field.name })
         }
         columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
-        let hasDate = try db.columns(in: type.name).contains(where: Self.isModificationDate)
-        modificationDate = hasDate ? Self.modificationDate : nil
+        modificationDate = declared.contains(where: Self.isModificationDate) ? Self.modificationDate : nil
         selectSQL = """
             SELECT \(Self.list(fieldNames)), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)
             """

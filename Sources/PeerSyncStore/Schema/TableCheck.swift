@@ -5,15 +5,13 @@ import PeerSyncModel
 enum TableCheck {
     static func check(_ db: Database, _ type: RecordType, in schema: RecordSchema) throws {
         // SQLite takes other capitals, too; the triggers and the names of records do not.
-        let exists = try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?)",
+        let kind = try String.fetchOne(
+            db,
+            sql: "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ? AND type <> 'view'",
             arguments: [type.name])
-        guard exists == true else {
+        guard let kind else {
             throw RecordStoreError(.tableMismatch, "the database has no table \(type.name)")
         }
-        let kind = try String.fetchOne(
-            db, sql: "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?",
-            arguments: [type.name])
         guard kind == "table", !type.name.hasPrefix(MetadataTables.prefix) else {
             throw RecordStoreError(
                 .tableMismatch,
