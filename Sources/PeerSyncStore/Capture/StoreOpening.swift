@@ -69,7 +69,9 @@ struct StoreOpening {
     /// - Returns: false when the table is gone, and has taken the values of its rows along: the others still have them.
     private func leave(_ type: String, _ tables: RecordTables) throws -> Bool {
         try CaptureTriggers.remove(db, from: type)
-        for state in [SyncState.captured(type), .fieldKinds(type)] { try SyncState.remove(db, state) }
+        for state in [SyncState.captured(type), .fieldKinds(type), .contested(type)] {
+            try SyncState.remove(db, state)
+        }
         try SyncState.set(db, .left(type), SyncState.integer(db, .lastSequence))
         guard former[type]?.table == nil else {
             try Self.relearn(type, store, tables, db)

@@ -17,6 +17,8 @@ struct TableOpening {
     private let rowCount: Int
     /// The number of the last change when the type left the schema; nil if it did not.
     private let left: Int64?
+    /// Whether other values than before refuse a record a row.
+    private let isContestedAnew: Bool
 
     /// - Parameters:
     ///   - tables: those of the schema, with the columns of former fields.
@@ -33,6 +35,7 @@ struct TableOpening {
         difference = try CaptureTriggers.difference(db, for: table)
         rowCount = difference.isDeleteMissing ? try table.count(db) : 0
         left = try SyncState.integer(db, .left(table.type.name))
+        isContestedAnew = try SyncState.text(db, .contested(table.type.name)) != table.contested
     }
 
     private var hasOtherFields: Bool { former?.hasOtherFields ?? true }
@@ -49,9 +52,10 @@ struct TableOpening {
         if difference.isAny { try CaptureTriggers.adoptRows(db, of: table) }
         var isComplete = true
         if hasChanged || left != nil { isComplete = try holdRows(journaled) }
-        if difference.areAllMissing || hasOtherFields || areRulesNew {
+        if difference.areAllMissing || hasOtherFields || areRulesNew || isContestedAnew {
             try StoreOpening.relearn(table.type.name, store, tables, db)
         }
+        if isContestedAnew { try SyncState.set(db, .contested(table.type.name), table.contested) }
         if left != nil { try SyncState.remove(db, .left(table.type.name)) }
         return isComplete
     }

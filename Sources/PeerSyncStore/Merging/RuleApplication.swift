@@ -44,6 +44,13 @@ struct RuleApplication {
         try place()
     }
 
+    /// Lets records try again that their tables have refused.
+    mutating func release(_ refused: [WorkingRecord]) throws {
+        for record in refused { record.isRefused = false }
+        try look(at: refused.map(\.name))
+        try place()
+    }
+
     /// The records without which a record cannot be shown.
     mutating func needed(by name: RecordName) throws -> [RecordName] {
         try neighbourhood.record(name)?.needed ?? []
@@ -80,6 +87,15 @@ struct RuleApplication {
         else { return true }
         let references = working.tables.schema.type(record.name.recordType)?.references ?? []
         return references.contains { record.state.field($0.field) != original.state.field($0.field) }
+            || isContestedAnew(record)
+    }
+
+    /// Whether a record may lose its row to another one with the same values, or free the values for another one.
+    private func isContestedAnew(_ record: WorkingRecord) -> Bool {
+        guard let original = record.original, let table = working.tables[record.name.recordType] else {
+            return false
+        }
+        return table.isContestedAnew(record.state, since: original.state)
     }
 
     // MARK: The region
@@ -94,7 +110,7 @@ struct RuleApplication {
             region[name] = rules
             guard mayMove(record, rules) else { continue }
             moving.insert(name)
-            waiting += try neighbourhood.referrers(of: name)
+            waiting += try neighbourhood.referrers(of: name) + working.rivals(of: record)
             try tryAgain(rules)
         }
     }
@@ -120,30 +136,29 @@ struct RuleApplication {
         else {
             return record.original?.status != .deleted || !rules.isDeleted
         }
-        return rules.isDeleted || rules.needed.contains(where: moving.contains)
+        return rules.isDeleted || rules.needed.contains(where: moving.contains) || isContestedAnew(record)
     }
 
     // MARK: What is shown
 
-    /// Decides the places of the records of the region. When a record unexpectedly comes or goes, it also takes the
-    /// records that refer to it into the region.
+    /// Decides the places of the records of the region. When a record unexpectedly comes or goes, or another reference of it
+    /// is empty, it also takes the records that refer to it, or wait for its values, into the region.
     private mutating func place() throws {
         while true {
             let refused = Set(region.keys.filter { working.loaded($0)?.isRefused == true })
             let visibility = try Visibility.of(region, refused: refused) { try outside($0) }
-            var surprising: [RecordName] = []
+            var found: [RecordName] = []
             for (name, seen) in visibility {
                 guard let record = working.loaded(name) else { continue }
                 try place(record, seen, visibility)
-                if record.placement != record.original?.status, !moving.contains(name) {
-                    surprising.append(name)
+                if record.placement != record.original?.status, moving.insert(name).inserted {
+                    found += try neighbourhood.referrers(of: name) + working.rivals(of: record)
+                } else if record.emptiedFields != record.original?.emptiedFields {
+                    found += try working.rivals(of: record)
                 }
             }
-            guard !surprising.isEmpty else { return }
-            for name in surprising {
-                moving.insert(name)
-                try look(at: neighbourhood.referrers(of: name))
-            }
+            guard !found.isEmpty else { return }
+            try look(at: found)
         }
     }
 

@@ -13,13 +13,18 @@ final class WorkingRecord {
     var writtenFields: [RecordField]?
     /// The fields with the values of the row; nil when there is no row, or its values are not certain.
     var fieldsOfRow: [RecordField]? {
-        guard isRowPresent else { return nil }
+        guard isRowPresent, !isRowStale, !isRowWritten else { return nil }
         return writtenFields ?? (original?.status == .inTable ? original?.fieldsOfRow : nil)
     }
     /// The place of the record after the transaction.
     var placement: RecordStatus?
     /// Whether a constraint of the table has refused the row; the record is then held in any case.
     var isRefused = false
+    /// Whether the row is surely not as the record is shown: it has a substitute for a value that another record has taken,
+    /// or the table has refused it before.
+    var isRowStale = false
+    /// Whether this transaction has written the row as the record is shown.
+    var isRowWritten = false
     /// Whether the store forgets the record.
     private(set) var isForgotten = false
     /// Whether the schema has learnt the type or a field of it; the row is then written in any case.
@@ -76,8 +81,10 @@ final class WorkingRecord {
         isForgotten = true
     }
 
-    /// Whether the set of emptied references in the row has to change.
-    var isRowOutdated: Bool { placement == .inTable && isRowPresent && emptiedFields != emptiedInRow }
+    /// Whether the row has to be written once more.
+    var isRowOutdated: Bool {
+        placement == .inTable && (!isRowPresent || isRowStale || emptiedFields != emptiedInRow)
+    }
 
     /// Whether the set of emptied references differs from that in the row or in the store.
     var isEmptiedAnew: Bool {

@@ -38,14 +38,18 @@ extension WorkingSet {
         try rules.run()
         try CaptureTriggers.paused(db) {
             try tables.deferForeignKeys(db)
+            var contest = UniqueContest(self)
             var next = order[...]
             while !next.isEmpty {
                 let written = order.count
                 // Holds all refused records of a pass together: each hold covers everything that has changed.
-                let refused = try next.filter { try !writeRow($0) }
+                let refused = try next.filter { try !writeRow($0, &contest) } + contest.takeBeaten()
                 if !refused.isEmpty { try rules.hold(refused) }
                 // References to a newly refused record must become empty, also in rows that this loop has already
                 // written.
+                next = order[..<written].filter(\.isRowOutdated) + order[written...]
+                guard next.isEmpty, case let freed = try contest.takeFreed(), !freed.isEmpty else { continue }
+                try rules.release(freed)
                 next = order[..<written].filter(\.isRowOutdated) + order[written...]
             }
             try removeRows()
@@ -56,12 +60,15 @@ extension WorkingSet {
     /// Writes the row of a record whose place is in its table.
     ///
     /// - Returns: false when a constraint of the table refused it.
-    private func writeRow(_ record: WorkingRecord) throws -> Bool {
+    private func writeRow(_ record: WorkingRecord, _ contest: inout UniqueContest) throws -> Bool {
         guard record.placement == .inTable, let table = tables[record.name.recordType] else { return true }
         guard
             !record.isRowPresent || record.isStateChanged || record.isRelearnt || record.isEmptiedAnew
+                || record.isRowStale
         else { return true }
-        guard table.canHold(record.shown) else { return false }
+        guard try table.canHold(record.shown) && contest.makeRoom(for: record, in: table) else {
+            return false
+        }
         let isWritten = try DatabaseError.catchingConstraint {
             let shown = record.shown
             let present = record.isRelearnt ? nil : record.fieldsOfRow
@@ -72,6 +79,8 @@ extension WorkingSet {
         }
         guard isWritten else { return false }
         record.isRowPresent = true
+        record.isRowStale = false
+        record.isRowWritten = true
         record.emptiedInRow = record.emptiedFields
         return true
     }
@@ -206,7 +215,8 @@ extension WorkingSet {
         if record.original?.mayHaveHeldReferences == true {
             try HeldReferenceTable.remove(db, of: record.name.description)
         }
-        let targets = HeldReferenceTable.targets(record.state, placement, emptied: record.emptiedFields)
+        let targets = HeldReferenceTable.targets(
+            record.state, placement, emptied: record.emptiedFields, tables[record.name.recordType])
         try HeldReferenceTable.insert(db, record.name, targets)
     }
 }

@@ -13,6 +13,8 @@ final class WorkingSet {
     /// The records in the order in which they came into the set, which is the order of their numbers.
     private(set) var order: [WorkingRecord] = []
     private var hadAssetReferences: Bool?
+    /// The types of which ``rivals(of:)`` has been asked.
+    private var typesWithRivals: Set<String> = []
     /// The records that are sound in the store; the set writes nothing before it has applied the rules.
     private let sound: SoundRecords
     /// The values of records that only the journal has, by field.
@@ -90,9 +92,18 @@ final class WorkingSet {
             }
         }
         if includingHeld {
-            names += try HeldReferenceTable.referrers(db, of: name).compactMap { try? RecordName($0) }
+            names += try HeldReferenceTable.referrers(db, of: name.description)
         }
         return names
+    }
+
+    /// The held records that may get a row when a record gives up values that only one row can have; once for each type.
+    func rivals(of record: WorkingRecord) throws -> [RecordName] {
+        let type = record.name.recordType
+        guard record.original?.status == .inTable, tables[type]?.uniqueIndexes.isEmpty == false,
+            typesWithRivals.insert(type).inserted
+        else { return [] }
+        return try HeldReferenceTable.referrers(db, of: type)
     }
 
     private func load(_ name: RecordName) throws -> WorkingRecord? {

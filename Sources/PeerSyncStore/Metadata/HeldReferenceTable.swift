@@ -2,7 +2,7 @@ import GRDB
 import PeerSyncModel
 
 /// The table `grdb_sync_heldReference`: the references that no row shows, so that the store finds them from their
-/// targets.
+/// targets. The name of a type stands for the rows of that type, which may keep a held record from having one.
 enum HeldReferenceTable {
     static let awaits = "SELECT 1 FROM grdb_sync_heldReference WHERE target = ?"
 
@@ -12,25 +12,31 @@ enum HeldReferenceTable {
             ?? false
     }
 
-    /// The names of the records with such a reference to a record.
-    static func referrers(_ db: Database, of name: RecordName) throws -> [String] {
+    /// The records with such a reference to a record, or the held ones of a type.
+    static func referrers(_ db: Database, of target: String) throws -> [RecordName] {
         let statement = try db.cachedStatement(
             sql: "SELECT recordName FROM grdb_sync_heldReference WHERE target = ?")
-        return try String.fetchAll(statement, arguments: [name.description])
+        return try String.fetchAll(statement, arguments: [target]).compactMap { try? RecordName($0) }
     }
 
-    /// Returns the targets to keep for a record.
+    /// Returns the targets to keep for a record: those of references, and for a held record with rivals its type.
     ///
-    /// - Parameter emptied: the references that are empty in the row because their target is out of sight.
-    static func targets(_ state: RecordState, _ status: RecordStatus, emptied: Set<String>) -> Set<String> {
+    /// - Parameters:
+    ///   - emptied: the references that are empty in the row because their target is out of sight.
+    ///   - table: the record's table, if there is one.
+    static func targets(
+        _ state: RecordState, _ status: RecordStatus, emptied: Set<String>, _ table: RecordTable?
+    ) -> Set<String> {
         guard status != .inTable || !emptied.isEmpty else { return [] }
+        let hasRivals = status == .held && table?.uniqueIndexes.isEmpty == false
         return Set(
-            state.fields.compactMap { field in
-                guard status != .inTable || emptied.contains(field.name),
-                    case .reference(let target) = field.value
-                else { return nil }
-                return target.description
-            })
+            (hasRivals ? [state.name.recordType] : [])
+                + state.fields.compactMap { field in
+                    guard status != .inTable || emptied.contains(field.name),
+                        case .reference(let target) = field.value
+                    else { return nil }
+                    return target.description
+                })
     }
 
     static func insert(_ db: Database, _ name: RecordName, _ targets: Set<String>) throws {

@@ -13,7 +13,8 @@ enum MetadataTables {
 
     static let create = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
-        -- isSyncOff, settingsVersion, erasures, and for each type captured:<type>, fieldKinds:<type>, left:<type>.
+        -- isSyncOff, settingsVersion, erasures, and for each type captured:<type>, fieldKinds:<type>, contested:<type>,
+        -- left:<type>.
         CREATE TABLE grdb_sync_syncState (
             name TEXT PRIMARY KEY,
             value

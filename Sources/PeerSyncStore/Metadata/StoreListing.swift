@@ -147,6 +147,13 @@ public struct StoreListing: Sendable {
         if let missing = try rules.needed(by: name).first(where: { try !set.hasRow($0) }) {
             return missing.description
         }
+        if let record = try set.known(name), let table = store.tables[name.recordType] {
+            for index in table.uniqueIndexes {
+                guard let rival = try index.rows(set.db, like: record.state).first else { continue }
+                let fields = index.fieldNames.joined(separator: ", ")
+                return "\(rival?.description ?? "another row"), which was first with the same \(fields)"
+            }
+        }
         let canHold = try set.known(name).flatMap { store.tables[name.recordType]?.canHold($0.shown) }
         return canHold == false ? "a table whose keys have such names" : "fields that its table accepts"
     }

@@ -28,6 +28,9 @@ struct SyncState {
     /// What these fields mean, in the same order. Earlier versions did not note it.
     static func fieldKinds(_ type: String) -> SyncState { SyncState(name: "fieldKinds:\(type)") }
 
+    /// The fields of the UNIQUE indexes of a type whose duplicates are held; none without such.
+    static func contested(_ type: String) -> SyncState { SyncState(name: "contested:\(type)") }
+
     /// The number of the last change when a type left the schema; none while it is in the schema.
     static func left(_ type: String) -> SyncState { SyncState(name: "left:\(type)") }
 

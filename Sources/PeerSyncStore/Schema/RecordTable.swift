@@ -13,6 +13,8 @@ struct RecordTable {
     let columns: [RecordColumn]
     /// The field names of ``type``, sorted.
     let fieldNames: [String]
+    /// The UNIQUE indexes that may refuse a record because of another one.
+    let uniqueIndexes: [UniqueIndex]
     private let columnsByField: [String: RecordColumn]
     /// The column that the engine fills with the time of the newest write; nil for a table without it.
     private let modificationDate: String?
@@ -40,7 +42,13 @@ struct RecordTable {
                 field, ColumnAffinity(declaredType: declarations[field.name] ?? ""), target: target,
                 indexInKey: key.columns.firstIndex { $0.name == field.name })
         }
-        columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
+        let columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
+        self.columnsByField = columnsByField
+        uniqueIndexes =
+            type.holdsDuplicates
+            ? try UniqueIndex.all(
+                db, of: type.name, key, nullable: Set(declared.filter { !$0.isNotNull }.map(\.name))
+            ) { columnsByField[$0] } : []
         modificationDate = declared.contains(where: Self.isModificationDate) ? Self.modificationDate : nil
         selectSQL = """
             SELECT \(Self.list(fieldNames)), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)
@@ -66,6 +74,17 @@ struct RecordTable {
 
     /// The column of a field; nil for a field without a column.
     func column(_ field: String) -> RecordColumn? { columnsByField[field] }
+
+    /// The fields of ``uniqueIndexes``; nil if there are none.
+    var contested: String? {
+        uniqueIndexes.isEmpty
+            ? nil : uniqueIndexes.map { $0.fieldNames.joined(separator: " ") }.joined(separator: ", ")
+    }
+
+    /// Whether two states of a record differ in what decides who has a row.
+    func isContestedAnew(_ state: RecordState, since former: RecordState) -> Bool {
+        uniqueIndexes.flatMap(\.fieldNames).contains { state.field($0) != former.field($0) }
+    }
 
     // MARK: Reading
 

@@ -18,13 +18,23 @@ public struct RecordType: Sendable, Hashable {
     /// rows.
     public let areNumbersShared: Bool
 
+    /// Whether the table may have UNIQUE indexes beside its key. Two machines that are offline may both choose the same
+    /// values. The record that was given them first then has its row on every machine, and the other one is held until the
+    /// values are free.
+    public let holdsDuplicates: Bool
+
     /// - Parameters:
     ///   - fields: 1 to 62 columns, in any order. A deletion follows references in this order (see
     ///     ``RecordSchema/relationships``).
     ///   - areNumbersShared: see ``areNumbersShared``.
-    public init(_ name: String, _ fields: [FieldDefinition], areNumbersShared: Bool = false) {
+    ///   - holdsDuplicates: see ``holdsDuplicates``.
+    public init(
+        _ name: String, _ fields: [FieldDefinition], areNumbersShared: Bool = false,
+        holdsDuplicates: Bool = false
+    ) {
         self.name = name
         self.areNumbersShared = areNumbersShared
+        self.holdsDuplicates = holdsDuplicates
         self.fields = fields.sorted { $0.name < $1.name }
         self.declared = fields
     }

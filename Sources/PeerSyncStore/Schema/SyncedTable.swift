@@ -19,32 +19,36 @@ public struct SyncedTable: Sendable, Hashable, ExpressibleByStringLiteral {
     public let local: Set<String>
     /// See ``RecordType/areNumbersShared``.
     public let areNumbersShared: Bool
+    /// See ``RecordType/holdsDuplicates``.
+    public let holdsDuplicates: Bool
 
     /// - Parameters:
     ///   - dates: see ``dates``.
     ///   - files: see ``files``.
     ///   - local: see ``local``.
     ///   - areNumbersShared: see ``RecordType/areNumbersShared``.
+    ///   - holdsDuplicates: see ``RecordType/holdsDuplicates``.
     public init(
         _ name: String, dates: Set<String> = [], files: Set<String> = [], local: Set<String> = [],
-        areNumbersShared: Bool = false
+        areNumbersShared: Bool = false, holdsDuplicates: Bool = false
     ) {
         self.name = name
         self.dates = dates
         self.files = files
         self.local = local
         self.areNumbersShared = areNumbersShared
+        self.holdsDuplicates = holdsDuplicates
     }
 
     /// Names the table of a GRDB record type.
     public init(
         _ record: any TableRecord.Type, dates: Set<String> = [], files: Set<String> = [],
         local: Set<String> = [],
-        areNumbersShared: Bool = false
+        areNumbersShared: Bool = false, holdsDuplicates: Bool = false
     ) {
         self.init(
             record.databaseTableName, dates: dates, files: files, local: local,
-            areNumbersShared: areNumbersShared)
+            areNumbersShared: areNumbersShared, holdsDuplicates: holdsDuplicates)
     }
 
     public init(stringLiteral name: String) { self.init(name) }
@@ -148,7 +152,8 @@ private struct DeclaredTable {
         }
         // Of a table that has nothing but a key, the key is the field.
         if fields.isEmpty, key != [RecordKey.nameColumn] { fields = key.map { FieldDefinition($0) } }
-        return RecordType(name, fields, areNumbersShared: table.areNumbersShared)
+        return RecordType(
+            name, fields, areNumbersShared: table.areNumbersShared, holdsDuplicates: table.holdsDuplicates)
     }
 
     private func kind(of column: ColumnInfo) -> FieldDefinition.Kind {

@@ -33,6 +33,7 @@ enum TableCheck {
         try checkCollations(db, type)
         try checkLocalColumns(db, type, columns, key)
         try checkUniqueIndexes(db, type, key)
+        if type.holdsDuplicates { try checkCircles(db, type, in: schema) }
         try checkReferences(db, type, columns, key)
         try checkOtherForeignKeys(db, type, in: schema, key)
     }
@@ -192,27 +193,86 @@ enum TableCheck {
                 + "could be written: sync it, give it a DEFAULT, or allow NULL")
     }
 
-    /// Refuses a UNIQUE column: two machines that are offline may choose the same value.
+    /// Refuses a UNIQUE column, because two machines that are offline may choose the same value; unless the app has said
+    /// what happens then, and every machine comes to the same result.
     private static func checkUniqueIndexes(_ db: Database, _ type: RecordType, _ key: RecordKey) throws {
         let keyColumns = Set(key.columns.map(\.name))
         let fields = keyColumns.union(type.fieldNames)
         let indexes = try Row.fetchAll(
-            db, sql: "SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk'",
+            db, sql: "SELECT name, partial FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk'",
             arguments: [type.name])
+        var isAnyHeld = false
         for index in indexes {
+            let parts = try Row.fetchAll(
+                db, sql: "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key = 1",
+                arguments: [index["name"] as String])
             // An expression has no column name.
-            let columns = try (String?).fetchAll(
-                db, sql: "SELECT name FROM pragma_index_info(?)", arguments: [index["name"] as String])
+            let columns = parts.map { $0["name"] as String? }
             // Whoever shares the whole key is the same record.
             guard !keyColumns.isSubset(of: columns.compactMap(\.self)) else { continue }
-            let column = columns.first { $0.map(fields.contains) ?? true }
-            guard let column else { continue }
-            let field = column ?? "(expression)"
+            if type.holdsDuplicates {
+                isAnyHeld = true
+                let isOfFields = columns.allSatisfy { $0.map(type.fieldNames.contains) ?? false }
+                let isBeyondKey = columns.contains { $0.map { !keyColumns.contains($0) } ?? false }
+                let isBuiltIn = parts.allSatisfy {
+                    ["BINARY", "NOCASE", "RTRIM"].contains($0["coll"] as String)
+                }
+                guard isOfFields, isBeyondKey, isBuiltIn, index["partial"] == 0 else {
+                    throw RecordStoreError(
+                        .invalidSchema,
+                        "duplicates in \(type.name) cannot be held: the UNIQUE index \(index["name"] as String) has a WHERE, an "
+                            + "expression, a column that is not synced, a collation of the app, or only columns of the key"
+                    )
+                }
+            } else if let column = columns.first(where: { $0.map(fields.contains) ?? true }) {
+                throw RecordStoreError(
+                    .invalidSchema,
+                    "\(type.name).\(column ?? "(expression)") is UNIQUE, which cannot be synced as it is: two machines that are "
+                        + "offline may both choose the same value, and neither could then take the other's record: have the later "
+                        + "one held (holdsDuplicates), drop UNIQUE, make the column the key, or leave it out of sync"
+                )
+            }
+        }
+        guard isAnyHeld || !type.holdsDuplicates else {
             throw RecordStoreError(
                 .invalidSchema,
-                "\(type.name).\(field) is UNIQUE, which cannot be synced: two machines that are offline may both "
-                    + "choose the same value, and neither could then take the other's record: drop UNIQUE, make the column the "
-                    + "key, or leave it out of sync")
+                "\(type.name) has no UNIQUE index beside its key, so no duplicates of it can be held: leave holdsDuplicates out"
+            )
         }
+    }
+
+    /// Refuses duplicates in a type whose records need others of the type. If a record kept the one from its row that it
+    /// needs, none of them could be shown for long, and machines would come to different results.
+    private static func checkCircles(_ db: Database, _ type: RecordType, in schema: RecordSchema) throws {
+        var waiting = [(type, first: Relationship?.none)]
+        var visited: Set<String> = []
+        while let (current, first) = waiting.popLast() {
+            let unique = try current.holdsDuplicates ? uniqueColumns(db, current) : []
+            for reference in current.references
+            where reference.rule != .nullify || unique.contains(reference.field) {
+                let first = first ?? reference
+                guard reference.target != type.name else {
+                    throw RecordStoreError(
+                        .invalidSchema,
+                        "duplicates in \(type.name) cannot be held, because its records may need others of them, by "
+                            + "\(first.field): it would not be certain which are shown; declare that reference ON DELETE SET "
+                            + "NULL and leave it out of UNIQUE, or drop UNIQUE")
+                }
+                guard visited.insert(reference.target).inserted, let target = schema.type(reference.target)
+                else {
+                    continue
+                }
+                waiting.append((target, first))
+            }
+        }
+    }
+
+    private static func uniqueColumns(_ db: Database, _ type: RecordType) throws -> Set<String> {
+        try String.fetchSet(
+            db,
+            sql: """
+                SELECT part.name FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS part
+                WHERE list."unique" AND list.origin <> 'pk' AND part.name IS NOT NULL
+                """, arguments: [type.name])
     }
 }

@@ -34,8 +34,9 @@ struct KeptIndexes {
     var names: some Collection<String> { entries.keys }
 
     /// Returns the entries that a record should have.
-    static func entries(of record: StoredRecord, zone: Int64) -> Set<Entry> {
-        let targets = HeldReferenceTable.targets(record.state, record.status, emptied: record.emptiedFields)
+    static func entries(of record: StoredRecord, zone: Int64, _ table: RecordTable?) -> Set<Entry> {
+        let targets = HeldReferenceTable.targets(
+            record.state, record.status, emptied: record.emptiedFields, table)
         let files = AssetTable.files(of: record.state)
         return Set(
             targets.map { .reference(target: $0) }

@@ -29,7 +29,10 @@ public struct StoreUpkeep: Sendable {
                 let hashes = hasher.hashes(of: stored.state)
                 if let kind = Self.finding(stored, hashes) {
                     findings.append(.init(name: record.name, kind: kind))
-                } else if kept != KeptIndexes.entries(of: stored, zone: record.row["zone"]) {
+                } else if kept
+                    != KeptIndexes.entries(
+                        of: stored, zone: record.row["zone"], store.tables[stored.state.name.recordType])
+                {
                     findings.append(.init(name: record.name, kind: .wrongIndex))
                 }
                 if stored.state.isTooLarge { findings.append(.init(name: record.name, kind: .tooLarge)) }

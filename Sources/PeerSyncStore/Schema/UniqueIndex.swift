@@ -1,0 +1,91 @@
+import GRDB
+import PeerSyncModel
+
+/// A UNIQUE index of a table, beside its key: only one row can have the values of a record in its fields.
+struct UniqueIndex: Sendable {
+    /// The columns of the index.
+    private let columns: [RecordColumn]
+    private let rowSQL: String
+    private let vacateSQL: String
+    private let key: RecordKey
+
+    var fieldNames: [String] { columns.map(\.field.name) }
+
+    /// Reads the UNIQUE indexes of a table.
+    ///
+    /// - Parameters:
+    ///   - column: the column of a field; nil for a field that is not synced.
+    ///   - nullable: the columns that may be empty.
+    static func all(
+        _ db: Database, of table: String, _ key: RecordKey, nullable: Set<String>,
+        column: (String) -> RecordColumn?
+    ) throws -> [UniqueIndex] {
+        let names = try String.fetchAll(
+            db,
+            sql: "SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk' ORDER BY name",
+            arguments: [table])
+        return try names.compactMap { name in
+            let parts = try Row.fetchAll(
+                db, sql: "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key = 1", arguments: [name])
+            let columns = parts.compactMap { part in (part[0] as String?).flatMap(column) }
+            guard columns.count == parts.count else { return nil }
+            return UniqueIndex(table, key, columns, collations: parts.map { $0[1] }, nullable)
+        }
+    }
+
+    /// - Returns: nil when all columns belong to the key.
+    private init?(
+        _ table: String, _ key: RecordKey, _ columns: [RecordColumn], collations: [String],
+        _ nullable: Set<String>
+    ) {
+        let free = columns.filter { $0.indexInKey == nil }
+        guard let vacated = free.first(where: { nullable.contains($0.field.name) }) ?? free.first else {
+            return nil
+        }
+        self.key = key
+        self.columns = columns
+        let conditions = zip(columns, collations).map { column, collation in
+            "\(column.field.name.quotedDatabaseIdentifier) = ? COLLATE \(collation.quotedDatabaseIdentifier)"
+        }
+        rowSQL = """
+            SELECT \(key.sql) FROM \(table.quotedDatabaseIdentifier) WHERE \(conditions.joined(separator: " AND "))
+            """
+        let value =
+            if nullable.contains(vacated.field.name) {
+                "NULL"
+            } else {
+                switch vacated.affinity {
+                case .text: "lower(hex(randomblob(16)))"
+                case .blob: "randomblob(16)"
+                case .integer, .real, .numeric: "random()"
+                }
+            }
+        vacateSQL = """
+            UPDATE \(table.quotedDatabaseIdentifier) SET \(vacated.field.name.quotedDatabaseIdentifier) = \(value)
+            WHERE \(key.condition)
+            """
+    }
+
+    /// The rows with the values that a record is to show: at most one. Its name is nil if sync cannot name it.
+    func rows(_ db: Database, like shown: RecordState) throws -> [RecordName?] {
+        var bindings = Bindings()
+        for column in columns {
+            bindings.append(column.stored(shown.field(column.field.name)?.value ?? .null))
+        }
+        var names: [RecordName?] = []
+        try bindings.read(db.statementToBind(rowSQL)) { row in
+            names.append(key.name(row, from: 0))
+            return true
+        }
+        return names
+    }
+
+    /// Gives a row another value in the index, until this transaction writes or removes it.
+    ///
+    /// - Returns: false when a constraint of the table refuses that.
+    func vacate(_ db: Database, _ name: RecordName, in table: RecordTable) throws -> Bool {
+        var bindings = Bindings()
+        table.appendKey(of: name, to: &bindings)
+        return try DatabaseError.catchingConstraint { try bindings.execute(db.statementToBind(vacateSQL)) }
+    }
+}
