@@ -1,0 +1,52 @@
+import Foundation
+import GRDB
+
+extension UUID {
+    /// Derives a key from values, so that all machines give the same key to a row with these values, also while they are
+    /// offline. Two of them that both insert the tag `work` then have one record:
+    ///
+    /// ```swift
+    /// try Tag(id: UUID(derivedFrom: "work"), name: "work").insert(db, onConflict: .ignore)
+    /// ```
+    ///
+    /// Pass the values as the columns store them, in the order in which all machines name them:
+    /// the text `1` and the number 1 lead to different keys, and so do `Work` and `work`.
+    ///
+    /// It is a UUID of version 5 (RFC 9562, section 5.5) in the namespace `cc5f3f0e-98b0-4d0c-9d0e-0b8a4f5d1c37`. Its name is
+    /// made of one part for each value; numbers have their highest byte first:
+    ///
+    /// - an integer: `i`, and 8 bytes of two's complement;
+    /// - a real number: `r`, and 8 bytes of IEEE 754; −0 stands as 0;
+    /// - a text: `t`, the length of its UTF-8 in 8 bytes, and the UTF-8, which is not normalized;
+    /// - a BLOB: `b`, its length in 8 bytes, and its bytes; GRDB stores a `UUID` so, unless you tell it otherwise;
+    /// - NULL: `n`.
+    public init(derivedFrom values: (any DatabaseValueConvertible)?...) {
+        self.init(derivedFrom: values.map { $0?.databaseValue ?? .null })
+    }
+
+    init(derivedFrom values: [DatabaseValue]) {
+        let namespace = UUID(uuidString: "cc5f3f0e-98b0-4d0c-9d0e-0b8a4f5d1c37")!
+        let name = values.flatMap(\.derivationBytes)
+        var bytes = Array(SHA1.hash(withUnsafeBytes(of: namespace.uuid, Array.init) + name).prefix(16))
+        // The version and the variant.
+        bytes[6] = bytes[6] & 0x0F | 0x50
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        self = bytes.withUnsafeBytes { UUID(uuid: $0.load(as: uuid_t.self)) }
+    }
+}
+
+extension DatabaseValue {
+    /// See `UUID.init(derivedFrom:)`.
+    fileprivate var derivationBytes: [UInt8] {
+        func part(_ kind: Character, _ bytes: some Collection<UInt8>) -> [UInt8] {
+            [kind.asciiValue!] + SHA1.bytes(of: Int64(bytes.count)) + bytes
+        }
+        return switch storage {
+        case .null: [UInt8(ascii: "n")]
+        case .int64(let value): [UInt8(ascii: "i")] + SHA1.bytes(of: value)
+        case .double(let value): [UInt8(ascii: "r")] + SHA1.bytes(of: (value == 0 ? 0 : value).bitPattern)
+        case .string(let text): part("t", text.utf8)
+        case .blob(let data): part("b", data)
+        }
+    }
+}
