@@ -9,7 +9,7 @@ extension UUID {
     /// try Tag(id: UUID(derivedFrom: "work"), name: "work").insert(db, onConflict: .ignore)
     /// ```
     ///
-    /// Pass the values as the columns store them, in the order in which all machines name them:
+    /// Pass the values as the columns store them, in the order that ``KeyMigration/deriveKey(_:in:from:as:keepsUnique:)`` got:
     /// the text `1` and the number 1 lead to different keys, and so do `Work` and `work`.
     ///
     /// It is a UUID of version 5 (RFC 9562, section 5.5) in the namespace `cc5f3f0e-98b0-4d0c-9d0e-0b8a4f5d1c37`. Its name is
