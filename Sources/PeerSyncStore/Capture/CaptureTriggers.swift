@@ -138,8 +138,7 @@ enum CaptureTriggers {
     /// Removes the triggers of a table.
     static func remove(_ db: Database, from table: String) throws {
         for event in events {
-            let name = name(of: event, on: table).quotedDatabaseIdentifier
-            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name)")
+            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name(of: event, on: table).quotedName)")
         }
     }
 

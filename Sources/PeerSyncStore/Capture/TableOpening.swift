@@ -93,8 +93,10 @@ struct TableOpening {
         }
         guard !missing.isEmpty else { return true }
         // A migration that makes a table anew, and leaves out some rows, deletes them. If it leaves hardly any, they are
-        // lost, and so are rows that vanished under the eyes of a trigger.
-        guard difference.isDeleteMissing, rowCount >= missing.count else { return false }
+        // lost, and so are rows that vanished under the eyes of a trigger. A record whose name is no key of the table any
+        // more is not lost: its row has another key.
+        let lost = missing.count { table.key.values(of: $0.name) != nil }
+        guard difference.isDeleteMissing, rowCount >= lost else { return false }
         _ = try store.folding(Zones.defaultID, in: tables).take(db, missing)
         return true
     }

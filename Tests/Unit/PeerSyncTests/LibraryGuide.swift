@@ -34,3 +34,20 @@ private func sample() async throws {
     // This keeps all paired machines in step, until its task is cancelled. A machine that is not there is no error.
     try await sync.run()
 }
+
+/// The sample of its section on keys.
+private func keySample(_ database: DatabasePool) async throws {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("keys that sync") { db in
+        try KeyMigration.numbersToUUIDs(db, in: ["TodoList", "Item"])
+        try KeyMigration.deriveKey(db, in: "Tag", from: ["name"])
+    }
+    try migrator.migrate(database)
+
+    // Two machines may both make this tag while they are offline. It is one record.
+    try await database.write { db in
+        try db.execute(
+            sql: "INSERT INTO Tag (id, name) VALUES (?, ?) ON CONFLICT (id) DO NOTHING",
+            arguments: [UUID(derivedFrom: "work"), "work"])
+    }
+}
