@@ -141,8 +141,8 @@ struct RuleApplication {
 
     // MARK: What is shown
 
-    /// Decides the places of the records of the region. When a record unexpectedly comes or goes, or another reference of it
-    /// is empty, it also takes the records that refer to it, or wait for its values, into the region.
+    /// Decides the places of the records of the region. When a record unexpectedly comes or goes, it also takes the
+    /// records that refer to it, or wait for its values, into the region.
     private mutating func place() throws {
         while true {
             let refused = Set(region.keys.filter { working.loaded($0)?.isRefused == true })
@@ -153,8 +153,6 @@ struct RuleApplication {
                 try place(record, seen, visibility)
                 if record.placement != record.original?.status, moving.insert(name).inserted {
                     found += try neighbourhood.referrers(of: name) + working.rivals(of: record)
-                } else if record.emptiedFields != record.original?.emptiedFields {
-                    found += try working.rivals(of: record)
                 }
             }
             guard !found.isEmpty else { return }
