@@ -254,7 +254,7 @@ enum MetadataTables {
                 """, arguments: [prefix + "*"])
         for object in objects {
             let (type, name): (String, String) = (object[0], object[1])
-            try db.execute(sql: "DROP \(type) main.\(name.quotedDatabaseIdentifier)")
+            try db.execute(sql: "DROP \(type) main.\(name.sqlName)")
         }
         try FormatOne.remove(db)
     }

@@ -91,7 +91,7 @@ public struct StoreListing: Sendable {
     public func isPending(
         _ db: Database, _ key: [any DatabaseValueConvertible], of table: String
     ) throws -> Bool {
-        guard let found = store.tables.all.first(where: { $0.type.name.lowercased() == table.lowercased() })
+        guard let found = store.tables.all.first(where: { $0.type.table.lowercased() == table.lowercased() })
         else { throw RecordStoreError(.tableMismatch, "the table \(table) is not synced") }
         guard key.count == found.key.columns.count,
             let name = found.key.name(of: key.map { FieldValue($0.databaseValue) })

@@ -3,7 +3,7 @@ import PeerSyncModel
 
 /// The content of a store, in numbers.
 public struct StoreStatus: Sendable, Equatable {
-    /// The number of records in each type's table.
+    /// The number of records in each table, by its name.
     public let records: [String: Int]
     /// The number of deletions that the store remembers.
     public let tombstones: Int
@@ -35,7 +35,7 @@ public struct StoreStatus: Sendable, Equatable {
     public static let maximumUnsyncedListed = 1000
 
     init(_ db: Database, _ tables: RecordTables, now: Int64) throws {
-        records = try Dictionary(uniqueKeysWithValues: tables.all.map { ($0.type.name, try $0.count(db)) })
+        records = try Dictionary(uniqueKeysWithValues: tables.all.map { ($0.type.table, try $0.count(db)) })
         func count(_ status: RecordStatus) throws -> Int {
             let sql =
                 "SELECT COUNT(*) FROM grdb_sync_remoteRecord WHERE status = \(status.rawValue) AND status <> 0"

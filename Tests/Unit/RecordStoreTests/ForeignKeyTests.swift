@@ -13,6 +13,8 @@ struct ForeignKeyTests {
         "NOT DEFERRABLE INITIALLY DEFERRED",
         "DEFERRABLE INITIALLY IMMEDIATE",
         "-- DEFERRABLE INITIALLY DEFERRED\n",
+        "/* It's DEFERRABLE INITIALLY DEFERRED */",
+        "CONSTRAINT \"DEFERRABLE INITIALLY DEFERRED\" CHECK (TRUE)",
     ])
     func childrenMayComeBeforeTheirParents(clause: String) async throws {
         let sql = Library.sql.replacingOccurrences(of: "DEFERRABLE INITIALLY DEFERRED", with: clause)
