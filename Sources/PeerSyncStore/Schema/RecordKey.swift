@@ -37,7 +37,7 @@ struct RecordKey: Sendable {
             guard let declaration = declarations[name] else { throw Self.missingKey(type) }
             return Column(
                 name: declaration.name,
-                kind: try holdsNames ? .text : Self.kind(of: declaration, in: type))
+                kind: try holdsNames ? .text : Self.kind(of: declaration, in: type, db))
         }
         guard !columns.isEmpty else { throw Self.missingKey(type) }
         sql = columns.map { $0.name.sqlName }.joined(separator: ", ")
@@ -58,17 +58,31 @@ struct RecordKey: Sendable {
         )
     }
 
-    private static func kind(of column: ColumnInfo, in type: RecordType) throws -> KeyEncoding.Kind {
+    private static func kind(of column: ColumnInfo, in type: RecordType, _ db: Database) throws
+        -> KeyEncoding.Kind
+    {
         switch ColumnAffinity(declaredType: column.type) {
         case .text: return .text
         case .blob: return .blob
         case .integer: return .integer
         case .real, .numeric:
+            if column.type.uppercased() == "ANY", try isStrict(db, type.table) {
+                throw RecordStoreError(
+                    .tableMismatch,
+                    "the key column \(type.table).\(column.name) is declared ANY, so the text 1 and the number 1 could be "
+                        + "two rows, and their records would have one name: declare it TEXT, BLOB or INTEGER")
+            }
             throw RecordStoreError(
                 .tableMismatch,
                 "the key column \(type.table).\(column.name) is declared \(column.type), which SQLite converts: declare it "
                     + "TEXT, BLOB or INTEGER")
         }
+    }
+
+    private static func isStrict(_ db: Database, _ table: String) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?",
+            arguments: [table]) == true
     }
 
     // MARK: Names
