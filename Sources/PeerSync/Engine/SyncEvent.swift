@@ -52,7 +52,7 @@ public enum SyncEvent: Sendable {
     case replaced(name: String, backup: URL)
     /// A session has ended; the error is nil when a goodbye ended it.
     case disconnected(name: String, PeerSyncError?)
-    /// The next attempt comes after this many seconds. Told once for each reason until both sides are in sync again;
+    /// The next attempt to connect, or to listen (`cannotListen`), comes after this many seconds. Told once for each reason until both sides are in sync again;
     /// further attempts come after longer pauses.
     case retrying(address: String, seconds: Double, PeerSyncError)
 }

@@ -63,6 +63,50 @@ struct AppEngineTests {
         }
     }
 
+    /// The machine that has the port is the other one itself, which is dialled meanwhile.
+    @Test(.timeLimit(.minutes(5))) func anAppWhosePortIsTakenGoesOnAndGetsItLater() async throws {
+        let (kitchen, _) = try Self.engine("kitchen")
+        let (kitchensEvents, first) = (kitchen.events, Task { try await kitchen.run() })
+        let listening = { (events: AsyncStream<SyncEvent>) in
+            await events.compactMap { if case .listening(_, let port) = $0 { port } else { nil } }
+                .first { _ in true }
+        }
+        let port = try #require(await listening(kitchensEvents))
+        let (study, _) = try Self.engine("study", port: port)
+        try await study.pair(with: "127.0.0.1:\(port)", code: kitchen.showPairingCode())
+
+        // Who only listens hears of it at once.
+        let error = await #expect(throws: PeerSyncError.self) { try await SyncListener(study).run() }
+        #expect(error?.code == .cannotListen)
+
+        let (connected, told, events) = (study.events, study.events, study.events)
+        let second = Task { try await study.run() }
+        let reasons = told.compactMap { if case .retrying(_, _, let error) = $0 { error.code } else { nil } }
+        #expect(await reasons.first { _ in true } == .cannotListen)
+        let names = connected.compactMap { if case .connected(let name, _) = $0 { name } else { nil } }
+        #expect(await names.first { _ in true } == "kitchen")
+        first.cancel()
+        _ = await first.result
+        #expect(await listening(events) == port)
+        second.cancel()
+        _ = await second.result
+    }
+
+    @Test(.timeLimit(.minutes(5))) func anAppThatWaitsForItsPortCanEnd() async throws {
+        let (kitchen, _) = try Self.engine("kitchen")
+        let (events, first) = (kitchen.events, Task { try await kitchen.run() })
+        let ports = events.compactMap { if case .listening(_, let port) = $0 { port } else { nil } }
+        let (study, _) = try Self.engine("study", port: try #require(await ports.first { _ in true }))
+        let told = study.events
+        let second = Task { try await study.run() }
+        _ = await told.first { if case .retrying = $0 { true } else { false } }
+        try await study.store.settings.setSyncOn(false)
+        let error = await #expect(throws: PeerSyncError.self) { try await second.value }
+        #expect(error?.code == .switchedOff)
+        first.cancel()
+        _ = await first.result
+    }
+
     @Test(arguments: [("kitchen:0", "123-456"), ("", "123-456"), ("kitchen", "12-3456"), ("kitchen", "")])
     func whatNobodyCouldMeanIsRefused(address: String, code: String) async throws {
         let (engine, _) = try Self.engine("study")
