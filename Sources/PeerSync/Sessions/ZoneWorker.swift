@@ -258,7 +258,7 @@ final class ZoneWorker: Sendable {
             return true
         }
         if isNews {
-            try await engine.store.peers.noteInSync(with: peerZone.peer)
+            try await engine.store.peers.noteInSync(with: peerZone.peer, in: .one(zone))
             engine.onEvent(
                 .inSync(
                     name: peerZone.peer.name, zone: zone.isDefault ? nil : zone.name, digest, statistics))

@@ -15,6 +15,8 @@ public struct StoreStatus: Sendable, Equatable {
     public let pending: Int
     /// The number of changes that each paired machine has not acknowledged, by its name.
     public let pendingByPeer: [String: Int]
+    /// How it stands with each paired machine in each zone: by name of the machine, and the default zone first.
+    public let peerZones: [PeerZoneStatus]
     /// The digest of the default zone's live records.
     public let digest: ZoneDigest
     /// All zones, the default zone first.
@@ -59,8 +61,10 @@ public struct StoreStatus: Sendable, Equatable {
                     "SELECT COUNT(*) FROM (SELECT DISTINCT recordType, recordName FROM grdb_sync_pendingChange)"
             )
             ?? 0
-        pendingByPeer = try Dictionary(
-            uniqueKeysWithValues: peers.map { ($0.name, try PeerTable.behind(db, $0)) })
+        peerZones = try peers.flatMap { try PeerTable.zones(db, $0) }
+        pendingByPeer = Dictionary(grouping: peerZones, by: \.peer).mapValues {
+            $0.reduce(0) { $0 + $1.pending }
+        }
         pending = journal + (pendingByPeer.values.max() ?? 0)
     }
 }

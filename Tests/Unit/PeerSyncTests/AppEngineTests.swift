@@ -116,6 +116,28 @@ struct AppEngineTests {
         #expect(error?.code == .invalidInput)
     }
 
+    /// A machine whose clock is a year ahead ends each session with the other one.
+    @Test(.timeLimit(.minutes(5))) func theStatusTellsTheLastErrorByItsCode() async throws {
+        let (kitchen, _) = try Self.engine("kitchen")
+        let (study, database) = try Self.engine("study")
+        let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+        try await connector.syncOnce()
+        #expect(try await kitchen.status.first { _ in true }?.peers.map(\.lastErrorCode) == [nil])
+        try await database.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO grdb_sync_pendingChange (recordType, recordName, changedColumns, time)
+                    VALUES ('Item', '1', -1, (julianday() - 2440587.5 + 365) * 86400000)
+                    """)
+            try db.execute(sql: "INSERT INTO Item VALUES ('1', 'Cream')")
+        }
+        await #expect(throws: PeerSyncError.self) { try await connector.syncOnce() }
+        for engine in [kitchen, study] {
+            let status = try await engine.status.first { $0.peers.first?.lastError != nil }
+            #expect(status?.peers.map(\.lastErrorCode) == [.clockSkew])
+        }
+    }
+
     @Test func aMachineKeepsItsIdentityBesideTheDatabase() async throws {
         try await withTemporaryDirectory { folder in
             let path = folder.appendingPathComponent("todo.sqlite").path
