@@ -116,6 +116,48 @@ struct AppEngineTests {
         #expect(error?.code == .invalidInput)
     }
 
+    /// In step with the records, on the side that sends them and on the one that begins with nothing.
+    @Test(.timeLimit(.minutes(5))) func theProgressHasATotal() async throws {
+        let (kitchen, first) = try Self.engine("kitchen")
+        let (study, second) = try Self.engine("study")
+        let write = { @Sendable (db: Database, origin: String, count: Int) in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < ?2)
+                    INSERT INTO Item SELECT ?1 || n, 'Cream' FROM n
+                    """, arguments: [origin, count])
+        }
+        try await first.write { try write($0, "k", 11_000) }
+        func progress(_ events: AsyncStream<SyncEvent>, until end: (SessionStatistics) -> Bool) async
+            -> [SessionStatistics]
+        {
+            var all: [SessionStatistics] = []
+            for await case .progress(_, let statistics) in events {
+                all.append(statistics)
+                if end(statistics) { break }
+            }
+            return all
+        }
+        let receiving = study.events
+        var sending = kitchen.events
+        let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+        try await connector.syncOnce()
+        var sent = await progress(sending) { $0.recordsSent == 11_000 }
+        #expect(sent.count > 1 && sent.allSatisfy { $0.recordsSent + $0.recordsLeftToSend == 11_000 })
+        let received = await progress(receiving) { $0.recordsReceived == 11_000 }
+        #expect(
+            received.count > 1
+                && received.allSatisfy { $0.recordsReceived + ($0.recordsLeftToReceive ?? -1) == 11_000 },
+            "\(received.map { ($0.recordsReceived, $0.recordsLeftToReceive) })")
+        // What two machines find that the other one lacks, after each has written for itself.
+        try await second.write { try write($0, "s", 2500) }
+        try await first.write { try $0.execute(sql: "DELETE FROM grdb_sync_peerZone") }
+        sending = study.events
+        try await connector.syncOnce()
+        sent = await progress(sending) { $0.recordsSent == 2500 }
+        #expect(sent.count > 1 && sent.allSatisfy { $0.recordsSent + $0.recordsLeftToSend == 2500 })
+    }
+
     /// A machine whose clock is a year ahead ends each session with the other one.
     @Test(.timeLimit(.minutes(5))) func theStatusTellsTheLastErrorByItsCode() async throws {
         let (kitchen, _) = try Self.engine("kitchen")
