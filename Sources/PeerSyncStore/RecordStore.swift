@@ -268,6 +268,6 @@ public final class RecordStore: Sendable {
 
     /// Counts what the store holds. Fold first, so that the digest covers the latest writes.
     public func status(_ db: Database) throws -> StoreStatus {
-        try StoreStatus(db, tables, now: now())
+        try StoreStatus(db, self)
     }
 }

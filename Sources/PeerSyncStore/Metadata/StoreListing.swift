@@ -25,11 +25,13 @@ public struct StoreListing: Sendable {
         return entries
     }
 
-    /// The held records, and what each waits for.
+    /// The held records by name, and what each waits for.
     ///
-    /// - Parameter type: nil for all types.
+    /// - Parameters:
+    ///   - type: nil for all types.
+    ///   - limit: the most records to list.
     public func held(
-        _ db: Database, type: String? = nil, in scope: ZoneScope = .all
+        _ db: Database, type: String? = nil, in scope: ZoneScope = .all, limit: Int = .max
     ) throws -> [RecordListEntry] {
         let zones = try ZoneNames(db)
         let names = try String.fetchAll(
@@ -42,12 +44,15 @@ public struct StoreListing: Sendable {
                 """)
         let set = try WorkingSet(db, store.tables)
         var rules = try RuleApplication(set)
-        return try names.compactMap { text in
+        var entries: [RecordListEntry] = []
+        for text in names where entries.count < limit {
             let name = try RecordName(text)
-            guard type == nil || name.recordType == type else { return nil }
-            return RecordListEntry(
-                name: text, waitsFor: try reason(name, set, &rules), zone: try zones.name(db, of: text))
+            guard type == nil || name.recordType == type else { continue }
+            entries.append(
+                RecordListEntry(
+                    name: text, waitsFor: try reason(name, set, &rules), zone: try zones.name(db, of: text)))
         }
+        return entries
     }
 
     /// The deleted records that a person can restore, the last one first. Fold first. Reads all deleted and hidden

@@ -11,6 +11,8 @@ public struct StoreStatus: Sendable, Equatable {
     public let hidden: Int
     /// The number of held records: something that they need is not here.
     public let held: Int
+    /// The held records by name, and what each waits for; at most ``maximumHeldListed`` of them.
+    public let heldRecords: [RecordListEntry]
     /// The number of changes that at least one paired machine has not acknowledged, or that sync has not folded yet.
     public let pending: Int
     /// The number of changes that each paired machine has not acknowledged, by its name.
@@ -33,11 +35,14 @@ public struct StoreStatus: Sendable, Equatable {
     /// The distance of the newest stamp into the future, in milliseconds; 0 when it lies in the past.
     public let clockAhead: Int64
 
+    /// The most entries of ``heldRecords``. ``StoreListing/held(_:type:in:limit:)`` lists all.
+    public static let maximumHeldListed = 100
     /// The most entries of ``unsynced``.
     public static let maximumUnsyncedListed = 1000
 
-    init(_ db: Database, _ tables: RecordTables, now: Int64) throws {
-        records = try Dictionary(uniqueKeysWithValues: tables.all.map { ($0.type.table, try $0.count(db)) })
+    init(_ db: Database, _ store: RecordStore) throws {
+        records = try Dictionary(
+            uniqueKeysWithValues: store.tables.all.map { ($0.type.table, try $0.count(db)) })
         func count(_ status: RecordStatus) throws -> Int {
             let sql =
                 "SELECT COUNT(*) FROM grdb_sync_remoteRecord WHERE status = \(status.rawValue) AND status <> 0"
@@ -46,6 +51,7 @@ public struct StoreStatus: Sendable, Equatable {
         tombstones = try count(.deleted)
         hidden = try count(.hidden)
         held = try count(.held)
+        heldRecords = held == 0 ? [] : try store.listing.held(db, limit: Self.maximumHeldListed)
         digest = try Zones.digest(db, Zones.defaultID)
         zones = try Zones.all(db)
         refused = try RefusedRecords.all(db)
@@ -53,7 +59,7 @@ public struct StoreStatus: Sendable, Equatable {
         unsyncedCount = try UnsyncedRecords.count(db)
         isSyncOn = try SyncSettings(db).isSyncOn
         peers = try PeerTable.all(db)
-        clockAhead = max(0, try StoredClock.load(db).last.milliseconds - now)
+        clockAhead = max(0, try StoredClock.load(db).last.milliseconds - store.now())
         let journal =
             try Int.fetchOne(
                 db,
