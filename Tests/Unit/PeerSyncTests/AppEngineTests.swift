@@ -63,15 +63,31 @@ struct AppEngineTests {
         }
     }
 
+    /// The first event of a kind; nil when the engine ends before.
+    private static func first<Value: Sendable>(
+        _ events: AsyncStream<SyncEvent>, of run: Task<Void, any Error>,
+        _ pick: @escaping @Sendable (SyncEvent) -> Value?
+    ) async -> Value? {
+        let search = Task { await events.compactMap(pick).first { _ in true } }
+        Task {
+            _ = await run.result
+            search.cancel()
+        }
+        return await search.value
+    }
+
+    private static let port: @Sendable (SyncEvent) -> Int? = { event in
+        if case .listening(_, let port) = event { port } else { nil }
+    }
+    private static let failure: @Sendable (SyncEvent) -> PeerSyncError? = { event in
+        if case .retrying(_, _, let error) = event { error } else { nil }
+    }
+
     /// The machine that has the port is the other one itself, which is dialled meanwhile.
     @Test(.timeLimit(.minutes(5))) func anAppWhosePortIsTakenGoesOnAndGetsItLater() async throws {
         let (kitchen, _) = try Self.engine("kitchen")
-        let (kitchensEvents, first) = (kitchen.events, Task { try await kitchen.run() })
-        let listening = { (events: AsyncStream<SyncEvent>) in
-            await events.compactMap { if case .listening(_, let port) = $0 { port } else { nil } }
-                .first { _ in true }
-        }
-        let port = try #require(await listening(kitchensEvents))
+        let (events, running) = (kitchen.events, Task { try await kitchen.run() })
+        let port = try #require(await Self.first(events, of: running, Self.port))
         let (study, _) = try Self.engine("study", port: port)
         try await study.pair(with: "127.0.0.1:\(port)", code: kitchen.showPairingCode())
 
@@ -79,32 +95,33 @@ struct AppEngineTests {
         let error = await #expect(throws: PeerSyncError.self) { try await SyncListener(study).run() }
         #expect(error?.code == .cannotListen)
 
-        let (connected, told, events) = (study.events, study.events, study.events)
-        let second = Task { try await study.run() }
-        let reasons = told.compactMap { if case .retrying(_, _, let error) = $0 { error.code } else { nil } }
-        #expect(await reasons.first { _ in true } == .cannotListen)
-        let names = connected.compactMap { if case .connected(let name, _) = $0 { name } else { nil } }
-        #expect(await names.first { _ in true } == "kitchen")
-        first.cancel()
-        _ = await first.result
-        #expect(await listening(events) == port)
-        second.cancel()
-        _ = await second.result
+        let (told, connected, listening) = (study.events, study.events, study.events)
+        let waiting = Task { try await study.run() }
+        #expect(await Self.first(told, of: waiting, Self.failure)?.code == .cannotListen)
+        let name = await Self.first(connected, of: waiting) { event in
+            if case .connected(let name, _) = event { name } else { nil }
+        }
+        #expect(name == "kitchen")
+        running.cancel()
+        _ = await running.result
+        #expect(await Self.first(listening, of: waiting, Self.port) == port)
+        waiting.cancel()
+        _ = await waiting.result
     }
 
     @Test(.timeLimit(.minutes(5))) func anAppThatWaitsForItsPortCanEnd() async throws {
         let (kitchen, _) = try Self.engine("kitchen")
-        let (events, first) = (kitchen.events, Task { try await kitchen.run() })
-        let ports = events.compactMap { if case .listening(_, let port) = $0 { port } else { nil } }
-        let (study, _) = try Self.engine("study", port: try #require(await ports.first { _ in true }))
+        let (events, running) = (kitchen.events, Task { try await kitchen.run() })
+        let port = try #require(await Self.first(events, of: running, Self.port))
+        let (study, _) = try Self.engine("study", port: port)
         let told = study.events
-        let second = Task { try await study.run() }
-        _ = await told.first { if case .retrying = $0 { true } else { false } }
+        let waiting = Task { try await study.run() }
+        #expect(await Self.first(told, of: waiting, Self.failure) != nil)
         try await study.store.settings.setSyncOn(false)
-        let error = await #expect(throws: PeerSyncError.self) { try await second.value }
+        let error = await #expect(throws: PeerSyncError.self) { try await waiting.value }
         #expect(error?.code == .switchedOff)
-        first.cancel()
-        _ = await first.result
+        running.cancel()
+        _ = await running.result
     }
 
     @Test(arguments: [("kitchen:0", "123-456"), ("", "123-456"), ("kitchen", "12-3456"), ("kitchen", "")])
