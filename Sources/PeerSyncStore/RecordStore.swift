@@ -100,8 +100,9 @@ public final class RecordStore: Sendable {
     ///
     /// - Parameter table: the name of the table.
     public static func stopCapturing(_ db: Database, of table: String) throws {
-        try FormatOne.removeTriggers(db, from: table)
-        try CaptureTriggers.remove(db, from: table)
+        let type = NameEncoding.identifier(of: table)
+        try FormatOne.removeTriggers(db, from: type)
+        try CaptureTriggers.remove(db, from: type)
     }
 
     /// Removes everything of the engine from a database: its tables, and the triggers on the app's tables. The app's
@@ -267,6 +268,6 @@ public final class RecordStore: Sendable {
 
     /// Counts what the store holds. Fold first, so that the digest covers the latest writes.
     public func status(_ db: Database) throws -> StoreStatus {
-        try StoreStatus(db, tables, now: now())
+        try StoreStatus(db, self)
     }
 }

@@ -103,7 +103,8 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
     /// damaged store.
     public var isTransient: Bool {
         [
-            .unreachable, .noPeer, .otherApp, .interrupted, .timeout, .protocolViolation, .clockSkew,
+            .unreachable, .cannotListen, .noPeer, .otherApp, .interrupted, .timeout, .protocolViolation,
+            .clockSkew,
             .duplicateConnection, .zonesChanged, .notPermitted, .peerSwitchedOff, .storeBusy, .diskFailure,
             .peerStoreFailure, .storeMended,
         ].contains(code)

@@ -56,12 +56,16 @@ extension SyncEngine: Service {
 
     /// Keeps this machine in step with all machines that it is paired with, also with those that are paired later: it
     /// listens on ``port``, and connects to each where it has reached it before. A machine that is not there is no error.
+    /// If another program has the port, it tries again and again, and connects to the others meanwhile; the event
+    /// `retrying` tells that, with the code `cannotListen`.
     ///
     /// Runs until the task is cancelled or the service group shuts down.
     ///
-    /// - Throws: ``PeerSyncError``: `cannotListen`, `switchedOff`, `storeUnusable`.
+    /// - Throws: ``PeerSyncError``: `switchedOff`, `storeUnusable`.
     public func run() async throws {
-        try await SyncListener(self, dialsKnownPeers: true).run()
+        var listener = SyncListener(self, dialsKnownPeers: true)
+        listener.neverGivesUp = true
+        try await listener.run()
     }
 
     /// Shows a pairing code for ``PairingDesk/lifetime``, as `123-456`: a person types it on the other machine. ``run()``

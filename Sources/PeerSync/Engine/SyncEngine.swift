@@ -138,7 +138,8 @@ public final class SyncEngine: Sendable {
     /// Stores whether this engine has connections with a peer, and the error that ended one, if any.
     func noteConnected(with peer: Peer, error: PeerSyncError? = nil) async throws {
         let explanation = error.map(words.explanation)
-        try await store.peers.noteConnected(with: peer, error: explanation) { [connections] in
+        try await store.peers.noteConnected(with: peer, error: explanation, code: error?.code.description) {
+            [connections] in
             connections.hasAny(with: peer.id)
         }
     }

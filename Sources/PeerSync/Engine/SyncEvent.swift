@@ -20,7 +20,7 @@ public enum SyncEvent: Sendable {
     case refusedMore(count: Int, address: String, PeerSyncError)
     /// A session with a peer has begun.
     case connected(name: String, address: String)
-    /// Records have moved; the numbers are those of the session so far.
+    /// Records have moved; the numbers are those of the session so far, and what is left, as far as that is known.
     case progress(name: String, SessionStatistics)
     /// Both sides hold the same records in a zone; its name is nil for the default one.
     case inSync(name: String, zone: String?, ZoneDigest, SessionStatistics)
@@ -52,7 +52,7 @@ public enum SyncEvent: Sendable {
     case replaced(name: String, backup: URL)
     /// A session has ended; the error is nil when a goodbye ended it.
     case disconnected(name: String, PeerSyncError?)
-    /// The next attempt comes after this many seconds. Told once for each reason until both sides are in sync again;
+    /// The next attempt to connect, or to listen (`cannotListen`), comes after this many seconds. Told once for each reason until both sides are in sync again;
     /// further attempts come after longer pauses.
     case retrying(address: String, seconds: Double, PeerSyncError)
 }
@@ -62,6 +62,12 @@ public struct SessionStatistics: Sendable, Equatable {
     /// Records sent and received, deletions included.
     public var recordsSent = 0
     public var recordsReceived = 0
+    /// Records that are still to be sent, over all zones, as far as the engine has counted them: where more than one batch
+    /// goes, and after a comparison of everything. It is too great when a whole copy goes on where it was cut off.
+    public var recordsLeftToSend = 0
+    /// Records that are still to come, over all zones; nil if this machine does not know. It knows it when it began with
+    /// nothing, but for deletions, and when the last ones have come.
+    public var recordsLeftToReceive: Int?
     /// Files and bytes of files.
     public var assetsReceived = 0
     public var assetBytesReceived: Int64 = 0

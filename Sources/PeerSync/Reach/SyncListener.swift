@@ -5,13 +5,18 @@ import ServiceLifecycle
 
 /// A service that takes connections of peers, and keeps each in live sync until either side ends it.
 ///
-/// When it cannot listen on the port, ``run()`` throws. A peer that misbehaves ends only its own session.
+/// When it cannot listen on the port, ``run()`` throws, unless ``neverGivesUp`` is set. A peer that misbehaves ends only
+/// its own session.
 public struct SyncListener: Service {
     private let engine: SyncEngine
     private let host: String
     private let port: Int
     private let dials: [PeerAddress]
     private let dialsKnownPeers: Bool
+    /// Whether ``run()`` goes on without the port when another program has it: it connects to other machines, and tries the
+    /// port again after growing pauses, as the event `retrying` tells. An app that syncs in the background wants that. Who
+    /// types a port wants to hear that it is taken.
+    public var neverGivesUp = false
 
     /// - Parameters:
     ///   - host: the address to listen on; `0.0.0.0` and `::` mean all addresses.
@@ -32,33 +37,33 @@ public struct SyncListener: Service {
 
     /// Listens until the task is cancelled or the service group shuts down.
     ///
-    /// - Throws: ``PeerSyncError`` (`cannotListen`).
+    /// - Throws: ``PeerSyncError``: `cannotListen` unless ``neverGivesUp`` is set; `switchedOff`, `storeUnusable`.
     public func run() async throws {
         try await engine.checkSwitch()
         let strangers = Strangers()
-        let server = try await bind(strangers)
         // Also closes connections that came during the end, and that no session serves.
         defer { strangers.close() }
+        let socket = ListeningSocket()
+        let server = neverGivesUp ? nil : try await bind(strangers, socket)
         let sessions = SessionSet()
-        if let address = server.channel.localAddress {
-            engine.onEvent(.listening(host: address.ipAddress ?? host, port: address.port ?? port))
-        }
         let stop: @Sendable () -> Void = {
-            server.channel.close(promise: nil)
+            socket.close()
             sessions.stopAll()
         }
         try await withGracefulShutdownHandler {
             try await engine.whileWatching(sessions, stop: stop) {
-                try await serve(server, sessions)
+                try await serve(server, strangers, socket, sessions)
             }
         } onGracefulShutdown: {
             stop()
         }
     }
 
-    /// Takes connections, and dials, until the server is closed and all sessions have ended.
+    /// Takes connections, and dials, until the socket is closed and all sessions have ended.
+    ///
+    /// - Parameter server: nil if there is none yet.
     private func serve(
-        _ server: NIOAsyncChannel<Strangers.Stranger, Never>, _ sessions: SessionSet
+        _ server: Server?, _ strangers: Strangers, _ socket: ListeningSocket, _ sessions: SessionSet
     ) async throws {
         let refusals = Refusals(onEvent: engine.onEvent)
         try await withThrowingDiscardingTaskGroup { group in
@@ -71,26 +76,70 @@ public struct SyncListener: Service {
                 let known = KnownPeers(engine, sessions: sessions, except: dials)
                 group.addTask { try await known.run() }
             }
-            do {
-                try await server.executeThenClose { connections in
-                    for try await stranger in connections {
-                        group.addTask { await serve(stranger, sessions, refusals) }
+            var server = server
+            var attempts = Reconnection(.always)
+            repeat {
+                do {
+                    if server == nil { server = try await bind(strangers, socket) }
+                    attempts = Reconnection(.always)
+                    try await server?.executeThenClose { connections in
+                        for try await stranger in connections {
+                            group.addTask { await serve(stranger, sessions, refusals) }
+                        }
                     }
+                    break
+                } catch {
+                    // stop() closes the socket, which is no error.
+                    if sessions.isStopping || Task.isCancelled { break }
+                    let failure =
+                        error as? PeerSyncError
+                        ?? PeerSyncError(
+                            .cannotListen,
+                            "no more connections can be taken: \(ConnectionFailure.reason(error))")
+                    guard neverGivesUp else { throw failure }
+                    server = nil
+                    guard await wait(after: failure, &attempts, socket) else { break }
                 }
-            } catch {
-                // stop() closes the socket, which is no error.
-                if !sessions.isStopping, !Task.isCancelled {
-                    throw PeerSyncError(
-                        .cannotListen,
-                        "no more connections can be taken: \(ConnectionFailure.reason(error))")
-                }
-            }
+            } while true
             await sessions.waitUntilEmpty()
             group.cancelAll()
         }
     }
 
-    private func bind(_ strangers: Strangers) async throws -> NIOAsyncChannel<Strangers.Stranger, Never> {
+    /// Pauses before the next attempt to listen.
+    ///
+    /// - Returns: false when the listener has to end.
+    private func wait(
+        after failure: PeerSyncError, _ attempts: inout Reconnection, _ socket: ListeningSocket
+    ) async -> Bool {
+        guard
+            case .tryAgain(let pause, let reason) =
+                attempts.ended(with: failure, wasInSync: false, after: .zero)
+        else { return false }
+        if let reason {
+            engine.onEvent(
+                .retrying(address: "\(host) port \(port)", seconds: pause / .seconds(1), reason))
+        }
+        return await socket.wait(pause)
+    }
+
+    private typealias Server = NIOAsyncChannel<Strangers.Stranger, Never>
+
+    /// - Returns: nil when the listener has to end.
+    /// - Throws: ``PeerSyncError`` `cannotListen`.
+    private func bind(_ strangers: Strangers, _ socket: ListeningSocket) async throws -> Server? {
+        let server = try await bind(strangers)
+        guard socket.open(server.channel) else {
+            try? await server.executeThenClose { _ in }
+            return nil
+        }
+        if let address = server.channel.localAddress {
+            engine.onEvent(.listening(host: address.ipAddress ?? host, port: address.port ?? port))
+        }
+        return server
+    }
+
+    private func bind(_ strangers: Strangers) async throws -> Server {
         do {
             return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

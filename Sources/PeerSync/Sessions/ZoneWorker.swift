@@ -37,6 +37,8 @@ final class ZoneWorker: Sendable {
     /// The digest and the count of records that the last event about sync told the user.
     private let lastReport = Mutex<(ZoneDigest, Int)?>(nil)
     private let repair = Mutex<StoreCheck?>(nil)
+    /// The number of records that are still to be sent, as far as this side knows.
+    private let unsent = Mutex(0)
 
     init(_ session: PeerSession, _ zone: Zone, with peer: Peer, number: Int, room: AsyncSemaphore) {
         self.session = session
@@ -87,13 +89,16 @@ final class ZoneWorker: Sendable {
             try await outbox.batches.wait()
             let from = place.at(token)
             let (batch, next) = try await givingBackIfFailed {
-                try await peerZone.nextBatch(after: from, includingEcho: includingEcho)
+                let (batch, next) = try await peerZone.nextBatch(after: from, includingEcho: includingEcho)
+                try await noteUnsent(after: batch, at: next, includingEcho: includingEcho)
+                return (batch, next)
             }
             place = next
             try send(batch.records.count) { $0.batchRead(batch, zone: number) }
         case .readNamed(let names):
             try await outbox.batches.wait()
             let read = try await givingBackIfFailed { try await peerZone.states(named: names) }
+            setUnsent { $0 - read.namesRead }
             try send(read.records.count) { $0.namedRead(read, zone: number) }
         case .summarize:
             // The other side may say goodbye as soon as it hears the digest. The task of its own goes on even then, so
@@ -111,6 +116,26 @@ final class ZoneWorker: Sendable {
             outbox.batches.signal()
             throw error
         }
+    }
+
+    /// Counts once what follows the first of several batches, and then goes by the batches.
+    private func noteUnsent(
+        after batch: ChangeBatch, at place: ReadingPlace, includingEcho isEcho: Bool
+    ) async throws {
+        let left = batch.isLast ? 0 : unsent.withLock { $0 } - batch.records.count
+        // Others may have been written since the count.
+        guard left <= 0, !batch.isLast else { return setUnsent { _ in left } }
+        let count = try await peerZone.changesLeft(after: batch, at: place, includingEcho: isEcho)
+        setUnsent { _ in count }
+    }
+
+    private func setUnsent(_ change: (Int) -> Int) {
+        let difference = unsent.withLock { unsent in
+            let before = unsent
+            unsent = max(0, change(unsent))
+            return unsent - before
+        }
+        session.statistics.update { $0.recordsLeftToSend += difference }
     }
 
     private func send(_ count: Int, _ batch: (inout Session) -> Message?) throws {
@@ -221,7 +246,11 @@ final class ZoneWorker: Sendable {
         // The session sends.
         case .send: break
         case .apply(let batch):
-            session.statistics.update { $0.recordsReceived += batch.records.count }
+            let left = session.update { $0.recordsLeftToReceive }
+            session.statistics.update {
+                $0.recordsReceived += batch.records.count
+                $0.recordsLeftToReceive = left
+            }
             try await arrived.put(ArrivedBatch(batch))
             reportProgress(batch.records.count)
         case .acknowledged(let token): try await peerZone.acknowledge(token)
@@ -232,6 +261,7 @@ final class ZoneWorker: Sendable {
             await session.handle { $0.inventoryTaken(items, at: token, zone: self.number) }
         case .resolve(let ids):
             let names = try await peerZone.names(of: ids)
+            setUnsent { _ in names.count }
             await session.handle { $0.resolved(names, zone: self.number) }
         case .compare(let theirs):
             let ours = try await peerZone.summary()
@@ -258,7 +288,7 @@ final class ZoneWorker: Sendable {
             return true
         }
         if isNews {
-            try await engine.store.peers.noteInSync(with: peerZone.peer)
+            try await engine.store.peers.noteInSync(with: peerZone.peer, in: .one(zone))
             engine.onEvent(
                 .inSync(
                     name: peerZone.peer.name, zone: zone.isDefault ? nil : zone.name, digest, statistics))

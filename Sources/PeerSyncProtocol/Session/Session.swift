@@ -146,6 +146,9 @@ package struct Session: Sendable {
     /// Returns the last digest in a zone that both sides found equal; nil before that.
     package func agreedDigest(zone number: Int) -> ZoneDigest? { exchange?.agreedDigest(ofZone: number) }
 
+    /// The number of records that the other side is still going to send, over all zones; nil if this side does not know.
+    package var recordsLeftToReceive: Int? { exchange?.recordsLeftToReceive }
+
     /// The differences that a comparison of everything found; nil if nobody asked for one.
     package var differences: SyncDifferences? { exchange?.differences }
 

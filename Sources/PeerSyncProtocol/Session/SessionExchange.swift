@@ -58,6 +58,12 @@ struct SessionExchange: Sendable {
         }
     }
 
+    /// The number of records that the other side is still going to send; nil if this side does not know.
+    var recordsLeftToReceive: Int? {
+        let left = zones.compactMap(\.exchange.recordsLeftToReceive)
+        return left.count == zones.count ? left.reduce(0, +) : nil
+    }
+
     // MARK: Messages
 
     /// Handles a message of one zone.

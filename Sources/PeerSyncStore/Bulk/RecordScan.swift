@@ -99,7 +99,7 @@ struct RecordScan {
 extension RecordTable {
     /// The columns of a row that is joined: whether there is one, and the values.
     fileprivate var joinedColumns: String {
-        (["recordName IS NOT NULL"] + fieldNames.map(\.quotedDatabaseIdentifier)).map { ", row.\($0)" }
+        (["recordName IS NOT NULL"] + columns.map(\.sqlName)).map { ", row.\($0)" }
             .joined()
     }
 

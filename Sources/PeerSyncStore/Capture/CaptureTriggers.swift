@@ -24,13 +24,13 @@ enum CaptureTriggers {
 
     private static let events = ["Insert", "Update", "Rename", "Delete"]
 
-    private static func name(of event: String, on table: String) -> String {
-        "\(MetadataTables.prefix)\(table)_capture\(event)"
+    private static func name(of event: String, on type: String) -> String {
+        "\(MetadataTables.prefix)\(type)_capture\(event)"
     }
 
     /// The names and statements of a table's triggers.
     static func statements(for table: RecordTable) -> [(name: String, sql: String)] {
-        let fields = table.fieldNames.map(\.quotedDatabaseIdentifier)
+        let fields = table.columns.map(\.sqlName)
         // Without the column's own collation, which may take different texts for the same.
         let differs = fields.map { "OLD.\($0) IS NOT NEW.\($0) COLLATE BINARY" }
         let changed = differs.enumerated().map { "((\($1)) << \($0))" }.joined(separator: " | ")
@@ -40,9 +40,9 @@ enum CaptureTriggers {
         let former = FormerValues.sql(fields.map { "OLD.\($0)" })
         // A foreign key's action empties these references, and only this trigger sees what they held.
         let nullified = table.type.references.filter { $0.rule == .nullify }
-        let emptied = nullified.map(\.field.quotedDatabaseIdentifier)
+        let emptied = nullified.map(\.column.sqlName)
             .map { "(NEW.\($0) IS NULL AND OLD.\($0) IS NOT NULL)" }.joined(separator: " OR ")
-        let isKeyKept = table.key.columns.map(\.name.quotedDatabaseIdentifier)
+        let isKeyKept = table.key.columns.map(\.name.sqlName)
             .map { "OLD.\($0) IS NEW.\($0) COLLATE BINARY" }.joined(separator: " AND ")
         let old = Entry(table, of: "OLD.")
         let new = Entry(table, of: "NEW.")
@@ -89,7 +89,7 @@ enum CaptureTriggers {
         return (
             name,
             """
-            CREATE TRIGGER \(name.quotedDatabaseIdentifier) \(when) ON \(table.sqlName)
+            CREATE TRIGGER \(name.sqlName) \(when) ON \(table.sqlName)
             WHEN \(condition)
             BEGIN
                 INSERT INTO grdb_sync_pendingChange (recordType, recordName, changedColumns, time, formerValues)
@@ -123,7 +123,7 @@ enum CaptureTriggers {
     static func install(_ db: Database, for table: RecordTable) throws {
         let present = try present(db, on: table)
         for (name, sql) in statements(for: table) where present[name] != sql {
-            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name.quotedDatabaseIdentifier)")
+            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name.sqlName)")
             try db.execute(sql: sql)
         }
         // Opening an up-to-date store writes nothing, so it also works on a full disk.
@@ -135,10 +135,11 @@ enum CaptureTriggers {
         }
     }
 
-    /// Removes the triggers of a table.
-    static func remove(_ db: Database, from table: String) throws {
+    /// Removes the triggers of a record type's table.
+    static func remove(_ db: Database, from type: String) throws {
         for event in events {
-            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name(of: event, on: table).quotedName)")
+            let name = name(of: event, on: type).sqlName
+            try db.execute(sql: "DROP TRIGGER IF EXISTS \(name)")
         }
     }
 
@@ -148,7 +149,7 @@ enum CaptureTriggers {
             uniqueKeysWithValues: Row.fetchAll(
                 db,
                 sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?",
-                arguments: [table.type.name]
+                arguments: [table.type.table]
             ).map { ($0["name"] as String, $0["sql"] as String) })
     }
 
@@ -162,12 +163,12 @@ enum CaptureTriggers {
         if table.key.columns.count == 1 {
             let column = table.key.columns[0].name
             let sql = """
-                SELECT EXISTS (SELECT 1 FROM \(table.sqlName) WHERE \(column.quotedDatabaseIdentifier) IS NULL)
+                SELECT EXISTS (SELECT 1 FROM \(table.sqlName) WHERE \(column.sqlName) IS NULL)
                 """
             guard try Bool.fetchOne(db, sql: sql) != true else {
                 throw RecordStoreError(
                     .tableMismatch,
-                    "the table \(table.type.name) has a row whose \(column) is NULL; give it a value")
+                    "the table \(table.type.table) has a row whose \(column) is NULL; give it a value")
             }
         }
         let adopt = try db.makeStatementToBind(

@@ -15,7 +15,7 @@ struct FormerColumns: Sendable {
     let hasOtherFields: Bool
 
     /// - Parameters:
-    ///   - type: the name of the table.
+    ///   - type: the name of the record type.
     ///   - current: the table in the schema of now; nil when it has left.
     ///   - keys: the keys of all tables, by type; without one, the table is gone.
     init(_ db: Database, ofType type: String, now current: RecordTable?, _ keys: [String: RecordKey]) throws {
@@ -23,7 +23,8 @@ struct FormerColumns: Sendable {
         let kinds = try SyncState.text(db, .fieldKinds(type))?.split(separator: " ")
         let fields = names.indices.map { [names] index in
             guard let kinds, kinds.indices.contains(index) else {
-                return current?.type.fields.first { $0.name == names[index] } ?? FieldDefinition(names[index])
+                return current?.type.fields.first { $0.name == names[index] }
+                    ?? FieldDefinition(former: names[index], kindText: nil)
             }
             return FieldDefinition(former: names[index], kindText: kinds[index])
         }
@@ -32,18 +33,19 @@ struct FormerColumns: Sendable {
             (table, left, areAnyGone) = (current, nil, false)
             return
         }
-        let columns = Set(keys[type] == nil ? [] : try db.columns(in: type).map(\.name))
+        let table = NameEncoding.name(of: type)
+        let columns = Set(keys[type] == nil ? [] : try db.declaredColumns(of: table).map(\.name))
         let there = fields.filter { field in
-            guard columns.contains(field.name) else { return false }
+            guard columns.contains(field.column) else { return false }
             // Without the key of its target, a reference cannot be told from other values.
-            guard case .reference(let target, _, _) = field.kind else { return true }
-            return keys[target] != nil
+            guard let reference = Relationship(recordType: type, field: field) else { return true }
+            return keys[reference.target] != nil
         }
         areAnyGone = there.count < fields.count
         func makeTable(_ fields: [FieldDefinition]) throws -> RecordTable? {
-            fields.isEmpty ? nil : try RecordTable(RecordType(type, fields), keys, db)
+            fields.isEmpty ? nil : try RecordTable(RecordType(table, fields), keys, db)
         }
-        table = try makeTable(there)
+        self.table = try makeTable(there)
         left = try makeTable(there.filter { current?.hasColumn($0.name) != true })
     }
 

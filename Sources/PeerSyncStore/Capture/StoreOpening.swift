@@ -28,11 +28,12 @@ struct StoreOpening {
             })
     }
 
-    /// The key of a table; nil when the database has no table with such a key any more.
-    private static func key(of name: String, _ db: Database) throws -> RecordKey? {
-        guard try db.hasTable(name) else { return nil }
+    /// The key of a type's table; nil when the database has no table with such a key any more.
+    private static func key(of type: String, _ db: Database) throws -> RecordKey? {
+        let table = NameEncoding.name(of: type)
+        guard try db.hasTable(table) else { return nil }
         do {
-            return try RecordKey(RecordType(name, []), db)
+            return try RecordKey(RecordType(table, []), db)
         } catch let error as RecordStoreError where error.code == .tableMismatch {
             return nil
         }

@@ -147,7 +147,7 @@ struct TableOpening {
         guard let former else { return [] }
         return try table.fieldNames.enumerated().filter { !former.names.contains($0.element) }.map {
             bit, name in
-            NewField(bit: bit, name: name, defaultValue: try defaultValue(of: name))
+            NewField(bit: bit, name: name, defaultValue: try defaultValue(of: table.columns[bit]))
         }
     }
 
@@ -162,14 +162,15 @@ struct TableOpening {
     }
 
     /// The default of a column, as SQLite evaluates it. A word that SQLite takes for a text is one here.
-    private func defaultValue(of field: String) throws -> FieldValue {
+    private func defaultValue(of column: RecordColumn) throws -> FieldValue {
         guard
-            let sql = try db.columns(in: table.type.name).first(where: { $0.name == field })?.defaultValueSQL
+            let sql = try db.declaredColumns(of: table.type.table)
+                .first(where: { $0.name == column.field.column })?.defaultValueSQL
         else { return .null }
         do {
             var value = FieldValue.null
             try Bindings().read(db.makeStatementToBind("SELECT \(sql)")) { row in
-                value = table.column(field)?.value(row, 0) ?? .null
+                value = column.value(row, 0)
                 return false
             }
             return value

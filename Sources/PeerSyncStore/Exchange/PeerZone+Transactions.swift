@@ -25,6 +25,12 @@ extension PeerZone {
         try await read { try $0.nextBatch($1, after: place, includingEcho: isEcho) }
     }
 
+    package func changesLeft(
+        after batch: ChangeBatch, at place: ReadingPlace, includingEcho isEcho: Bool
+    ) async throws -> Int {
+        try await read { try $0.changesLeft($1, after: batch, at: place, includingEcho: isEcho) }
+    }
+
     package func states(named names: [RecordName]) async throws -> NamedRecords {
         try await read { try $0.states($1, named: names) }
     }

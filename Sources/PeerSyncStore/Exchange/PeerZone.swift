@@ -86,6 +86,28 @@ package struct PeerZone: Sendable {
             db, zone: zoneID, after: place, excluding: isEcho ? nil : peer.id, limit: limit)
     }
 
+    /// Counts the records that come after a batch. It counts too many after the first batch of a whole copy that goes on
+    /// where it was cut off. Reads an index entry for each.
+    ///
+    /// - Parameters:
+    ///   - place: the place after the batch.
+    ///   - isEcho: see ``nextBatch(_:after:includingEcho:limit:)``.
+    package func changesLeft(
+        _ db: Database, after batch: ChangeBatch, at place: ReadingPlace, includingEcho isEcho: Bool
+    ) throws -> Int {
+        let isCopy = CopyPosition(place.token) != nil
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT COUNT(*) FROM grdb_sync_remoteRecord
+                WHERE zone = ? AND changeSequence > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
+                """)
+        let count =
+            try Int.fetchOne(
+                statement,
+                arguments: [zoneID, isCopy ? 0 : place.token.sequence, isEcho ? nil : peer.id]) ?? 0
+        return isCopy ? max(0, count - batch.records.count) : count
+    }
+
     // MARK: Reconciling
 
     /// Lists all live records for a reconciliation, with the token of this moment. Fold first. Reads every record.

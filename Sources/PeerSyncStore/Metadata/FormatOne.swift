@@ -35,7 +35,7 @@ enum FormatOne {
             if table == "assetUnstored" { try db.execute(sql: UnstoredAssets.create) }
             let columns = try String.fetchAll(
                 db, sql: "SELECT name FROM pragma_table_info(?, 'main')", arguments: [table]
-            ).map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+            ).map(\.sqlName).joined(separator: ", ")
             try db.execute(
                 sql: """
                     DELETE FROM \(new);
@@ -71,7 +71,7 @@ enum FormatOne {
 
     /// The triggers that captured writes, with their statements.
     ///
-    /// - Parameter table: the table that they were made for; nil for all. Somebody may have renamed it since.
+    /// - Parameter table: the table that they were made for, an identifier; nil for all. Somebody may have renamed it since.
     private static func triggers(_ db: Database, of table: String? = nil) throws -> [(
         name: String, sql: String
     )] {
@@ -87,7 +87,7 @@ enum FormatOne {
     /// Removes the triggers of a table, or of all tables.
     static func removeTriggers(_ db: Database, from table: String? = nil) throws {
         for (name, _) in try triggers(db, of: table) {
-            try db.execute(sql: "DROP TRIGGER main.\(name.quotedDatabaseIdentifier)")
+            try db.execute(sql: "DROP TRIGGER main.\(name.sqlName)")
         }
     }
 

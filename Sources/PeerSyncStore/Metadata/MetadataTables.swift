@@ -102,7 +102,7 @@ enum MetadataTables {
             firstSequence INTEGER NOT NULL
         ) WITHOUT ROWID;
 
-        -- The machines this one is paired with.
+        -- The machines this one is paired with. lastErrorCode: a stable name of the kind of lastError.
         CREATE TABLE grdb_sync_peer (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             publicKey BLOB NOT NULL UNIQUE,
@@ -111,7 +111,8 @@ enum MetadataTables {
             pairedAt TEXT NOT NULL,
             lastSeen TEXT,
             lastSync TEXT,
-            lastError TEXT
+            lastError TEXT,
+            lastErrorCode TEXT
         );
 
         -- The processes that have live sessions with a peer. One that was killed leaves its number here, and another may get
@@ -169,7 +170,7 @@ enum MetadataTables {
         ) WITHOUT ROWID;
 
         -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have. This
-        -- outlives the pairing: the machine may come back with what it holds.
+        -- outlives the pairing: the machine may come back with what it holds. lastSync: when the digests were last equal.
         -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
         CREATE TABLE grdb_sync_peerZone (
             peer INTEGER NOT NULL,
@@ -179,6 +180,7 @@ enum MetadataTables {
             receivedSequence INTEGER NOT NULL DEFAULT 0,
             receivedHorizon INTEGER NOT NULL DEFAULT 0,
             rights INTEGER,
+            lastSync TEXT,
             PRIMARY KEY (peer, zone)
         ) WITHOUT ROWID;
 
@@ -195,11 +197,22 @@ enum MetadataTables {
     /// - Returns: whether the store was last written under other rules between records.
     static func migrate(_ db: Database) throws -> Bool {
         try checkFormat(db)
-        guard try !db.hasTable("grdb_sync_syncState") else { return false }
+        guard try !db.hasTable("grdb_sync_syncState") else {
+            try addColumns(db)
+            return false
+        }
         try db.execute(sql: create)
         let areRulesNew = try FormatOne.isPresent(db) && FormatOne.bringOver(db)
         try SyncState.set(db, .formatVersion, formatVersion)
         return areRulesNew
+    }
+
+    /// Adds the columns that format 2 did not have at first. A program that does not know them leaves them alone.
+    private static func addColumns(_ db: Database) throws {
+        for (table, column) in [("peer", "lastErrorCode"), ("peerZone", "lastSync")]
+        where try !db.hasColumn(column, of: prefix + table) {
+            try db.execute(sql: "ALTER TABLE main.\(prefix)\(table) ADD COLUMN \(column) TEXT")
+        }
     }
 
     /// Refuses a store that a newer version wrote, and a damaged one. Only reads.
@@ -255,7 +268,7 @@ enum MetadataTables {
                 """, arguments: [prefix + "*"])
         for object in objects {
             let (type, name): (String, String) = (object[0], object[1])
-            try db.execute(sql: "DROP \(type) main.\(name.quotedDatabaseIdentifier)")
+            try db.execute(sql: "DROP \(type) main.\(name.sqlName)")
         }
         try FormatOne.remove(db)
     }

@@ -25,11 +25,13 @@ public struct StoreListing: Sendable {
         return entries
     }
 
-    /// The held records, and what each waits for.
+    /// The held records by name, and what each waits for.
     ///
-    /// - Parameter type: nil for all types.
+    /// - Parameters:
+    ///   - type: nil for all types.
+    ///   - limit: the most records to list.
     public func held(
-        _ db: Database, type: String? = nil, in scope: ZoneScope = .all
+        _ db: Database, type: String? = nil, in scope: ZoneScope = .all, limit: Int = .max
     ) throws -> [RecordListEntry] {
         let zones = try ZoneNames(db)
         let names = try String.fetchAll(
@@ -42,12 +44,15 @@ public struct StoreListing: Sendable {
                 """)
         let set = try WorkingSet(db, store.tables)
         var rules = try RuleApplication(set)
-        return try names.compactMap { text in
+        var entries: [RecordListEntry] = []
+        for text in names where entries.count < limit {
             let name = try RecordName(text)
-            guard type == nil || name.recordType == type else { return nil }
-            return RecordListEntry(
-                name: text, waitsFor: try reason(name, set, &rules), zone: try zones.name(db, of: text))
+            guard type == nil || name.recordType == type else { continue }
+            entries.append(
+                RecordListEntry(
+                    name: text, waitsFor: try reason(name, set, &rules), zone: try zones.name(db, of: text)))
         }
+        return entries
     }
 
     /// The deleted records that a person can restore, the last one first. Fold first. Reads all deleted and hidden
@@ -91,7 +96,7 @@ public struct StoreListing: Sendable {
     public func isPending(
         _ db: Database, _ key: [any DatabaseValueConvertible], of table: String
     ) throws -> Bool {
-        guard let found = store.tables.all.first(where: { $0.type.name.lowercased() == table.lowercased() })
+        guard let found = store.tables.all.first(where: { $0.type.table.lowercased() == table.lowercased() })
         else { throw RecordStoreError(.tableMismatch, "the table \(table) is not synced") }
         guard key.count == found.key.columns.count,
             let name = found.key.name(of: key.map { FieldValue($0.databaseValue) })
@@ -150,7 +155,7 @@ public struct StoreListing: Sendable {
         if let record = try set.known(name), let table = store.tables[name.recordType] {
             for index in table.uniqueIndexes {
                 guard let rival = try index.rows(set.db, like: record.state).first else { continue }
-                let fields = index.fieldNames.joined(separator: ", ")
+                let fields = index.columns.map(\.field.column).joined(separator: ", ")
                 return "\(rival?.description ?? "another row"), which was first with the same \(fields)"
             }
         }

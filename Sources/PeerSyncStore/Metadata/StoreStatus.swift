@@ -3,7 +3,7 @@ import PeerSyncModel
 
 /// The content of a store, in numbers.
 public struct StoreStatus: Sendable, Equatable {
-    /// The number of records in each type's table.
+    /// The number of records in each table, by its name.
     public let records: [String: Int]
     /// The number of deletions that the store remembers.
     public let tombstones: Int
@@ -11,10 +11,14 @@ public struct StoreStatus: Sendable, Equatable {
     public let hidden: Int
     /// The number of held records: something that they need is not here.
     public let held: Int
+    /// The held records by name, and what each waits for; at most ``maximumHeldListed`` of them.
+    public let heldRecords: [RecordListEntry]
     /// The number of changes that at least one paired machine has not acknowledged, or that sync has not folded yet.
     public let pending: Int
     /// The number of changes that each paired machine has not acknowledged, by its name.
     public let pendingByPeer: [String: Int]
+    /// How it stands with each paired machine in each zone: by name of the machine, and the default zone first.
+    public let peerZones: [PeerZoneStatus]
     /// The digest of the default zone's live records.
     public let digest: ZoneDigest
     /// All zones, the default zone first.
@@ -31,11 +35,14 @@ public struct StoreStatus: Sendable, Equatable {
     /// The distance of the newest stamp into the future, in milliseconds; 0 when it lies in the past.
     public let clockAhead: Int64
 
+    /// The most entries of ``heldRecords``. ``StoreListing/held(_:type:in:limit:)`` lists all.
+    public static let maximumHeldListed = 100
     /// The most entries of ``unsynced``.
     public static let maximumUnsyncedListed = 1000
 
-    init(_ db: Database, _ tables: RecordTables, now: Int64) throws {
-        records = try Dictionary(uniqueKeysWithValues: tables.all.map { ($0.type.name, try $0.count(db)) })
+    init(_ db: Database, _ store: RecordStore) throws {
+        records = try Dictionary(
+            uniqueKeysWithValues: store.tables.all.map { ($0.type.table, try $0.count(db)) })
         func count(_ status: RecordStatus) throws -> Int {
             let sql =
                 "SELECT COUNT(*) FROM grdb_sync_remoteRecord WHERE status = \(status.rawValue) AND status <> 0"
@@ -44,6 +51,7 @@ public struct StoreStatus: Sendable, Equatable {
         tombstones = try count(.deleted)
         hidden = try count(.hidden)
         held = try count(.held)
+        heldRecords = held == 0 ? [] : try store.listing.held(db, limit: Self.maximumHeldListed)
         digest = try Zones.digest(db, Zones.defaultID)
         zones = try Zones.all(db)
         refused = try RefusedRecords.all(db)
@@ -51,7 +59,7 @@ public struct StoreStatus: Sendable, Equatable {
         unsyncedCount = try UnsyncedRecords.count(db)
         isSyncOn = try SyncSettings(db).isSyncOn
         peers = try PeerTable.all(db)
-        clockAhead = max(0, try StoredClock.load(db).last.milliseconds - now)
+        clockAhead = max(0, try StoredClock.load(db).last.milliseconds - store.now())
         let journal =
             try Int.fetchOne(
                 db,
@@ -59,8 +67,10 @@ public struct StoreStatus: Sendable, Equatable {
                     "SELECT COUNT(*) FROM (SELECT DISTINCT recordType, recordName FROM grdb_sync_pendingChange)"
             )
             ?? 0
-        pendingByPeer = try Dictionary(
-            uniqueKeysWithValues: peers.map { ($0.name, try PeerTable.behind(db, $0)) })
+        peerZones = try peers.flatMap { try PeerTable.zones(db, $0) }
+        pendingByPeer = Dictionary(grouping: peerZones, by: \.peer).mapValues {
+            $0.reduce(0) { $0 + $1.pending }
+        }
         pending = journal + (pendingByPeer.values.max() ?? 0)
     }
 }

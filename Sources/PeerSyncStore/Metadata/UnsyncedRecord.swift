@@ -12,7 +12,7 @@ public struct UnsyncedRecord: Sendable, Hashable {
         public static let size = Reason(description: "size")
     }
 
-    /// The table of the row, and so the record type that its record should have.
+    /// The table of the row.
     public let table: String
     /// The row's key, for people: it shows control characters as `\u{…}`, a BLOB as `x'…'`.
     public let name: String

@@ -27,7 +27,9 @@ enum UnsyncedRecords {
                 """, arguments: [limit]
         ).compactMap { row in
             ReasonNumber(rawValue: row[3]).map {
-                UnsyncedRecord(table: row[0], name: shownName(row[1], type: row[2]), reason: $0.reason)
+                UnsyncedRecord(
+                    table: NameEncoding.name(of: row[0]), name: shownName(row[1], type: row[2]),
+                    reason: $0.reason)
             }
         }
     }

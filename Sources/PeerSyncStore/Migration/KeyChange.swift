@@ -83,7 +83,7 @@ struct KeyChange {
     private func fillMap(from columns: [String], _ newKey: @escaping @Sendable ([DatabaseValue]) -> UUID)
         throws
     {
-        let (source, column) = (table.quotedName, key.quotedName)
+        let (source, column) = (table.sqlName, key.sqlName)
         let empty =
             try Int.fetchOne(db, sql: "SELECT count(*) FROM main.\(source) WHERE \(column) IS NULL") ?? 0
         guard empty == 0 else {
@@ -100,11 +100,11 @@ struct KeyChange {
                 SELECT part.coll FROM pragma_index_list(?, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS part
                 WHERE list.origin = 'pk' AND part.key = 1
                 """, arguments: [table])
-        let values = columns.map(\.quotedName).joined(separator: ", ")
+        let values = columns.map(\.sqlName).joined(separator: ", ")
         try db.execute(
             sql: """
                 CREATE TABLE \(Self.map) (
-                    old \(try keyType()) COLLATE \((collation ?? "BINARY").quotedName) PRIMARY KEY,
+                    old \(try keyType()) COLLATE \((collation ?? "BINARY").sqlName) PRIMARY KEY,
                     new NOT NULL);
                 INSERT INTO \(Self.map) (old, new) SELECT \(column), \(Self.function)(\(values)) FROM main.\(source);
                 """)
@@ -171,12 +171,12 @@ struct KeyChange {
     }
 
     private func checkReferences(_ holder: Holder) throws {
-        let column = "former.\(holder.column.quotedName)"
+        let column = "former.\(holder.column.sqlName)"
         let count =
             try Int.fetchOne(
                 db,
                 sql: """
-                    SELECT count(*) FROM main.\(holder.table.quotedName) AS former
+                    SELECT count(*) FROM main.\(holder.table.sqlName) AS former
                     WHERE \(column) IS NOT NULL AND \(newKey(of: column)) IS NULL
                     """) ?? 0
         guard count == 0 else {
@@ -208,7 +208,7 @@ struct KeyChange {
                 defaultSQL = try newDefault(
                     declared.defaultValueSQL ?? "NULL", of: holder)
             }
-            let value = newKey(of: "former.\(column.quotedName)")
+            let value = newKey(of: "former.\(column.sqlName)")
             try rebuild.change(column, to: type, value: value, defaultSQL: defaultSQL)
             if isKey { rebuild.removeAutoincrement() }
         }

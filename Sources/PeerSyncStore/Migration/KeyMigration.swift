@@ -92,10 +92,10 @@ public enum KeyMigration {
             try checkIsNoReference(db, change)
             let columns = try declaredNames(of: columns, db, change)
             for column in columns {
-                let isNull = "\(column.quotedName) IS NULL"
+                let isNull = "\(column.sqlName) IS NULL"
                 let count = try Int.fetchOne(
                     db,
-                    sql: "SELECT count(*) FROM main.\(change.table.quotedName) WHERE \(isNull)")
+                    sql: "SELECT count(*) FROM main.\(change.table.sqlName) WHERE \(isNull)")
                 guard count == 0 else {
                     throw error(
                         "\(count ?? 0) rows of \(change.table) have no \(column), from which the key shall follow"

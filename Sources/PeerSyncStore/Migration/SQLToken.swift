@@ -38,11 +38,6 @@ struct SQLToken {
     }
 }
 
-extension String {
-    /// The name of a table or column for SQL. GRDB's `quotedDatabaseIdentifier` cannot quote a quotation mark.
-    var quotedName: String { "\"" + replacing("\"", with: "\"\"") + "\"" }
-}
-
 extension UInt8 {
     fileprivate var asciiLowercase: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self

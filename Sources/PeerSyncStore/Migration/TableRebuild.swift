@@ -75,13 +75,13 @@ struct TableRebuild {
         let isLegacy = try Bool.fetchOne(db, sql: "PRAGMA legacy_alter_table") ?? false
         try db.execute(sql: "PRAGMA legacy_alter_table = ON")
         defer { if !isLegacy { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") } }
-        try db.execute(sql: "ALTER TABLE main.\(table.quotedName) RENAME TO \(Self.former)")
+        try db.execute(sql: "ALTER TABLE main.\(table.sqlName) RENAME TO \(Self.former)")
     }
 
     private func copyRows() throws {
         let columns = try String.fetchAll(
             db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [table])
-        var names = columns.map(\.quotedName)
+        var names = columns.map(\.sqlName)
         var sources = zip(columns, names).map { values[$0] ?? "former.\($1)" }
         // An index for full-text search knows the rows by this number.
         if let rowID = try rowIDToCopy() {
@@ -91,7 +91,7 @@ struct TableRebuild {
         // ABORT: no ON CONFLICT of the table may leave out a row.
         try db.execute(
             sql: """
-                INSERT OR ABORT INTO main.\(table.quotedName) (\(names.joined(separator: ", ")))
+                INSERT OR ABORT INTO main.\(table.sqlName) (\(names.joined(separator: ", ")))
                 SELECT \(sources.joined(separator: ", ")) FROM main.\(Self.former) AS former
                 """)
     }

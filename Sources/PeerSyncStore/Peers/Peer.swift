@@ -18,6 +18,8 @@ public struct Peer: Sendable, Hashable {
     public let lastSync: String?
     /// The last error, if it came after the last sync.
     public let lastError: String?
+    /// The name of the kind of ``lastError``.
+    package let errorCode: String?
     /// The processes that have noted a session with the peer.
     let processes: Set<RunningProcess>
 

@@ -10,11 +10,15 @@ enum PeerTable {
         }
     }
 
-    // CROSS JOIN keeps the order of the tables, so SQLite reads each zone's index of changes from the peer's number on.
-    // Without it, SQLite reads all records.
+    /// For each zone its name, the rights of a peer, when both were last in sync, and what the peer lacks. SQLite reads the
+    /// index of changes from the peer's number on.
     static let countBehind = """
-        SELECT COUNT(*) FROM grdb_sync_recordZone AS held CROSS JOIN grdb_sync_remoteRecord AS known ON known.zone = held.id
-        WHERE \(lacks(peer: "?1", zone: "held.id"))
+        SELECT held.name, \(Zones.rights("noted.rights", in: "held.id")), noted.lastSync,
+            (SELECT COUNT(*) FROM grdb_sync_remoteRecord AS known
+                WHERE known.zone = held.id AND \(lacks(peer: "?1", zone: "held.id")))
+        FROM grdb_sync_recordZone AS held
+            LEFT JOIN grdb_sync_peerZone AS noted ON noted.peer = ?1 AND noted.zone = held.id
+        ORDER BY held.id
         """
 
     /// SQL for whether a peer lacks the last change of `known`, a row of `grdb_sync_remoteRecord`.
@@ -29,9 +33,14 @@ enum PeerTable {
             """
     }
 
-    /// Counts the changed records that a peer has not acknowledged. Reads an index entry for each.
-    static func behind(_ db: Database, _ peer: Peer) throws -> Int {
-        try Int.fetchOne(db.cachedStatement(sql: countBehind), arguments: [peer.id]) ?? 0
+    /// How it stands with a peer in each zone, the default one first. Reads an index entry for each change that the peer
+    /// has not acknowledged.
+    static func zones(_ db: Database, _ peer: Peer) throws -> [PeerZoneStatus] {
+        try Row.fetchAll(db.cachedStatement(sql: countBehind), arguments: [peer.id]).map {
+            PeerZoneStatus(
+                peer: peer.name, zone: $0[0], rights: ZoneRights(rawValue: $0[1]) ?? .none, pending: $0[3],
+                lastSync: $0[2])
+        }
     }
 
     static func isPresent(_ db: Database, _ id: Int64) throws -> Bool {
@@ -87,7 +96,7 @@ enum PeerTable {
     static func remove(_ db: Database, _ peer: Peer) throws {
         for sql in [
             "INSERT INTO grdb_sync_formerPeer (id, publicKey) SELECT id, publicKey FROM grdb_sync_peer WHERE id = ?",
-            "UPDATE grdb_sync_peerZone SET rights = NULL WHERE peer = ?",
+            "UPDATE grdb_sync_peerZone SET rights = NULL, lastSync = NULL WHERE peer = ?",
             "DELETE FROM grdb_sync_refusedRecord WHERE peer = ?",
             "DELETE FROM grdb_sync_peerSession WHERE peer = ?",
             "DELETE FROM grdb_sync_peer WHERE id = ?",
@@ -174,6 +183,7 @@ enum PeerTable {
         Peer(
             id: row["id"], publicKey: row.bytes("publicKey"), name: row["name"], address: row["address"],
             pairedAt: row["pairedAt"], lastSeen: row["lastSeen"], lastSync: row["lastSync"],
-            lastError: row["lastError"], processes: try processes(db, peer: row["id"]))
+            lastError: row["lastError"], errorCode: row["lastErrorCode"],
+            processes: try processes(db, peer: row["id"]))
     }
 }

@@ -15,7 +15,9 @@ public struct StorePeers: Sendable {
     public func all(_ db: Database) throws -> [Peer] { try PeerTable.all(db) }
 
     /// Counts the changed records that a peer has not acknowledged. Fold first. Reads an index entry for each.
-    public func behind(_ db: Database, _ peer: Peer) throws -> Int { try PeerTable.behind(db, peer) }
+    public func behind(_ db: Database, _ peer: Peer) throws -> Int {
+        try PeerTable.zones(db, peer).reduce(0) { $0 + $1.pending }
+    }
 
     /// The peer with that static key, if it is paired.
     package func find(key: [UInt8]) async throws -> Peer? {
@@ -159,13 +161,19 @@ public struct StorePeers: Sendable {
 
     // MARK: Notes of sessions
 
-    /// Notes that both sides have just found their digests equal.
-    package func noteInSync(with peer: Peer) async throws {
+    /// Notes that both sides have just found their digests of a zone equal.
+    package func noteInSync(with peer: Peer, in zone: ZoneTarget = .default) async throws {
         let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded)
         try await store.database.write { db in
             try db.execute(
-                sql: "UPDATE grdb_sync_peer SET lastSync = ?, lastError = NULL WHERE id = ?",
-                arguments: [time, peer.id])
+                sql: """
+                    UPDATE grdb_sync_peer SET lastSync = ?, lastError = NULL, lastErrorCode = NULL WHERE id = ?
+                    """, arguments: [time, peer.id])
+            try db.execute(
+                sql: """
+                    INSERT INTO grdb_sync_peerZone (peer, zone, lastSync) VALUES (?, ?, ?)
+                    ON CONFLICT (peer, zone) DO UPDATE SET lastSync = excluded.lastSync
+                    """, arguments: [peer.id, zone.row, time])
         }
         try await store.upkeep.purgeIfDue()
     }
@@ -174,16 +182,20 @@ public struct StorePeers: Sendable {
     ///
     /// - Parameters:
     ///   - error: the last error with the peer, for `status`; nil keeps the noted one.
+    ///   - code: a stable name of the kind of that error.
     ///   - isConnected: called in the transaction, so that the last write is true when several sessions begin and end.
     package func noteConnected(
-        with peer: Peer, error: String? = nil, _ isConnected: @escaping @Sendable () -> Bool
+        with peer: Peer, error: String? = nil, code: String? = nil,
+        _ isConnected: @escaping @Sendable () -> Bool
     ) async throws {
         let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded)
         try await store.database.write { db in
             try db.execute(
-                sql:
-                    "UPDATE grdb_sync_peer SET lastSeen = ?, lastError = COALESCE(?, lastError) WHERE id = ?",
-                arguments: [time, error, peer.id])
+                sql: """
+                    UPDATE grdb_sync_peer SET lastSeen = ?1, lastError = COALESCE(?2, lastError),
+                        lastErrorCode = CASE WHEN ?2 IS NULL THEN lastErrorCode ELSE ?3 END
+                    WHERE id = ?4
+                    """, arguments: [time, error, code, peer.id])
             try PeerTable.setConnected(db, peer: peer.id, isConnected())
         }
     }

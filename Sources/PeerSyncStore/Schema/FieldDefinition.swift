@@ -11,15 +11,20 @@ public struct FieldDefinition: Sendable, Hashable {
         /// A file that belongs to the record, as the JSON text that ``Asset/json`` describes. The file itself is in the
         /// store's directory of assets. If another program writes a BLOB there, the store puts it into a file.
         case asset
-        /// The key of a row of table `to`. `isRequired` says that the column is NOT NULL.
+        /// The key of a row of the table `to`. `isRequired` says that the column is NOT NULL.
         case reference(to: String, rule: DeleteRule, isRequired: Bool)
     }
 
+    /// The column's name in the database.
+    public let column: String
+    /// The field in records: the column's name if it is an identifier, and otherwise one made of it.
     public let name: String
     public let kind: Kind
 
-    public init(_ name: String, _ kind: Kind = .value) {
-        self.name = name
+    /// - Parameter column: the column's name, whatever characters it has.
+    public init(_ column: String, _ kind: Kind = .value) {
+        self.column = column
+        name = NameEncoding.identifier(of: column)
         self.kind = kind
     }
 
@@ -30,7 +35,7 @@ public struct FieldDefinition: Sendable, Hashable {
         case .date: "date"
         case .asset: "asset"
         case .reference(let target, let rule, let isRequired):
-            "reference:\(target):\(rule.foreignKeyAction.replacing(" ", with: "_"))\(isRequired ? ":required" : "")"
+            "reference:\(NameEncoding.identifier(of: target)):\(rule.foreignKeyAction.replacing(" ", with: "_"))\(isRequired ? ":required" : "")"
         }
     }
 
@@ -45,11 +50,11 @@ public struct FieldDefinition: Sendable, Hashable {
             case ("asset", 1): .asset
             case ("reference", 3...):
                 .reference(
-                    to: parts[1],
+                    to: NameEncoding.name(of: parts[1]),
                     rule: DeleteRule(foreignKeyAction: parts[2].replacing("_", with: " ")) ?? .nullify,
                     isRequired: parts.last == "required")
             default: .value
             }
-        self.init(name, kind)
+        self.init(NameEncoding.name(of: name), kind)
     }
 }

@@ -12,6 +12,8 @@ struct RecordColumn: Sendable {
     }
 
     let field: FieldDefinition
+    /// The column's name for SQL.
+    let sqlName: String
     let affinity: ColumnAffinity
     /// The column's place in the key of its own table; nil when it does not belong to the key.
     let indexInKey: Int?
@@ -20,6 +22,7 @@ struct RecordColumn: Sendable {
     /// - Parameter target: the key of the rows to which a column of references refers.
     init(_ field: FieldDefinition, _ affinity: ColumnAffinity, target: RecordKey?, indexInKey: Int?) {
         self.field = field
+        sqlName = field.column.sqlName
         self.affinity = affinity
         self.indexInKey = indexInKey
         meaning =

@@ -28,51 +28,61 @@ struct RecordKey: Sendable {
     /// - Throws: `tableMismatch` when sync cannot make names of the keys.
     init(_ type: RecordType, _ db: Database) throws {
         self.type = type.name
-        let names = try Self.columnNames(db, type.name)
+        let names = try Self.columnNames(db, type.table)
         let declarations = Dictionary(
-            uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name, $0) })
+            uniqueKeysWithValues: try db.declaredColumns(of: type.table).map { ($0.name, $0) })
         let holdsNames = names == [Self.nameColumn]
         self.holdsNames = holdsNames
         columns = try names.map { name in
             guard let declaration = declarations[name] else { throw Self.missingKey(type) }
-            guard !name.contains("\"") else {
-                throw RecordStoreError(
-                    .tableMismatch, "the name of the key column \(type.name).\(name) contains quotation marks"
-                )
-            }
             return Column(
-                name: declaration.name, kind: try holdsNames ? .text : Self.kind(of: declaration, in: type))
+                name: declaration.name,
+                kind: try holdsNames ? .text : Self.kind(of: declaration, in: type, db))
         }
         guard !columns.isEmpty else { throw Self.missingKey(type) }
-        sql = columns.map { $0.name.quotedDatabaseIdentifier }.joined(separator: ", ")
-        condition = columns.map { "\($0.name.quotedDatabaseIdentifier) = ?" }.joined(separator: " AND ")
+        sql = columns.map { $0.name.sqlName }.joined(separator: ", ")
+        condition = columns.map { "\($0.name.sqlName) = ?" }.joined(separator: " AND ")
     }
 
     /// The columns of a table's primary key; empty when it declares none.
     static func columnNames(_ db: Database, _ table: String) throws -> [String] {
         guard try db.hasTable(table) else { return [] }
-        return try db.columns(in: table).filter { $0.primaryKeyIndex > 0 }
+        return try db.declaredColumns(of: table).filter { $0.primaryKeyIndex > 0 }
             .sorted { $0.primaryKeyIndex < $1.primaryKeyIndex }.map(\.name)
     }
 
     private static func missingKey(_ type: RecordType) -> RecordStoreError {
         RecordStoreError(
             .tableMismatch,
-            "the table \(type.name) has no primary key, so its rows have no name on other machines: declare one"
+            "the table \(type.table) has no primary key, so its rows have no name on other machines: declare one"
         )
     }
 
-    private static func kind(of column: ColumnInfo, in type: RecordType) throws -> KeyEncoding.Kind {
+    private static func kind(of column: ColumnInfo, in type: RecordType, _ db: Database) throws
+        -> KeyEncoding.Kind
+    {
         switch ColumnAffinity(declaredType: column.type) {
         case .text: return .text
         case .blob: return .blob
         case .integer: return .integer
         case .real, .numeric:
+            if column.type.uppercased() == "ANY", try isStrict(db, type.table) {
+                throw RecordStoreError(
+                    .tableMismatch,
+                    "the key column \(type.table).\(column.name) is declared ANY, so the text 1 and the number 1 could be "
+                        + "two rows, and their records would have one name: declare it TEXT, BLOB or INTEGER")
+            }
             throw RecordStoreError(
                 .tableMismatch,
-                "the key column \(type.name).\(column.name) is declared \(column.type), which SQLite converts: declare it "
+                "the key column \(type.table).\(column.name) is declared \(column.type), which SQLite converts: declare it "
                     + "TEXT, BLOB or INTEGER")
         }
+    }
+
+    private static func isStrict(_ db: Database, _ table: String) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?",
+            arguments: [table]) == true
     }
 
     // MARK: Names
@@ -121,7 +131,7 @@ struct RecordKey: Sendable {
     ///
     /// - Parameter row: what stands before a column: `NEW.`, `OLD.`, or nothing.
     func journalSQL(_ row: String = "") -> String {
-        let names = columns.map { row + $0.name.quotedDatabaseIdentifier }
+        let names = columns.map { row + $0.name.sqlName }
         return names.count == 1 ? names[0] : FormerValues.sql(names)
     }
 

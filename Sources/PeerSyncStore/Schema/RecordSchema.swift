@@ -45,7 +45,7 @@ public struct RecordSchema: Sendable {
     private let typesByName: [String: RecordType]
     private let relationshipsByTarget: [String: [Relationship]]
 
-    /// - Throws: ``RecordStoreError`` (`invalidSchema`) when names are not identifiers or occur twice, a type has
+    /// - Throws: ``RecordStoreError`` (`invalidSchema`) when names are too long for records or occur twice, a type has
     ///   no field or more than ``RecordType/maximumFieldCount``, or a reference leads to a type that is missing.
     public init(_ types: [RecordType]) throws {
         self.init(unchecked: types)
@@ -77,7 +77,7 @@ public struct RecordSchema: Sendable {
         return ordered
     }
 
-    /// The type of that name; nil if this schema does not know it.
+    /// The type with that ``RecordType/name``; nil if this schema does not know it.
     public func type(_ name: String) -> RecordType? { typesByName[name] }
 
     /// The references that lead to records of a type, in priority order.
@@ -85,54 +85,61 @@ public struct RecordSchema: Sendable {
         relationshipsByTarget[target] ?? []
     }
 
-    private static func isName(_ text: String) -> Bool {
-        RecordName.isIdentifier(text.utf8) && text.utf8.count <= 63
+    /// Refuses a name that has no room in a record.
+    ///
+    /// - Parameters:
+    ///   - what: the table or the column, for people.
+    ///   - name: ``RecordType/name`` or ``FieldDefinition/name``.
+    private static func checkLength(of what: String, _ name: String) throws {
+        let count = name.utf8.count
+        guard count > RecordName.maximumTypeLength else { return }
+        throw RecordStoreError(
+            .invalidSchema,
+            "\(what) cannot be synced: its name takes \(count) bytes in records, where a character that is no letter of ASCII, "
+                + "no digit and no _ takes four and more, and \(RecordName.maximumTypeLength) are the most: shorten it, or "
+                + "leave it out of sync")
     }
 
     private func validate() throws {
-        guard typesByName.count == types.count else {
-            throw RecordStoreError(.invalidSchema, "a schema lists each record type once")
+        // By the tables' names: SQLite tells two apart that Swift, and so this library, takes for one.
+        guard Set(types.map(\.table)).count == types.count else {
+            throw RecordStoreError(
+                .invalidSchema,
+                "a schema lists each table once, and no two whose names differ only in how letters are composed"
+            )
         }
         for type in types {
-            if let bad = type.fieldNames.first(where: { !Self.isName($0) }) {
-                throw RecordStoreError(
-                    .invalidSchema,
-                    "the column “\(bad)” of \(type.name) cannot be synced: names of fields have letters of ASCII, digits and _, "
-                        + "at most 63; rename it, or leave it out of sync")
-            }
-            guard Self.isName(type.name) else {
-                throw RecordStoreError(
-                    .invalidSchema,
-                    "the table “\(type.name)” cannot be synced: names of record types have letters of ASCII, digits and _, at "
-                        + "most 63; rename it")
+            try Self.checkLength(of: "the table \(type.table)", type.name)
+            for field in type.fields {
+                try Self.checkLength(of: "the column \(type.table).\(field.column)", field.name)
             }
             guard (1...RecordType.maximumFieldCount).contains(type.fields.count) else {
                 throw RecordStoreError(
                     .invalidSchema,
-                    "\(type.name) has \(type.fields.count) fields; 1 to \(RecordType.maximumFieldCount) can be synced"
+                    "\(type.table) has \(type.fields.count) fields; 1 to \(RecordType.maximumFieldCount) can be synced"
                 )
             }
-            guard Set(type.fieldNames).count == type.fields.count else {
-                throw RecordStoreError(.invalidSchema, "\(type.name) lists a field twice")
+            guard Set(type.fields.map(\.column)).count == type.fields.count else {
+                throw RecordStoreError(.invalidSchema, "\(type.table) lists a field twice")
             }
             if let reserved = type.fieldNames.first(where: {
                 ["recordName", "modificationDate"].contains($0)
             }) {
                 throw RecordStoreError(
-                    .invalidSchema, "\(type.name).\(reserved) is kept by the engine itself")
+                    .invalidSchema, "\(type.table).\(reserved) is kept by the engine itself")
             }
         }
         for relationship in relationships {
             guard typesByName[relationship.target] != nil else {
                 throw RecordStoreError(
                     .invalidSchema,
-                    "\(relationship.recordType).\(relationship.field) refers to \(relationship.target), "
+                    "\(relationship.place) refers to \(relationship.targetTable), "
                         + "which the schema does not have")
             }
             guard !(relationship.isRequired && relationship.rule == .nullify) else {
                 throw RecordStoreError(
                     .invalidSchema,
-                    "\(relationship.recordType).\(relationship.field) is required, so it cannot be nullified")
+                    "\(relationship.place) is required, so it cannot be nullified")
             }
         }
     }

@@ -11,7 +11,7 @@ struct RecordTable {
     let sqlName: String
     /// The columns of ``type``'s fields, in the order of its fields.
     let columns: [RecordColumn]
-    /// The field names of ``type``, sorted.
+    /// The names of the fields of ``type``, sorted.
     let fieldNames: [String]
     /// The UNIQUE indexes that may refuse a record because of another one.
     let uniqueIndexes: [UniqueIndex]
@@ -26,32 +26,29 @@ struct RecordTable {
     ///
     /// - Parameter keys: the keys of all types.
     init(_ type: RecordType, _ keys: [String: RecordKey], _ db: Database) throws {
-        let declared = try db.columns(in: type.name)
+        let declared = try db.declaredColumns(of: type.table)
         let declarations = Dictionary(uniqueKeysWithValues: declared.map { ($0.name, $0.type) })
         guard let key = keys[type.name] else {
-            throw RecordStoreError(.tableMismatch, "the table \(type.name) has no key")
+            throw RecordStoreError(.tableMismatch, "the table \(type.table) has no key")
         }
         self.type = type
         self.key = key
-        sqlName = type.name.quotedDatabaseIdentifier
+        sqlName = type.table.sqlName
         fieldNames = type.fieldNames
         columns = type.fields.map { field in
-            let target: RecordKey? =
-                if case .reference(let target, _, _) = field.kind { keys[target] } else { nil }
+            let target = Relationship(recordType: type.name, field: field).flatMap { keys[$0.target] }
             return RecordColumn(
-                field, ColumnAffinity(declaredType: declarations[field.name] ?? ""), target: target,
-                indexInKey: key.columns.firstIndex { $0.name == field.name })
+                field, ColumnAffinity(declaredType: declarations[field.column] ?? ""), target: target,
+                indexInKey: key.columns.firstIndex { $0.name == field.column })
         }
-        let columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
-        self.columnsByField = columnsByField
+        columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
+        let nullable = Set(declared.filter { !$0.isNotNull }.map(\.name))
         uniqueIndexes =
             type.holdsDuplicates
-            ? try UniqueIndex.all(
-                db, of: type.name, key, nullable: Set(declared.filter { !$0.isNotNull }.map(\.name))
-            ) { columnsByField[$0] } : []
+            ? try UniqueIndex.all(db, of: type.table, key, columns, nullable: nullable) : []
         modificationDate = declared.contains(where: Self.isModificationDate) ? Self.modificationDate : nil
         selectSQL = """
-            SELECT \(Self.list(fieldNames)), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)
+            SELECT \(columns.map(\.sqlName).joined(separator: ", ")), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)
             """
         existsSQL = "SELECT 1 FROM \(sqlName) WHERE \(key.condition)"
         deleteSQL = "DELETE FROM \(sqlName) WHERE \(key.condition)"
@@ -63,11 +60,6 @@ struct RecordTable {
     /// Whether the engine fills a column.
     static func isModificationDate(_ column: ColumnInfo) -> Bool {
         column.name == modificationDate && ColumnAffinity(declaredType: column.type) == .text
-    }
-
-    /// Columns for SQL, with commas between them.
-    private static func list(_ columns: [String]) -> String {
-        columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
     }
 
     func hasColumn(_ field: String) -> Bool { columnsByField[field] != nil }
@@ -144,7 +136,7 @@ struct RecordTable {
         guard let column = column(field) else { return [] }
         let statement = try db.statementToBind(
             """
-            SELECT \(key.sql) FROM \(sqlName) WHERE \(field.quotedDatabaseIdentifier) = ? ORDER BY \(key.sql)
+            SELECT \(key.sql) FROM \(sqlName) WHERE \(column.sqlName) = ? ORDER BY \(key.sql)
             """)
         var bindings = Bindings()
         bindings.append(column.stored(.reference(target)))
@@ -198,14 +190,14 @@ struct RecordTable {
 
     /// SQL that inserts a row with some columns; ``append(_:_:_:_:to:)`` gives its arguments.
     func insertSQL(_ columns: [RecordColumn]) -> String {
-        let names = key.columns.map(\.name.quotedDatabaseIdentifier) + writable(columns)
+        let names = key.columns.map(\.name.sqlName) + writable(columns)
         let marks = names.map { _ in "?" }.joined(separator: ", ")
         return "INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks))"
     }
 
     /// The columns that sync writes into a row beside its key, for SQL.
     private func writable(_ columns: [RecordColumn]) -> [String] {
-        columns.filter { $0.indexInKey == nil }.map(\.field.name.quotedDatabaseIdentifier)
+        columns.filter { $0.indexInKey == nil }.map(\.sqlName)
             + (modificationDate.map { [$0] } ?? [])
     }
 

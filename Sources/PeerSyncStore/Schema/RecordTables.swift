@@ -21,7 +21,7 @@ struct RecordTables: Sendable {
         self.keys = keys
         byType = try Dictionary(
             uniqueKeysWithValues: schema.types.map { ($0.name, try RecordTable($0, keys, db)) })
-        areForeignKeysDeferred = try schema.types.allSatisfy { try Self.defersForeignKeys($0.name, db) }
+        areForeignKeysDeferred = try schema.types.allSatisfy { try Self.defersForeignKeys($0.table, db) }
     }
 
     /// The tables as they were when the store was opened last, as far as the database still has them.
@@ -93,17 +93,15 @@ struct RecordTables: Sendable {
     /// Whether every foreign key of a table is `DEFERRABLE INITIALLY DEFERRED`. SQLite shows this only in the text of
     /// the declaration.
     private static func defersForeignKeys(_ table: String, _ db: Database) throws -> Bool {
-        let keys = try db.foreignKeys(on: table).count
-        guard keys > 0 else { return true }
+        let keys = try Int.fetchOne(
+            db, sql: "SELECT COUNT(DISTINCT id) FROM pragma_foreign_key_list(?)", arguments: [table])
+        guard let keys, keys > 0 else { return true }
         let sql = try String.fetchOne(
             db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
             arguments: [table])
-        let lines = (sql ?? "").uppercased().split(separator: "\n")
-        // Skips comments after `--`. A `--` in other places can only hide a part of the declaration, so that the count
-        // is too low.
-        let words = lines.flatMap { line in
-            line.prefix(upTo: line.firstRange(of: "--")?.lowerBound ?? line.endIndex).split { !$0.isLetter }
-        }
+        // The clause does not count in a comment, a text or a name.
+        let others = #/--[^\n]*|/\*[\s\S]*?\*/|"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/#
+        let words = (sql ?? "").replacing(others, with: "?").uppercased().split { !$0.isLetter }
         let clause: [Substring] = ["DEFERRABLE", "INITIALLY", "DEFERRED"]
         let deferred = words.indices.count { index in
             words[index...].starts(with: clause) && (index == 0 || words[index - 1] != "NOT")

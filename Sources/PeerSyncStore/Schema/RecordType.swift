@@ -1,6 +1,6 @@
 import PeerSyncModel
 
-/// A record type: a table of that name, which has a primary key.
+/// A record type: a table that has a primary key.
 ///
 /// The key names the record on all machines, so a row whose key changes is another record. It is one column of TEXT or
 /// BLOB, or several columns that also may be INTEGER; a BLOB of 16 bytes is a UUID. A single INTEGER column is a key
@@ -10,8 +10,11 @@ import PeerSyncModel
 /// `fields` stay on this machine. Columns of the key that are references are among the fields, too; other columns of the
 /// key need not be.
 public struct RecordType: Sendable, Hashable {
+    /// The table's name in the database.
+    public let table: String
+    /// The type in names of records: the table's name if it is an identifier, and otherwise one made of it.
     public let name: String
-    /// The synced columns, sorted by name.
+    /// The synced columns, sorted by ``FieldDefinition/name``.
     public let fields: [FieldDefinition]
     /// Whether the numbers of an INTEGER key come from outside and mean the same on every machine, such as the number of an
     /// article in a catalogue. Numbers that SQLite gives out are not such: two machines give the same one to different
@@ -24,15 +27,17 @@ public struct RecordType: Sendable, Hashable {
     public let holdsDuplicates: Bool
 
     /// - Parameters:
+    ///   - table: the table's name, whatever characters it has.
     ///   - fields: 1 to 62 columns, in any order. A deletion follows references in this order (see
     ///     ``RecordSchema/relationships``).
     ///   - areNumbersShared: see ``areNumbersShared``.
     ///   - holdsDuplicates: see ``holdsDuplicates``.
     public init(
-        _ name: String, _ fields: [FieldDefinition], areNumbersShared: Bool = false,
+        _ table: String, _ fields: [FieldDefinition], areNumbersShared: Bool = false,
         holdsDuplicates: Bool = false
     ) {
-        self.name = name
+        self.table = table
+        name = NameEncoding.identifier(of: table)
         self.areNumbersShared = areNumbersShared
         self.holdsDuplicates = holdsDuplicates
         self.fields = fields.sorted { $0.name < $1.name }

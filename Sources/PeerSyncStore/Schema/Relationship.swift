@@ -4,18 +4,25 @@ import PeerSyncModel
 public struct Relationship: Sendable, Hashable {
     /// The type that holds the reference.
     public let recordType: String
-    /// The column of the reference.
+    /// The field of the reference: ``FieldDefinition/name``.
     public let field: String
-    /// The type that it refers to.
+    /// The type that it refers to: ``RecordType/name``.
     public let target: String
     public let rule: DeleteRule
     public let isRequired: Bool
+
+    /// The column of the reference.
+    var column: String { NameEncoding.name(of: field) }
+    /// The table and the column of the reference, for people.
+    var place: String { "\(NameEncoding.name(of: recordType)).\(column)" }
+    /// The table to which it refers.
+    var targetTable: String { NameEncoding.name(of: target) }
 
     init?(recordType: String, field: FieldDefinition) {
         guard case .reference(let target, let rule, let isRequired) = field.kind else { return nil }
         self.recordType = recordType
         self.field = field.name
-        self.target = target
+        self.target = NameEncoding.identifier(of: target)
         self.rule = rule
         self.isRequired = isRequired
     }

@@ -97,7 +97,7 @@ private struct DeclaredTable {
         }
         self.name = name
         let generated = try TableCheck.generatedColumns(db, name)
-        columns = try db.columns(in: name).filter { !generated.contains($0.name) }
+        columns = try db.declaredColumns(of: name).filter { !generated.contains($0.name) }
         key = try RecordKey.columnNames(db, name)
         foreignKeys = try Row.fetchAll(
             db, sql: "SELECT id, \"from\", \"table\", on_delete FROM pragma_foreign_key_list(?)",

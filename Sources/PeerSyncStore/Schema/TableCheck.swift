@@ -8,25 +8,27 @@ enum TableCheck {
         let kind = try String.fetchOne(
             db,
             sql: "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ? AND type <> 'view'",
-            arguments: [type.name])
+            arguments: [type.table])
         guard let kind else {
-            throw RecordStoreError(.tableMismatch, "the database has no table \(type.name)")
+            throw RecordStoreError(.tableMismatch, "the database has no table \(type.table)")
         }
-        guard kind == "table", !type.name.hasPrefix(MetadataTables.prefix) else {
+        guard kind == "table", !type.table.hasPrefix(MetadataTables.prefix) else {
             throw RecordStoreError(
                 .tableMismatch,
-                "\(type.name) is no table that can be synced: it is virtual, or one of the engine's")
+                "\(type.table) is no table that can be synced: it is virtual, or one of the engine's")
         }
-        let columns = Dictionary(uniqueKeysWithValues: try db.columns(in: type.name).map { ($0.name, $0) })
-        let generated = try generatedColumns(db, type.name)
-        if let name = type.fieldNames.first(where: generated.contains) {
+        let columns = Dictionary(
+            uniqueKeysWithValues: try db.declaredColumns(of: type.table).map { ($0.name, $0) })
+        let generated = try generatedColumns(db, type.table)
+        let fields = type.fields.map(\.column)
+        if let name = fields.first(where: generated.contains) {
             throw RecordStoreError(
                 .tableMismatch,
-                "the column \(type.name).\(name) is generated, so nothing can be written there: leave it out of the fields"
+                "the column \(type.table).\(name) is generated, so nothing can be written there: leave it out of the fields"
             )
         }
-        for name in type.fieldNames where columns[name] == nil {
-            throw RecordStoreError(.tableMismatch, "the table \(type.name) has no column \(name)")
+        for name in fields where columns[name] == nil {
+            throw RecordStoreError(.tableMismatch, "the table \(type.table) has no column \(name)")
         }
         let key = try RecordKey(type, db)
         try key.holdsNames ? checkNames(db, type, columns[RecordKey.nameColumn]) : checkKey(type, key)
@@ -43,15 +45,16 @@ enum TableCheck {
     private static func checkOtherForeignKeys(
         _ db: Database, _ type: RecordType, in schema: RecordSchema, _ key: RecordKey
     ) throws {
-        let references = Set(type.references.map(\.field))
-        let synced = Set(type.fieldNames + key.columns.map(\.name))
+        let references = Set(type.references.map(\.column))
+        let synced = Set(type.fields.map(\.column) + key.columns.map(\.name))
         let column = try String.fetchAll(
-            db, sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)", arguments: [type.name]
+            db, sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)", arguments: [type.table]
         ).first { synced.contains($0) && !references.contains($0) }
         if let column {
             throw RecordStoreError(
                 .tableMismatch,
-                "the column \(type.name).\(column) is a foreign key: list it among the fields as a reference")
+                "the column \(type.table).\(column) is a foreign key: list it among the fields as a reference"
+            )
         }
         let all = try Row.fetchAll(
             db,
@@ -59,17 +62,18 @@ enum TableCheck {
                 SELECT own.name, list."from", list.on_delete
                 FROM sqlite_master AS own, pragma_foreign_key_list(own.name) AS list
                 WHERE own.type = 'table' AND list."table" = ? COLLATE NOCASE AND list.on_delete <> 'SET NULL'
-                """, arguments: [type.name])
+                """, arguments: [type.table])
         for row in all {
             let (table, column, action): (String, String, String) = (row[0], row[1], row[2])
             // A row of a synced table must not go with a column that sync does not know.
-            let isSynced = schema.type(table) != nil
-            let isReference = schema.type(table)?.references.contains { $0.field == column } == true
+            let other = schema.type(NameEncoding.identifier(of: table))
+            let isSynced = other != nil
+            let isReference = other?.references.contains { $0.column == column } == true
             guard !isReference, isSynced || action != "CASCADE" else { continue }
             let ways = isSynced ? "SET NULL, or sync the column" : "CASCADE or SET NULL"
             throw RecordStoreError(
                 .tableMismatch,
-                "the column \(table).\(column) refers to \(type.name) and is not synced, so it would keep others from deleting "
+                "the column \(table).\(column) refers to \(type.table) and is not synced, so it would keep others from deleting "
                     + "there, or take rows along: declare it ON DELETE \(ways)")
         }
     }
@@ -79,13 +83,13 @@ enum TableCheck {
     private static func checkNames(_ db: Database, _ type: RecordType, _ key: ColumnInfo?) throws {
         let declared = key?.type ?? ""
         let table = try Row.fetchOne(
-            db, sql: "SELECT wr, strict FROM pragma_table_list WHERE name = ?", arguments: [type.name])
+            db, sql: "SELECT wr, strict FROM pragma_table_list WHERE name = ?", arguments: [type.table])
         let isRowID = declared.uppercased() == "INTEGER" && table?["wr"] != 1
         let isOfOtherType = table?["strict"] == 1 && !["TEXT", "ANY"].contains(declared.uppercased())
         guard !isRowID, !isOfOtherType else {
             throw RecordStoreError(
                 .tableMismatch,
-                "the column \(type.name).recordName must be TEXT, not \(declared): it holds names such as "
+                "the column \(type.table).recordName must be TEXT, not \(declared): it holds names such as "
                     + "“\(type.name)\(RecordName.separator)1”")
         }
     }
@@ -96,7 +100,7 @@ enum TableCheck {
         if isNumber, !type.areNumbersShared {
             throw RecordStoreError(
                 .tableMismatch,
-                "the key \(type.name).\(key.columns[0].name) is an INTEGER, and two machines that are offline give the same number to different "
+                "the key \(type.table).\(key.columns[0].name) is an INTEGER, and two machines that are offline give the same number to different "
                     + "rows: use a UUID, or say that the numbers come from outside and mean the same on every machine "
                     + "(areNumbersShared)")
         }
@@ -109,11 +113,11 @@ enum TableCheck {
             sql: """
                 SELECT part.name, part.coll FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS part
                 WHERE list.origin = 'pk' AND part.key = 1 AND part.coll <> 'BINARY' COLLATE NOCASE
-                """, arguments: [type.name])
+                """, arguments: [type.table])
         guard let column else { return }
         throw RecordStoreError(
             .tableMismatch,
-            "the key column \(type.name).\(column["name"] as String) is declared COLLATE \(column["coll"] as String), which "
+            "the key column \(type.table).\(column["name"] as String) is declared COLLATE \(column["coll"] as String), which "
                 + "takes different texts for the same key: leave the collation out, and put it into your queries"
         )
     }
@@ -124,11 +128,11 @@ enum TableCheck {
     ) throws {
         let foreignKeys = try Row.fetchAll(
             db, sql: "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(?)",
-            arguments: [type.name])
+            arguments: [type.table])
         for relationship in type.references {
-            let column = "\(type.name).\(relationship.field)"
-            let isInKey = key.columns.contains { $0.name == relationship.field }
-            guard isInKey || columns[relationship.field]?.isNotNull == relationship.isRequired else {
+            let column = "\(type.table).\(relationship.column)"
+            let isInKey = key.columns.contains { $0.name == relationship.column }
+            guard isInKey || columns[relationship.column]?.isNotNull == relationship.isRequired else {
                 let needed = relationship.isRequired ? "NOT NULL" : "without NOT NULL"
                 throw RecordStoreError(
                     .tableMismatch, "the column \(column) must be \(needed), as the schema says")
@@ -137,33 +141,33 @@ enum TableCheck {
                 throw RecordStoreError(
                     .invalidSchema, "\(column) belongs to the key, so the reference is required")
             }
-            let target = try RecordKey.columnNames(db, relationship.target)
+            let target = try RecordKey.columnNames(db, relationship.targetTable)
             guard target.count == 1 else {
                 throw RecordStoreError(
                     .tableMismatch,
-                    "\(column) refers to \(relationship.target), whose key has \(target.count) columns: give that table a "
+                    "\(column) refers to \(relationship.targetTable), whose key has \(target.count) columns: give that table a "
                         + "key of one column")
             }
-            let own = ColumnAffinity(declaredType: columns[relationship.field]?.type ?? "")
-            let targets = try db.columns(in: relationship.target).first { $0.name == target[0] }
+            let own = ColumnAffinity(declaredType: columns[relationship.column]?.type ?? "")
+            let targets = try db.declaredColumns(of: relationship.targetTable).first { $0.name == target[0] }
             let keyAffinity = ColumnAffinity(declaredType: targets?.type ?? "")
             guard own == keyAffinity || own == .blob || target[0] == RecordKey.nameColumn else {
                 throw RecordStoreError(
                     .tableMismatch,
-                    "the column \(column) is declared \(columns[relationship.field]?.type ?? ""), and the key to which it "
+                    "the column \(column) is declared \(columns[relationship.column]?.type ?? ""), and the key to which it "
                         + "refers \(targets?.type ?? ""): SQLite would convert its values, so declare both alike"
                 )
             }
-            let declared = foreignKeys.first { $0["from"] == relationship.field }
+            let declared = foreignKeys.first { $0["from"] == relationship.column }
             let isAlone = foreignKeys.count { $0["id"] == declared?["id"] as Int64? } == 1
             guard let declared, isAlone,
-                (declared["table"] as String).lowercased() == relationship.target.lowercased(),
+                (declared["table"] as String).lowercased() == relationship.targetTable.lowercased(),
                 [nil, target[0].lowercased()].contains((declared["to"] as String?)?.lowercased()),
                 declared["on_delete"] == relationship.rule.foreignKeyAction
             else {
                 throw RecordStoreError(
                     .tableMismatch,
-                    "the column \(column) must be declared REFERENCES \(relationship.target) (\(target[0])) "
+                    "the column \(column) must be declared REFERENCES \(relationship.targetTable) (\(target[0])) "
                         + "ON DELETE \(relationship.rule.foreignKeyAction)")
             }
         }
@@ -180,8 +184,8 @@ enum TableCheck {
         _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], _ key: RecordKey
     ) throws {
         let synced = Set(
-            key.columns.map(\.name) + type.fieldNames)
-        let generated = try generatedColumns(db, type.name)
+            key.columns.map(\.name) + type.fields.map(\.column))
+        let generated = try generatedColumns(db, type.table)
         let needy = columns.values.filter {
             $0.isNotNull && ($0.defaultValueSQL ?? "NULL").uppercased() == "NULL" && !synced.contains($0.name)
                 && !generated.contains($0.name) && !RecordTable.isModificationDate($0)
@@ -189,7 +193,7 @@ enum TableCheck {
         guard let name = needy.first else { return }
         throw RecordStoreError(
             .tableMismatch,
-            "the column \(type.name).\(name) is NOT NULL, has no DEFAULT and is not synced, so no record of another machine "
+            "the column \(type.table).\(name) is NOT NULL, has no DEFAULT and is not synced, so no record of another machine "
                 + "could be written: sync it, give it a DEFAULT, or allow NULL")
     }
 
@@ -197,10 +201,10 @@ enum TableCheck {
     /// what happens then, and every machine comes to the same result.
     private static func checkUniqueIndexes(_ db: Database, _ type: RecordType, _ key: RecordKey) throws {
         let keyColumns = Set(key.columns.map(\.name))
-        let fields = keyColumns.union(type.fieldNames)
+        let fields = keyColumns.union(type.fields.map(\.column))
         let indexes = try Row.fetchAll(
             db, sql: "SELECT name, partial FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk'",
-            arguments: [type.name])
+            arguments: [type.table])
         var isAnyHeld = false
         for index in indexes {
             let parts = try Row.fetchAll(
@@ -212,7 +216,7 @@ enum TableCheck {
             guard !keyColumns.isSubset(of: columns.compactMap(\.self)) else { continue }
             if type.holdsDuplicates {
                 isAnyHeld = true
-                let isOfFields = columns.allSatisfy { $0.map(type.fieldNames.contains) ?? false }
+                let isOfFields = columns.allSatisfy { $0.map(type.fields.map(\.column).contains) ?? false }
                 let isBeyondKey = columns.contains { $0.map { !keyColumns.contains($0) } ?? false }
                 let isBuiltIn = parts.allSatisfy {
                     ["BINARY", "NOCASE", "RTRIM"].contains($0["coll"] as String)
@@ -220,14 +224,14 @@ enum TableCheck {
                 guard isOfFields, isBeyondKey, isBuiltIn, index["partial"] == 0 else {
                     throw RecordStoreError(
                         .invalidSchema,
-                        "duplicates in \(type.name) cannot be held: the UNIQUE index \(index["name"] as String) has a WHERE, an "
+                        "duplicates in \(type.table) cannot be held: the UNIQUE index \(index["name"] as String) has a WHERE, an "
                             + "expression, a column that is not synced, a collation of the app, or only columns of the key"
                     )
                 }
             } else if let column = columns.first(where: { $0.map(fields.contains) ?? true }) {
                 throw RecordStoreError(
                     .invalidSchema,
-                    "\(type.name).\(column ?? "(expression)") is UNIQUE, which cannot be synced as it is: two machines that are "
+                    "\(type.table).\(column ?? "(expression)") is UNIQUE, which cannot be synced as it is: two machines that are "
                         + "offline may both choose the same value, and neither could then take the other's record: have the later "
                         + "one held (holdsDuplicates), drop UNIQUE, make the column the key, or leave it out of sync"
                 )
@@ -236,7 +240,7 @@ enum TableCheck {
         guard isAnyHeld || !type.holdsDuplicates else {
             throw RecordStoreError(
                 .invalidSchema,
-                "\(type.name) has no UNIQUE index beside its key, so no duplicates of it can be held: leave holdsDuplicates out"
+                "\(type.table) has no UNIQUE index beside its key, so no duplicates of it can be held: leave holdsDuplicates out"
             )
         }
     }
@@ -249,13 +253,13 @@ enum TableCheck {
         while let (current, first) = waiting.popLast() {
             let unique = try current.holdsDuplicates ? uniqueColumns(db, current) : []
             for reference in current.references
-            where reference.rule != .nullify || unique.contains(reference.field) {
+            where reference.rule != .nullify || unique.contains(reference.column) {
                 let first = first ?? reference
                 guard reference.target != type.name else {
                     throw RecordStoreError(
                         .invalidSchema,
-                        "duplicates in \(type.name) cannot be held, because its records may need others of them, by "
-                            + "\(first.field): it would not be certain which are shown; declare that reference ON DELETE SET "
+                        "duplicates in \(type.table) cannot be held, because its records may need others of them, by "
+                            + "\(first.column): it would not be certain which are shown; declare that reference ON DELETE SET "
                             + "NULL and leave it out of UNIQUE, or drop UNIQUE")
                 }
                 guard visited.insert(reference.target).inserted, let target = schema.type(reference.target)
@@ -273,6 +277,6 @@ enum TableCheck {
             sql: """
                 SELECT part.name FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS part
                 WHERE list."unique" AND list.origin <> 'pk' AND part.name IS NOT NULL
-                """, arguments: [type.name])
+                """, arguments: [type.table])
     }
 }

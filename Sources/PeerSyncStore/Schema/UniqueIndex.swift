@@ -4,7 +4,7 @@ import PeerSyncModel
 /// A UNIQUE index of a table, beside its key: only one row can have the values of a record in its fields.
 struct UniqueIndex: Sendable {
     /// The columns of the index.
-    private let columns: [RecordColumn]
+    let columns: [RecordColumn]
     private let rowSQL: String
     private let vacateSQL: String
     private let key: RecordKey
@@ -14,11 +14,10 @@ struct UniqueIndex: Sendable {
     /// Reads the UNIQUE indexes of a table.
     ///
     /// - Parameters:
-    ///   - column: the column of a field; nil for a field that is not synced.
+    ///   - columns: the synced ones.
     ///   - nullable: the columns that may be empty.
     static func all(
-        _ db: Database, of table: String, _ key: RecordKey, nullable: Set<String>,
-        column: (String) -> RecordColumn?
+        _ db: Database, of table: String, _ key: RecordKey, _ columns: [RecordColumn], nullable: Set<String>
     ) throws -> [UniqueIndex] {
         let names = try String.fetchAll(
             db,
@@ -27,9 +26,9 @@ struct UniqueIndex: Sendable {
         return try names.compactMap { name in
             let parts = try Row.fetchAll(
                 db, sql: "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key = 1", arguments: [name])
-            let columns = parts.compactMap { part in (part[0] as String?).flatMap(column) }
-            guard columns.count == parts.count else { return nil }
-            return UniqueIndex(table, key, columns, collations: parts.map { $0[1] }, nullable)
+            let indexed = parts.compactMap { part in columns.first { $0.field.column == part[0] as String? } }
+            guard indexed.count == parts.count else { return nil }
+            return UniqueIndex(table, key, indexed, collations: parts.map { $0[1] }, nullable)
         }
     }
 
@@ -39,19 +38,19 @@ struct UniqueIndex: Sendable {
         _ nullable: Set<String>
     ) {
         let free = columns.filter { $0.indexInKey == nil }
-        guard let vacated = free.first(where: { nullable.contains($0.field.name) }) ?? free.first else {
+        guard let vacated = free.first(where: { nullable.contains($0.field.column) }) ?? free.first else {
             return nil
         }
         self.key = key
         self.columns = columns
         let conditions = zip(columns, collations).map { column, collation in
-            "\(column.field.name.quotedDatabaseIdentifier) = ? COLLATE \(collation.quotedDatabaseIdentifier)"
+            "\(column.sqlName) = ? COLLATE \(collation.sqlName)"
         }
         rowSQL = """
-            SELECT \(key.sql) FROM \(table.quotedDatabaseIdentifier) WHERE \(conditions.joined(separator: " AND "))
+            SELECT \(key.sql) FROM \(table.sqlName) WHERE \(conditions.joined(separator: " AND "))
             """
         let value =
-            if nullable.contains(vacated.field.name) {
+            if nullable.contains(vacated.field.column) {
                 "NULL"
             } else {
                 switch vacated.affinity {
@@ -61,7 +60,7 @@ struct UniqueIndex: Sendable {
                 }
             }
         vacateSQL = """
-            UPDATE \(table.quotedDatabaseIdentifier) SET \(vacated.field.name.quotedDatabaseIdentifier) = \(value)
+            UPDATE \(table.sqlName) SET \(vacated.sqlName) = \(value)
             WHERE \(key.condition)
             """
     }

@@ -63,6 +63,67 @@ struct AppEngineTests {
         }
     }
 
+    /// The first event of a kind; nil when the engine ends before.
+    private static func first<Value: Sendable>(
+        _ events: AsyncStream<SyncEvent>, of run: Task<Void, any Error>,
+        _ pick: @escaping @Sendable (SyncEvent) -> Value?
+    ) async -> Value? {
+        let search = Task { await events.compactMap(pick).first { _ in true } }
+        Task {
+            _ = await run.result
+            search.cancel()
+        }
+        return await search.value
+    }
+
+    private static let port: @Sendable (SyncEvent) -> Int? = { event in
+        if case .listening(_, let port) = event { port } else { nil }
+    }
+    private static let failure: @Sendable (SyncEvent) -> PeerSyncError? = { event in
+        if case .retrying(_, _, let error) = event { error } else { nil }
+    }
+
+    /// The machine that has the port is the other one itself, which is dialled meanwhile.
+    @Test(.timeLimit(.minutes(5))) func anAppWhosePortIsTakenGoesOnAndGetsItLater() async throws {
+        let (kitchen, _) = try Self.engine("kitchen")
+        let (events, running) = (kitchen.events, Task { try await kitchen.run() })
+        let port = try #require(await Self.first(events, of: running, Self.port))
+        let (study, _) = try Self.engine("study", port: port)
+        try await study.pair(with: "127.0.0.1:\(port)", code: kitchen.showPairingCode())
+
+        // Who only listens hears of it at once.
+        let error = await #expect(throws: PeerSyncError.self) { try await SyncListener(study).run() }
+        #expect(error?.code == .cannotListen)
+
+        let (told, connected, listening) = (study.events, study.events, study.events)
+        let waiting = Task { try await study.run() }
+        #expect(await Self.first(told, of: waiting, Self.failure)?.code == .cannotListen)
+        let name = await Self.first(connected, of: waiting) { event in
+            if case .connected(let name, _) = event { name } else { nil }
+        }
+        #expect(name == "kitchen")
+        running.cancel()
+        _ = await running.result
+        #expect(await Self.first(listening, of: waiting, Self.port) == port)
+        waiting.cancel()
+        _ = await waiting.result
+    }
+
+    @Test(.timeLimit(.minutes(5))) func anAppThatWaitsForItsPortCanEnd() async throws {
+        let (kitchen, _) = try Self.engine("kitchen")
+        let (events, running) = (kitchen.events, Task { try await kitchen.run() })
+        let port = try #require(await Self.first(events, of: running, Self.port))
+        let (study, _) = try Self.engine("study", port: port)
+        let told = study.events
+        let waiting = Task { try await study.run() }
+        #expect(await Self.first(told, of: waiting, Self.failure) != nil)
+        try await study.store.settings.setSyncOn(false)
+        let error = await #expect(throws: PeerSyncError.self) { try await waiting.value }
+        #expect(error?.code == .switchedOff)
+        running.cancel()
+        _ = await running.result
+    }
+
     @Test(arguments: [("kitchen:0", "123-456"), ("", "123-456"), ("kitchen", "12-3456"), ("kitchen", "")])
     func whatNobodyCouldMeanIsRefused(address: String, code: String) async throws {
         let (engine, _) = try Self.engine("study")
@@ -70,6 +131,70 @@ struct AppEngineTests {
             try await engine.pair(with: address, code: code)
         }
         #expect(error?.code == .invalidInput)
+    }
+
+    /// In step with the records, on the side that sends them and on the one that begins with nothing.
+    @Test(.timeLimit(.minutes(5))) func theProgressHasATotal() async throws {
+        let (kitchen, first) = try Self.engine("kitchen")
+        let (study, second) = try Self.engine("study")
+        let write = { @Sendable (db: Database, origin: String, count: Int) in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < ?2)
+                    INSERT INTO Item SELECT ?1 || n, 'Cream' FROM n
+                    """, arguments: [origin, count])
+        }
+        try await first.write { try write($0, "k", 11_000) }
+        func progress(_ events: AsyncStream<SyncEvent>, until end: (SessionStatistics) -> Bool) async
+            -> [SessionStatistics]
+        {
+            var all: [SessionStatistics] = []
+            for await case .progress(_, let statistics) in events {
+                all.append(statistics)
+                if end(statistics) { break }
+            }
+            return all
+        }
+        let receiving = study.events
+        var sending = kitchen.events
+        let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+        try await connector.syncOnce()
+        var sent = await progress(sending) { $0.recordsSent == 11_000 }
+        #expect(sent.count > 1 && sent.allSatisfy { $0.recordsSent + $0.recordsLeftToSend == 11_000 })
+        let received = await progress(receiving) { $0.recordsReceived == 11_000 }
+        #expect(
+            received.count > 1
+                && received.allSatisfy { $0.recordsReceived + ($0.recordsLeftToReceive ?? -1) == 11_000 },
+            "\(received.map { ($0.recordsReceived, $0.recordsLeftToReceive) })")
+        // What two machines find that the other one lacks, after each has written for itself.
+        try await second.write { try write($0, "s", 2500) }
+        try await first.write { try $0.execute(sql: "DELETE FROM grdb_sync_peerZone") }
+        sending = study.events
+        try await connector.syncOnce()
+        sent = await progress(sending) { $0.recordsSent == 2500 }
+        #expect(sent.count > 1 && sent.allSatisfy { $0.recordsSent + $0.recordsLeftToSend == 2500 })
+    }
+
+    /// A machine whose clock is a year ahead ends each session with the other one.
+    @Test(.timeLimit(.minutes(5))) func theStatusTellsTheLastErrorByItsCode() async throws {
+        let (kitchen, _) = try Self.engine("kitchen")
+        let (study, database) = try Self.engine("study")
+        let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+        try await connector.syncOnce()
+        #expect(try await kitchen.status.first { _ in true }?.peers.map(\.lastErrorCode) == [nil])
+        try await database.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO grdb_sync_pendingChange (recordType, recordName, changedColumns, time)
+                    VALUES ('Item', '1', -1, (julianday() - 2440587.5 + 365) * 86400000)
+                    """)
+            try db.execute(sql: "INSERT INTO Item VALUES ('1', 'Cream')")
+        }
+        await #expect(throws: PeerSyncError.self) { try await connector.syncOnce() }
+        for engine in [kitchen, study] {
+            let status = try await engine.status.first { $0.peers.first?.lastError != nil }
+            #expect(status?.peers.map(\.lastErrorCode) == [.clockSkew])
+        }
     }
 
     @Test func aMachineKeepsItsIdentityBesideTheDatabase() async throws {

@@ -1,20 +1,25 @@
 import Foundation
+import GRDB
 import PeerSyncModel
 import PeerSyncStore
+import Synchronization
 import Testing
 
 /// Rows come and go in whatever order they were written in, however the tables declare their foreign keys.
 struct ForeignKeyTests {
+    /// - Parameter isDeferred: whether SQLite checks them at the end of a transaction by itself.
     @Test(arguments: [
-        "DEFERRABLE INITIALLY DEFERRED",
-        "Deferrable -- in other words\n initially\tdeferred",
+        ("DEFERRABLE INITIALLY DEFERRED", true),
+        ("Deferrable -- in other words\n initially\tdeferred", true),
         // Checked at each statement.
-        "",
-        "NOT DEFERRABLE INITIALLY DEFERRED",
-        "DEFERRABLE INITIALLY IMMEDIATE",
-        "-- DEFERRABLE INITIALLY DEFERRED\n",
+        ("", false),
+        ("NOT DEFERRABLE INITIALLY DEFERRED", false),
+        ("DEFERRABLE INITIALLY IMMEDIATE", false),
+        ("-- DEFERRABLE INITIALLY DEFERRED\n", false),
+        ("/* It's DEFERRABLE INITIALLY DEFERRED */", false),
+        ("CONSTRAINT \"DEFERRABLE INITIALLY DEFERRED\" CHECK (TRUE)", false),
     ])
-    func childrenMayComeBeforeTheirParents(clause: String) async throws {
+    func childrenMayComeBeforeTheirParents(clause: String, isDeferred: Bool) async throws {
         let sql = Library.sql.replacingOccurrences(of: "DEFERRABLE INITIALLY DEFERRED", with: clause)
         let a = try Machine("a", number: 1)
         let b = try Machine("b", number: 2, sql: sql)
@@ -26,7 +31,16 @@ struct ForeignKeyTests {
             INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'top');
             INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen');
             """)
+        let isToldToDefer = Atomic(false)
+        try await b.store.database.write { db in
+            db.trace(options: .statement) { event in
+                if "\(event)".contains("defer_foreign_keys") {
+                    isToldToDefer.store(true, ordering: .relaxed)
+                }
+            }
+        }
         try await a.sync(with: b)
+        #expect(isToldToDefer.load(ordering: .relaxed) != isDeferred)
         #expect(try b.rows("SELECT borrower, book FROM Loan") == ["Ada|Book|~|1"])
         #expect(try b.rows("SELECT title, author, shelf FROM Book") == ["Emma|Author|~|1|Shelf|~|1"])
         #expect(try await b.status().held == 0)

@@ -22,16 +22,83 @@ struct PeerNoteTests {
     /// What went wrong is told until the two are in sync again.
     @Test func theLastErrorIsThatSinceTheLastSync() async throws {
         let store = machine.store
-        try await store.peers.noteConnected(with: peer("kitchen"), error: "its clock is wrong") { false }
+        try await store.peers.noteConnected(
+            with: peer("kitchen"), error: "its clock is wrong", code: "clockSkew"
+        ) { false }
+        #expect(try await peer("kitchen").errorCode == "clockSkew")
+        try await store.peers.noteConnected(with: peer("kitchen")) { false }
+        #expect(try await peer("kitchen").errorCode == "clockSkew")
         #expect(try await peer("kitchen").lastError == "its clock is wrong")
         #expect(try await peer("study").lastError == nil)
         try await store.peers.noteConnected(with: peer("kitchen"), error: "its disk is full") { false }
         #expect(try await peer("kitchen").lastError == "its disk is full")
+        #expect(try await peer("kitchen").errorCode == nil)
         try await store.peers.noteInSync(with: peer("study"))
         #expect(try await peer("kitchen").lastError == "its disk is full")
         try await store.peers.noteInSync(with: peer("kitchen"))
         #expect(try await peer("kitchen").lastError == nil)
         #expect(try await peer("kitchen").lastSync != nil)
+    }
+
+    private func zones() async throws -> [String] {
+        try await machine.status().peerZones.map {
+            "\($0.peer) \($0.zone) \($0.rights) \($0.pending) \($0.lastSync == nil ? "-" : "+")"
+        }
+    }
+
+    @Test func eachZoneSaysWhatAMachineLacksAndMayDo() async throws {
+        let (store, standard) = (machine.store, "\(ZoneName.standard)")
+        let club = try await store.zones.create("club")
+        try await store.zones.grant(.read, to: "kitchen", in: "club")
+        try await store.zones.grant(.none, to: "study", in: standard)
+        try machine.shell(
+            "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'a'), ('Author|~|2', 'b')")
+        try await store.foldPendingChanges()
+        try await store.database.write { db in
+            try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'c')")
+            _ = try store.fold(db, newIn: .one(club))
+        }
+        #expect(
+            try await zones() == [
+                "kitchen \(standard) write 2 -", "kitchen club read 1 -", "study \(standard) none 0 -",
+                "study club none 0 -",
+            ])
+        #expect(try await machine.status().pendingByPeer == ["kitchen": 3, "study": 0])
+        let zone = PeerZone(store: store, zone: .one(club), peer: try await peer("kitchen"))
+        try await store.database.write { try zone.acknowledge($0, ChangeLog.current($0)) }
+        try await store.peers.noteInSync(with: peer("kitchen"), in: .one(club))
+        #expect(try await zones().prefix(2) == ["kitchen \(standard) write 2 -", "kitchen club read 0 +"])
+        // Another pairing begins with nothing.
+        try await store.peers.forget("kitchen")
+        _ = try await store.peers.add(key: [UInt8](repeating: 3, count: 32), name: "kitchen")
+        #expect(try await zones().prefix(2) == ["kitchen \(standard) write 2 -", "kitchen club none 0 -"])
+    }
+
+    /// Stores of format 2 had no such columns at first. A view of the app that is broken keeps nobody from adding them.
+    @Test func columnsThatCameLaterAreAdded() async throws {
+        let database = machine.store.database
+        try await database.write { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE grdb_sync_peer DROP COLUMN lastErrorCode;
+                    ALTER TABLE grdb_sync_peerZone DROP COLUMN lastSync;
+                    CREATE VIEW Broken AS SELECT * FROM Nowhere;
+                    UPDATE grdb_sync_peer SET lastError = 'its disk is full';
+                    """)
+        }
+        let store = try RecordStore(
+            database, schema: machine.store.schema, replica: machine.store.replica)
+        let peer = try #require(try await store.peers.all().first)
+        #expect(peer.lastError == "its disk is full" && peer.errorCode == nil)
+        try await store.peers.noteConnected(with: peer, error: "its clock is wrong", code: "clockSkew") {
+            false
+        }
+        #expect(try await store.peers.all().map(\.errorCode) == ["clockSkew", nil])
+        try await store.peers.noteInSync(with: peer)
+        #expect(
+            try await database.read { try store.status($0).peerZones.map { $0.lastSync != nil } } == [
+                true, false,
+            ])
     }
 
     /// Programs are started often. The numbers of those that are forgotten are the oldest.

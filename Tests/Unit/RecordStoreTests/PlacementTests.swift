@@ -39,6 +39,10 @@ struct PlacementTests: PeerRecords {
         let held = try await store.database.read { try store.listing.held($0) }
         #expect(held.map(\.name) == ["Book|~|1", "Book|~|2"])
         #expect(held.map(\.waitsFor) == ["fields that its table accepts", "Author|~|2"])
+        let status = try await machine.status()
+        #expect(status.heldRecords == held && status.held == 2)
+        let first = try await store.database.read { try store.listing.held($0, limit: 1) }
+        #expect(first == Array(held.prefix(1)))
     }
 
     /// Neither does a row show a hidden record that somebody wrote past the triggers. A repair takes it for a write in the

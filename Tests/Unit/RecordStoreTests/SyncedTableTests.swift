@@ -136,7 +136,11 @@ struct SyncedTableTests {
     @Test(
         arguments: [
             ("id TEXT PRIMARY KEY, title TEXT, modificationDate DATETIME NOT NULL", [], "declare it TEXT"),
-            ("id TEXT PRIMARY KEY, title TEXT, \"due date\" TEXT", [], "the column “due date” of Other"),
+            (
+                "id TEXT PRIMARY KEY, title TEXT, \"the date by which it has to be done at the latest\" TEXT",
+                [],
+                "the column Other.the date by which it has to be done at the latest cannot be synced"
+            ),
             (
                 "id TEXT PRIMARY KEY, title TEXT, list TEXT REFERENCES TodoList", ["list"],
                 "ON DELETE SET NULL, or sync"

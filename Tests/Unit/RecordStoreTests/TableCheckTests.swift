@@ -27,6 +27,11 @@ struct TableCheckTests {
         ("recordName TEXT, name TEXT", "Author has no primary key"),
         ("id INTEGER PRIMARY KEY, name TEXT", "Author.id is an INTEGER"),
         ("id REAL PRIMARY KEY, name TEXT", "Author.id is declared REAL"),
+        ("id ANY PRIMARY KEY, name TEXT", "Author.id is declared ANY, which SQLite converts"),
+        (
+            "id ANY PRIMARY KEY, name TEXT) STRICT --",
+            "Author.id is declared ANY, so the text 1 and the number 1"
+        ),
         ("id TEXT PRIMARY KEY COLLATE NOCASE, name TEXT", "Author.id is declared COLLATE NOCASE"),
         (
             "recordName TEXT COLLATE RTRIM PRIMARY KEY, name TEXT",

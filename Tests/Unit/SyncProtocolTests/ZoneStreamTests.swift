@@ -54,6 +54,40 @@ struct ZoneStreamTests {
         }
     }
 
+    // MARK: What is still to come
+
+    /// Only a store that begins with nothing hears how many records follow.
+    @Test func whatIsStillToComeIsKnownForACopy() throws {
+        for (own, isCopy, theirs, expected) in [
+            (0, true, 3, 3), (0, true, 0, 0), (0, false, 3, nil), (2, true, 3, nil),
+            (0, true, UInt64.max, 1 << 48),
+        ] as [(UInt64, Bool, UInt64, Int?)] {
+            var exchange = ZoneExchange(zone: 0, isCaller: true)
+            _ = exchange.begin(at: token(10), isHeldTokenVoid: false, recordCount: own)
+            _ = try exchange.received(
+                Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: isCopy, recordCount: theirs))
+            #expect(exchange.recordsLeftToReceive == expected)
+        }
+        var exchange = try begun()
+        _ = try exchange.received(batch(11, isLast: false))
+        #expect(exchange.recordsLeftToReceive == nil)
+        _ = try exchange.received(batch(12, isLast: true))
+        #expect(exchange.recordsLeftToReceive == 0)
+    }
+
+    @Test func eachBatchOfACopyIsOneStepToItsEnd() throws {
+        var exchange = ZoneExchange(zone: 0, isCaller: true)
+        _ = exchange.begin(at: token(10), isHeldTokenVoid: false, recordCount: 0)
+        _ = try exchange.received(
+            Message.Begin(zone: 0, isHeldTokenVoid: false, isWholeCopy: true, recordCount: 2))
+        let left = try [(11, false), (12, false), (13, false), (14, true)].map { sequence, isLast in
+            _ = try exchange.received(batch(Int64(sequence), isLast: isLast))
+            return exchange.recordsLeftToReceive
+        }
+        // The deletions come on top of what was told.
+        #expect(left == [1, 0, nil, 0])
+    }
+
     // MARK: Acknowledging
 
     /// The last of several batches that were applied together answers for all of them.

@@ -72,6 +72,9 @@ package struct ZoneExchange: Sendable {
     private var applying = 0
     /// The token after which this side begins to send; nil before it has said so.
     package private(set) var start: ChangeToken?
+    /// The number of records that the peer is still going to send; nil if this side does not know. Only a whole copy begins
+    /// with their number, and that without the deleted ones.
+    private(set) var recordsLeftToReceive: Int?
 
     /// - Parameters:
     ///   - zone: the zone's number in this session.
@@ -115,6 +118,8 @@ package struct ZoneExchange: Sendable {
             return void + reconcile(isAtBeginning: true)
         }
         phase = .streaming
+        // The peer may send any number. Nobody adds it to more than 63 others.
+        if begin.isWholeCopy { recordsLeftToReceive = Int(min(begin.recordCount, 1 << 48)) }
         // A peer that does not know its own token at this side may also have lost the records that this side sent.
         outgoing.begin(at: start, includingEcho: begin.isHeldTokenVoid)
         return void + [.wake]
@@ -251,6 +256,10 @@ package struct ZoneExchange: Sendable {
         try checkHasBegun()
         if batch.isLoose, loose?.received(batch) != true { throw .unexpected("sent records out of turn") }
         applying += 1
+        let count = batch.records.count
+        recordsLeftToReceive =
+            batch.isLast && !batch.isLoose
+            ? 0 : recordsLeftToReceive.flatMap { $0 >= count ? $0 - count : nil }
         return [.apply(batch)]
     }
 

@@ -56,6 +56,24 @@ struct WholeCopyTests {
         }
     }
 
+    /// 19 records, four in a batch: of a copy, and of a stream of changes.
+    @Test func whatIsLeftIsCountedAfterTheFirstBatch() async throws {
+        let start = try await batch(after: ReadingPlace(.start))
+        func left(_ read: (batch: ChangeBatch, place: ReadingPlace)) async throws -> Int {
+            try await machine.store.database.read { [peerZone] in
+                try peerZone.changesLeft($0, after: read.batch, at: read.place, includingEcho: false)
+            }
+        }
+        #expect(try await left(start) == 15)
+        let stream = BatchLimit(records: 4, bytes: .max, groupRecords: 4, groupBytes: .max)
+        let second = try await machine.store.database.read { [peerZone] db in
+            let first = try peerZone.nextBatch(
+                db, after: ReadingPlace(.start), includingEcho: false, limit: stream)
+            return try peerZone.nextBatch(db, after: first.place, includingEcho: false, limit: stream)
+        }
+        #expect(try await left(second) == 11)
+    }
+
     @Test func whatOthersReferToComesFirstAndEachTypeInOrderOfName() async throws {
         #expect(try await names(after: ReadingPlace(.start)) == all)
     }

@@ -68,7 +68,7 @@ final class MigratedApp {
             "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE '%grdb_migrations%' ORDER BY name"
         )
             + tables.filter { $0 != "sqlite_schema" }.flatMap { table in
-                [table] + (try Self.rows(db, "SELECT * FROM \(table.quotedName) ORDER BY 1"))
+                [table] + (try Self.rows(db, "SELECT * FROM \(table.sqlName) ORDER BY 1"))
             }
     }
 }

@@ -1,0 +1,37 @@
+import GRDB
+
+extension Database {
+    /// The columns that a table of the app's database itself declares, in their order; empty when there is no such table.
+    ///
+    /// GRDB's own list fails for a table whose name has quotation marks.
+    ///
+    /// - Throws: `tableMismatch` when Swift takes two columns for one: they differ only in how their letters are composed.
+    func declaredColumns(of table: String) throws -> [ColumnInfo] {
+        let columns = try ColumnInfo.fetchAll(
+            self, sql: "SELECT * FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid",
+            arguments: [table])
+        var names: Set<String> = []
+        if let twin = columns.first(where: { !names.insert($0.name).inserted }) {
+            throw RecordStoreError(
+                .tableMismatch,
+                "the table \(table) has two columns “\(twin.name)”, which differ only in how their letters are composed of "
+                    + "Unicode's characters: rename one")
+        }
+        return columns
+    }
+}
+
+extension String {
+    /// The name of a table, a column or a trigger as SQL takes it, whatever characters it has. GRDB's
+    /// `quotedDatabaseIdentifier` leaves quotation marks in it as they are.
+    var sqlName: String {
+        // Goes by scalars: a quotation mark may be one character with what follows it.
+        var quoted = "\"".unicodeScalars
+        for scalar in unicodeScalars {
+            quoted.append(scalar)
+            if scalar == "\"" { quoted.append(scalar) }
+        }
+        quoted.append("\"")
+        return String(quoted)
+    }
+}
