@@ -235,11 +235,12 @@ public final class RecordStore: Sendable {
             ?? false
     }
 
-    /// Folds in the open transaction.
+    /// Folds what any program has written to the tables since the last fold, as part of the open transaction. What this store lists
+    /// of its records then has it.
     ///
     /// - Parameter zone: the zone for new records that refer to no other record; the others go to the zone of the
     ///   record that they refer to.
-    package func fold(_ db: Database, newIn zone: ZoneTarget = .default) throws -> StoreChanges {
+    public func fold(_ db: Database, newIn zone: ZoneTarget = .default) throws -> StoreChanges {
         try folding(zone.row).fold(db)
     }
 
