@@ -56,10 +56,16 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let tooManyAttempts = Code(rawValue: 23)
     }
 
+    /// The kind of error.
     public let code: Code
     /// One sentence for people.
     public let message: String
 
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of error.
+    ///   - message: one sentence for people.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -17,6 +17,7 @@ import PeerSyncModel
 /// The store keeps its own tables in the same database, beside the app's. All their names begin with `grdb_sync_`, so
 /// GRDB's `eraseDatabaseOnSchemaChange` leaves them out. It does all work in transactions of the database's one writer.
 public final class RecordStore: Sendable {
+    /// The record types, as the store was opened with them.
     public let schema: RecordSchema
     /// The app's database.
     public let database: any DatabaseWriter
@@ -38,6 +39,9 @@ public final class RecordStore: Sendable {
     /// Sync takes in rows that it does not know yet as if they were written now.
     ///
     /// - Parameters:
+    ///   - database: the app's database, with its tables.
+    ///   - schema: the record types to sync.
+    ///   - replica: the replica that stamps the writes made here: that of the machine's identity.
     ///   - assetDirectory: the directory for the files of assets; it belongs to this store alone.
     ///   - now: a wall clock of the caller's, for tests, in milliseconds since 1970. It also stamps what programs write
     ///     through `database`: it replaces SQL's `julianday()` without arguments there for good. Without one, the clock
@@ -74,7 +78,9 @@ public final class RecordStore: Sendable {
     /// Opens a database for sync of some of its tables, as they are declared there.
     ///
     /// - Parameters:
+    ///   - database: the app's database, with its tables.
     ///   - tables: see ``RecordSchema/init(_:tables:)``.
+    ///   - replica: see ``init(_:schema:replica:assetDirectory:now:)``.
     ///   - assetDirectory: see ``init(_:schema:replica:assetDirectory:now:)``.
     ///   - now: see ``init(_:schema:replica:assetDirectory:now:)``.
     /// - Throws: ``RecordStoreError``, also `invalidSchema`; errors of SQLite.
@@ -98,7 +104,9 @@ public final class RecordStore: Sendable {
     /// Call it in the migration. The next opening of the store puts the triggers back, and takes in
     /// what was written meanwhile. A table without triggers is left as it is.
     ///
-    /// - Parameter table: the name of the table.
+    /// - Parameters:
+    ///   - db: the connection of the migration.
+    ///   - table: the name of the table.
     public static func stopCapturing(_ db: Database, of table: String) throws {
         let type = NameEncoding.identifier(of: table)
         try FormatOne.removeTriggers(db, from: type)
@@ -238,8 +246,10 @@ public final class RecordStore: Sendable {
     /// Folds what any program has written to the tables since the last fold, as part of the open transaction. What this store lists
     /// of its records then has it.
     ///
-    /// - Parameter zone: the zone for new records that refer to no other record; the others go to the zone of the
-    ///   record that they refer to.
+    /// - Parameters:
+    ///   - db: the connection of the open transaction.
+    ///   - zone: the zone for new records that refer to no other record; the others go to the zone of the record that
+    ///     they refer to.
     public func fold(_ db: Database, newIn zone: ZoneTarget = .default) throws -> StoreChanges {
         try folding(zone.row).fold(db)
     }

@@ -58,10 +58,16 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         var isAboutAssetFiles: Bool { [.noSpace, .assetUnwritable].contains(self) }
     }
 
+    /// The kind of error.
     public let code: Code
     /// One sentence for people.
     public let message: String
 
+    /// Makes an error, as for an app's own tests.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of error.
+    ///   - message: one sentence for people.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -4,10 +4,11 @@ import PeerSyncProtocol
 public struct AssetProgress: Sendable {
     /// Bytes moved since the session began.
     public private(set) var bytes: Int64 = 0
-    /// Files and bytes that are still to move.
+    /// The number of files that are still to move.
     public var filesLeft: Int { Int(clamping: left.files) }
+    /// The number of bytes that are still to move.
     public var bytesLeft: Int64 { Int64(clamping: left.bytes) }
-    /// The rate over about the last five seconds.
+    /// The rate over about the last five seconds, in bytes per second.
     public private(set) var bytesPerSecond = 0.0
 
     var left = Message.AssetsWanted(files: 0, bytes: 0)

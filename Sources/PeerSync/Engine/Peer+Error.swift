@@ -1,7 +1,7 @@
 import PeerSyncStore
 
 extension Peer {
-    /// The kind of ``lastError``; nil if there is none, or if a program noted it that had no codes.
+    /// The kind of ``/PeerSyncStore/Peer/lastError``; nil if there is none, or if a program noted it that had no codes.
     public var lastErrorCode: PeerSyncError.Code? {
         errorCode.map { PeerSyncError.Code(description: $0) }
     }

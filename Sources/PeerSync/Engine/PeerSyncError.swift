@@ -79,6 +79,7 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
         public static let damagedRecord = Code(description: "damagedRecord")
     }
 
+    /// The kind of error. An app decides by it what to tell people.
     public let code: Code
     /// One sentence for people.
     public let message: String
@@ -89,6 +90,12 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
 
     static let switchedOff = PeerSyncError(.switchedOff, "sync is switched off here")
 
+    /// Makes an error, as for an app's own tests.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of error.
+    ///   - message: one sentence for people.
+    ///   - path: the file that somebody has to see to, if there is one.
     public init(_ code: Code, _ message: String, path: String? = nil) {
         self.code = code
         self.message = message

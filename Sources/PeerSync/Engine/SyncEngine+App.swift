@@ -21,12 +21,24 @@ extension SyncEngine: Service {
     /// The identity of this machine is in a file beside the database, see ``Identity/loadOrCreate(besideDatabase:)``.
     ///
     /// - Parameters:
+    ///   - database: the app's database, with its tables as the app's migrations leave them.
+    ///   - app: the same on all machines of an app, and different for every other app. Machines of other apps cannot
+    ///     connect, so never change it.
     ///   - tables: a reference leads to one of them.
     ///   - displayName: by default the name of the host.
     ///   - port: by default ``port(of:)``, so that two apps of a machine do not want the same one; 0 picks a free one.
     ///   - assetDirectory: the directory for the files of columns that hold files; it belongs to this database alone.
-    ///   - now: see ``RecordStore/init(_:schema:replica:assetDirectory:now:)``; for tests.
-    /// - Throws: ``RecordStoreError`` when the tables cannot be synced as they are declared; the sentence says how they
+    ///   - allowedSkew: how far the stamps of a peer may lie in the future; see
+    ///     ``init(app:store:identity:displayName:port:allowedSkew:logger:metrics:words:onEvent:decide:)``, also for what
+    ///     follows.
+    ///   - logger: takes what helps to find a fault.
+    ///   - metrics: takes counts and times.
+    ///   - words: the app's words for what the engine stores for people.
+    ///   - onEvent: called for each event, one at a time; it should return soon.
+    ///   - decide: asked what becomes of two default zones that meet for the first time.
+    ///   - now: a wall clock for tests, in milliseconds since 1970; see
+    ///     ``/PeerSyncStore/RecordStore/init(_:schema:replica:assetDirectory:now:)``.
+    /// - Throws: ``/PeerSyncStore/RecordStoreError`` when the tables cannot be synced as they are declared; the sentence says how they
     ///   can. ``PeerSyncError`` when the identity cannot be read or written. Errors of SQLite.
     public convenience init(
         for database: any DatabaseWriter, app: AppID, tables: [SyncedTable],
@@ -92,7 +104,7 @@ extension SyncEngine: Service {
     /// What the store holds, and how it stands with each paired machine: now, and after each change. Each reader has a
     /// stream of its own, which ends with an error of SQLite when the database cannot be read.
     ///
-    /// To observe it together with an app's own values, call ``RecordStore/status(_:)`` in a `ValueObservation`.
+    /// To observe it together with an app's own values, call ``/PeerSyncStore/RecordStore/status(_:)`` in a `ValueObservation`.
     public var status: AsyncValueObservation<StoreStatus> {
         ValueObservation.tracking { [store] db in try store.status(db) }.removeDuplicates()
             .values(in: store.database, bufferingPolicy: .bufferingNewest(1))
@@ -101,8 +113,10 @@ extension SyncEngine: Service {
     /// Whether a paired machine still lacks what was last written to a row, also within a `ValueObservation`.
     ///
     /// - Parameters:
+    ///   - db: a connection to the engine's database.
     ///   - key: the row's primary key; of a key of several columns all values, in its order.
-    /// - Throws: see ``StoreListing/isPending(_:_:of:)``.
+    ///   - record: the GRDB record type of the row's table.
+    /// - Throws: see ``/PeerSyncStore/StoreListing/isPending(_:_:of:)``.
     public func isPending(
         _ db: Database, _ key: any DatabaseValueConvertible..., of record: any TableRecord.Type
     ) throws -> Bool {

@@ -25,7 +25,9 @@ public final class SyncEngine: Sendable {
 
     /// The app's id. Machines of other apps cannot connect.
     public let app: AppID
+    /// The store that this engine syncs: lists of records, peers, zones, files and settings.
     public let store: RecordStore
+    /// The key pair by which other machines know this one.
     public let identity: Identity
     /// This machine's name on others when they pair with it. At most 64 bytes of UTF-8 are sent.
     public let displayName: String
@@ -50,8 +52,13 @@ public final class SyncEngine: Sendable {
     let files: OpenFiles?
     let assets = SharedAssets()
 
+    /// Creates an engine around a store that is open already. Most apps use ``init(for:app:tables:displayName:port:assetDirectory:allowedSkew:logger:metrics:words:onEvent:decide:now:)``.
+    ///
     /// - Parameters:
     ///   - app: the same on all machines of an app, and different for every other app.
+    ///   - store: the store to sync. Its replica is that of the identity.
+    ///   - identity: the key pair by which other machines know this one.
+    ///   - displayName: this machine's name on others when they pair with it.
     ///   - port: the port on which this machine listens.
     ///   - allowedSkew: how far the stamps of a peer may lie in the future. The engine refuses a peer whose stamps lie
     ///     further ahead, and applies nothing of that batch.

@@ -59,8 +59,9 @@ public enum SyncEvent: Sendable {
 
 /// The counts of a session so far.
 public struct SessionStatistics: Sendable, Equatable {
-    /// Records sent and received, deletions included.
+    /// Records sent, deletions included.
     public var recordsSent = 0
+    /// Records received, deletions included.
     public var recordsReceived = 0
     /// Records that are still to be sent, over all zones, as far as the engine has counted them: where more than one batch
     /// goes, and after a comparison of everything. It is too great when a whole copy goes on where it was cut off.
@@ -68,18 +69,22 @@ public struct SessionStatistics: Sendable, Equatable {
     /// Records that are still to come, over all zones; nil if this machine does not know. It knows it when it began with
     /// nothing, but for deletions, and when the last ones have come.
     public var recordsLeftToReceive: Int?
-    /// Files and bytes of files.
+    /// Files received.
     public var assetsReceived = 0
+    /// Bytes of files received.
     public var assetBytesReceived: Int64 = 0
+    /// Bytes of files sent.
     public var assetBytesSent: Int64 = 0
-    /// Bytes on the connection, handshake and encryption included.
+    /// Bytes sent on the connection, handshake and encryption included.
     public var bytesSent = 0
+    /// Bytes received on the connection, handshake and encryption included.
     public var bytesReceived = 0
     /// How many messages of the comparison of everything this side has received.
     public var reconciliationRounds = 0
     /// Seconds since the connection was made.
     public var seconds = 0.0
 
+    /// Makes counts of a session that has not begun.
     public init() {}
 }
 
@@ -87,6 +92,7 @@ public struct SessionStatistics: Sendable, Equatable {
 public struct SyncReport: Sendable {
     /// This machine's name for the peer.
     public let peer: String
+    /// The counts of the session.
     public let statistics: SessionStatistics
     /// The digest that both sides hold.
     public let digest: ZoneDigest

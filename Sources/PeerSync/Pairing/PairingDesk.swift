@@ -30,6 +30,7 @@ public actor PairingDesk {
     private var lastNumber = 0
     private let clock = ContinuousClock()
 
+    /// Makes a desk that shows no code.
     public init() {}
 
     /// Makes a code and shows it from now on. A code shown before becomes void.

@@ -7,7 +7,9 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an address as people write it: `kitchen`, `192.168.1.5:7431`, `[fe80::1]:7431`, `::1`.
     ///
-    /// - Parameter defaultPort: the port of an address without one.
+    /// - Parameters:
+    ///   - text: a name or an IP address, with or without a port.
+    ///   - defaultPort: the port of an address without one.
     /// - Returns: nil when the text is no address.
     public init?(_ text: String, defaultPort: Int = SyncEngine.defaultPort) {
         guard !text.isEmpty else { return nil }
@@ -25,6 +27,11 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(String(text[..<colon]), text[colon...], defaultPort)
     }
 
+    /// Makes an address of its parts.
+    ///
+    /// - Parameters:
+    ///   - host: a name or an IP address, without brackets.
+    ///   - port: 1...65535.
     public init(host: String, port: Int) {
         self.host = host
         self.port = port

@@ -29,12 +29,16 @@ public struct SyncConnector: Service {
     /// the background wants that. Who types an address wants to hear that it is wrong.
     public var neverGivesUp = false
 
+    /// Creates a connector to a machine that listens somewhere.
+    ///
     /// - Parameters:
+    ///   - engine: the engine of this machine.
+    ///   - address: where the other machine listens.
     ///   - code: pairs with the machine if it is not paired yet.
     ///   - startsOver: for a machine that was away too long: the first session forgets what the other machine has
     ///     acknowledged, keeps what was changed here since then, and takes over what the other machine holds.
     ///   - union: what becomes of the two default zones, if that has to be decided; nil asks the engine's `decide`.
-    ///     ``ZoneUnion/replaceCaller`` and ``ZoneUnion/replaceListener`` apply even when both are the same zone.
+    ///     ``/PeerSyncProtocol/ZoneUnion/replaceCaller`` and ``/PeerSyncProtocol/ZoneUnion/replaceListener`` apply even when both are the same zone.
     public init(
         _ engine: SyncEngine, to address: PeerAddress, code: PairingCode? = nil, startsOver: Bool = false,
         union: ZoneUnion? = nil
@@ -54,7 +58,10 @@ public struct SyncConnector: Service {
     /// try await connector.syncOnce()
     /// ```
     ///
-    /// - Parameter code: pairs with the other engine if it is not paired yet.
+    /// - Parameters:
+    ///   - engine: the engine that connects.
+    ///   - other: the engine that answers.
+    ///   - code: pairs with the other engine if it is not paired yet.
     public init(_ engine: SyncEngine, to other: SyncEngine, code: PairingCode? = nil) {
         wish = SessionWish()
         self.engine = engine

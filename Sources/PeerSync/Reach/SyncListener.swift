@@ -18,7 +18,10 @@ public struct SyncListener: Service {
     /// types a port wants to hear that it is taken.
     public var neverGivesUp = false
 
+    /// Creates a listener, which takes no connection before ``run()``.
+    ///
     /// - Parameters:
+    ///   - engine: the engine of this machine.
     ///   - host: the address to listen on; `0.0.0.0` and `::` mean all addresses.
     ///   - port: by default the engine's; 0 picks a free port, which the event `listening` names.
     ///   - dials: machines to connect to meanwhile, and to stay connected with.

@@ -114,6 +114,7 @@ public struct ZoneDigest: Hashable, Sendable {
     /// The sum of the ids as little-endian integers modulo 2^256.
     private var sum = NegentropySum()
 
+    /// Makes the digest of a zone without records.
     public init() {
         count = 0
     }

@@ -37,6 +37,7 @@ extension AppID: ExpressibleByStringLiteral {
 
 /// A text that cannot be an ``AppID``.
 public struct InvalidAppID: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The text, as it was given.
     public let text: String
 
     public var description: String {

@@ -14,8 +14,9 @@ public struct Asset: Hashable, Sendable {
     /// The most bytes of a file name in UTF-8, which is what file systems allow.
     public static let maximumNameLength = 255
 
+    /// The hash of the file's bytes.
     public let hash: AssetHash
-    /// In bytes.
+    /// The size of the file in bytes.
     public let size: Int64
     /// The kind of the file, as in `image/jpeg` (RFC 6838), in lower case.
     public let mediaType: String
@@ -84,6 +85,7 @@ public struct AssetHash: Hashable, Sendable, Comparable, CustomStringConvertible
     /// 32 bytes.
     public static let length = 32
 
+    /// The 32 bytes of the hash.
     public let bytes: [UInt8]
 
     /// - Returns: nil for anything but 32 bytes.

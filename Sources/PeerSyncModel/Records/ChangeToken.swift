@@ -25,6 +25,12 @@ public struct ChangeToken: Sendable, Hashable {
     /// The greatest length of any generation, in bytes.
     package static let maximumGenerationLength = 32
 
+    /// Makes a token of its parts.
+    ///
+    /// - Parameters:
+    ///   - generation: see ``generation``.
+    ///   - sequence: see ``sequence``.
+    ///   - horizon: see ``horizon``; counts as 0 unless it is greater than `sequence`.
     public init(generation: [UInt8], sequence: Int64, horizon: Int64 = 0) {
         self.generation = generation
         self.sequence = sequence

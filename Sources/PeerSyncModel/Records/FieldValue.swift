@@ -4,10 +4,15 @@
 /// an `asset`, but only if the conversion back gives the same text. Any other text in those columns stays `text`, so
 /// that sync changes no value.
 public enum FieldValue: Hashable, Sendable {
+    /// SQL's NULL.
     case null
+    /// A number without fraction.
     case integer(Int64)
+    /// A floating-point number.
     case real(Double)
+    /// A text in UTF-8, also one that could not become a date, a reference or an asset.
     case text(String)
+    /// Bytes.
     case blob([UInt8])
     /// Milliseconds since 1970-01-01T00:00:00Z.
     case date(Int64)

@@ -112,10 +112,15 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
 
 /// Reasons why a text is not a record name. Each description is one sentence.
 public enum RecordNameError: Error, Equatable, CustomStringConvertible {
+    /// The text is empty.
     case empty
+    /// The text has that many bytes, which are too many.
     case tooLong(Int)
+    /// The text has other characters than printable ASCII.
     case notPrintableASCII
+    /// The text does not begin with a record type and the separator.
     case noType(String)
+    /// Nothing follows the separator.
     case noSuffix(String)
 
     public var description: String {

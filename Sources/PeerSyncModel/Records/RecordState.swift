@@ -1,9 +1,18 @@
 /// One field of a record with the stamp of its last write.
 public struct RecordField: Hashable, Sendable {
+    /// The field's name: that of its column.
     public let name: String
+    /// The value that the last write gave.
     public var value: FieldValue
+    /// The stamp of the last write.
     public var stamp: Stamp
 
+    /// Makes a field.
+    ///
+    /// - Parameters:
+    ///   - name: the field's name.
+    ///   - value: the value that the last write gave.
+    ///   - stamp: the stamp of the last write.
     public init(name: String, value: FieldValue, stamp: Stamp) {
         self.name = name
         self.value = value
@@ -29,6 +38,7 @@ public struct RecordState: Hashable, Sendable {
     /// The most fields that a record may have, including fields that this version does not know.
     package static let maximumFieldCount = 1024
 
+    /// The record's name.
     public let name: RecordName
     /// The written fields, sorted by name (ASCII), each name once.
     public private(set) var fields: [RecordField]
@@ -89,7 +99,7 @@ public struct RecordState: Hashable, Sendable {
     /// Whether the record was deleted for ever, and not written anew.
     package var isErased: Bool { erasure != nil && fields.isEmpty }
 
-    /// Whether the last deletion is not older than ``life``.
+    /// Whether the last deletion is not older than the newest write that keeps the record alive.
     public var isDeleted: Bool {
         guard let deletion else { return false }
         guard let life else { return true }

@@ -4,10 +4,16 @@ public struct ZoneID: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The most zones of a store, and so of a session.
     package static let maximumCount = 64
 
+    /// The name that the zone got when it was made. A machine may call it otherwise.
     public let name: ZoneName
     /// The replica that made the zone.
     public let owner: ReplicaID
 
+    /// Makes an id of its parts.
+    ///
+    /// - Parameters:
+    ///   - name: see ``name``.
+    ///   - owner: see ``owner``.
     public init(name: ZoneName, owner: ReplicaID) {
         self.name = name
         self.owner = owner

@@ -6,6 +6,7 @@ public struct HybridLogicalClock: Sendable, Equatable {
     /// The greatest time issued or seen.
     public private(set) var last: HybridTime
 
+    /// Makes a clock that has issued or seen nothing after `last`.
     public init(last: HybridTime = HybridTime(rawValue: 0)) {
         self.last = last
     }

@@ -2,8 +2,10 @@
 ///
 /// A replica's id is the first 8 bytes of the BLAKE2b-256 hash of its identity key, so it needs no registry.
 public struct ReplicaID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The 8 bytes as a number.
     public let rawValue: UInt64
 
+    /// Makes an id of its 8 bytes.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -29,8 +31,10 @@ public struct ReplicaID: Hashable, Sendable, Comparable, CustomStringConvertible
 ///
 /// Source: Kulkarni et al., "Logical Physical Clocks" (2014), in the 64-bit layout of its section 6.
 public struct HybridTime: Hashable, Sendable, Comparable {
+    /// The milliseconds in the upper 48 bits, the counter in the lower 16.
     public let rawValue: UInt64
 
+    /// Makes a reading of its 64 bits.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -44,7 +48,9 @@ public struct HybridTime: Hashable, Sendable, Comparable {
     /// The last millisecond that 48 bits hold: in the year 10889.
     public static let maximumMilliseconds: Int64 = (1 << 48) - 1
 
+    /// Milliseconds since 1970, rounded down.
     public var milliseconds: Int64 { Int64(rawValue >> 16) }
+    /// Distinguishes readings of one millisecond.
     public var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 
     /// The reading right after this one; at the very end of the range this one itself.
@@ -57,9 +63,16 @@ public struct HybridTime: Hashable, Sendable, Comparable {
 
 /// The time and the replica of a write or a deletion. Stamps are totally ordered: by time, then by replica.
 public struct Stamp: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// When somebody wrote.
     public let time: HybridTime
+    /// The machine that wrote.
     public let replica: ReplicaID
 
+    /// Makes a stamp of its parts.
+    ///
+    /// - Parameters:
+    ///   - time: when somebody wrote.
+    ///   - replica: the machine that wrote.
     public init(time: HybridTime, replica: ReplicaID) {
         self.time = time
         self.replica = replica

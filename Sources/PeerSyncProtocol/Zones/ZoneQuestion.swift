@@ -18,7 +18,9 @@ public struct ZoneQuestion: Sendable {
 
     /// This machine's name for the other.
     public let peer: String
+    /// This machine's default zone.
     public let ours: Side
+    /// The other machine's default zone.
     public let theirs: Side
     /// The choice of the other machine's user. The user here allows it with the same answer, or does not. It is nil if
     /// nobody has chosen yet.
@@ -29,6 +31,7 @@ public struct ZoneQuestion: Sendable {
 
 /// The answer to a ``ZoneQuestion``.
 public enum ZoneAnswer: Sendable, Hashable {
+    /// The two zones become this.
     case union(ZoneUnion)
     /// Leaves everything as it is.
     case cancel

@@ -13,6 +13,7 @@ import PeerSyncModel
 /// A file gets its name only when it is whole and durable. The directory alone says which files the store has: no table
 /// repeats it. All calls block.
 public struct AssetDirectory: Sendable {
+    /// The directory.
     public let url: URL
     /// The space on the disk that files of peers leave free, so that the store can still write records: 32 MiB.
     package static let reserve: Int64 = 32 << 20

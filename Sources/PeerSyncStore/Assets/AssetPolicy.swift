@@ -4,7 +4,9 @@ import Foundation
 ///
 /// A user can still fetch the others one by one. Files that are already there stay under any policy.
 public enum AssetPolicy: Sendable, Hashable, CustomStringConvertible {
+    /// All files.
     case all
+    /// No files.
     case none
     /// Files with less than that many bytes.
     case under(Int64)

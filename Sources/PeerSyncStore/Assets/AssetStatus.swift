@@ -2,9 +2,12 @@
 public struct AssetStatus: Sendable, Hashable {
     /// A number of files and the sum of their bytes.
     public struct Count: Sendable, Hashable {
+        /// The number of files.
         public var files = 0
+        /// The sum of their sizes in bytes.
         public var bytes: Int64 = 0
 
+        /// Makes a count of no files.
         public init() {}
 
         mutating func add(_ size: Int64) {
@@ -19,5 +22,6 @@ public struct AssetStatus: Sendable, Hashable {
     public internal(set) var missing = Count()
     /// Those of them that are missing because the policy excludes them.
     public internal(set) var excluded = Count()
+    /// The choice of files that the store fetches.
     public internal(set) var policy = AssetPolicy.all
 }

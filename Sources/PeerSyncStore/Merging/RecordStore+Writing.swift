@@ -9,8 +9,11 @@ extension RecordStore {
     /// Merges states that carry their own stamps, such as those of an import. Part of the open transaction; all or
     /// nothing.
     ///
-    /// - Parameter zone: the zone of new records.
-    /// - Throws: `otherZone` when one of the records is in another zone; `invalidRecord` when one is larger than
+    /// - Parameters:
+    ///   - db: the connection of the open transaction.
+    ///   - states: fields with their stamps, deletions and revivals.
+    ///   - zone: the zone of new records.
+    /// - Throws: ``RecordStoreError`` `otherZone` when one of the records is in another zone; `invalidRecord` when one is larger than
     ///   ``maximumRecordSize``.
     public func merge(
         _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
@@ -38,7 +41,10 @@ extension RecordStore {
     /// Writes the fields of some records as if a program had written them here just now, all under one new stamp. This
     /// brings back deleted and hidden records. Part of the open transaction.
     ///
-    /// - Parameter zone: the zone of new records.
+    /// - Parameters:
+    ///   - db: the connection of the open transaction.
+    ///   - states: the fields to write. Their stamps do not matter.
+    ///   - zone: the zone of new records.
     /// - Throws: what ``merge(_:_:zone:)`` throws.
     @discardableResult
     public func writeAnew(

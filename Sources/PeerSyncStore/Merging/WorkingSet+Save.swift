@@ -11,6 +11,7 @@ public struct StoreChanges: Sendable, Equatable {
     /// Those of them that are now held and were not before.
     public internal(set) var held = 0
 
+    /// Makes the count of a transaction that changed nothing.
     public init() {}
 
     static func += (left: inout StoreChanges, right: StoreChanges) {

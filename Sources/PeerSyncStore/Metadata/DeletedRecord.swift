@@ -2,6 +2,7 @@ import PeerSyncModel
 
 /// A deleted record that a person can restore.
 public struct DeletedRecord: Sendable, Hashable {
+    /// The record's name.
     public let name: RecordName
     /// The name of its zone on this machine.
     public let zone: String

@@ -7,7 +7,10 @@ public struct StoreListing: Sendable {
 
     /// The names of the records in the tables, in the schema's order of types. Fold first.
     ///
-    /// - Parameter type: nil for all types.
+    /// - Parameters:
+    ///   - db: a connection to the store's database.
+    ///   - type: nil for all types.
+    ///   - scope: the zones to look at.
     public func names(
         _ db: Database, type: String? = nil, in scope: ZoneScope = .all
     ) throws -> [RecordListEntry] {
@@ -28,7 +31,9 @@ public struct StoreListing: Sendable {
     /// The held records by name, and what each waits for.
     ///
     /// - Parameters:
+    ///   - db: a connection to the store's database.
     ///   - type: nil for all types.
+    ///   - scope: the zones to look at.
     ///   - limit: the most records to list.
     public func held(
         _ db: Database, type: String? = nil, in scope: ZoneScope = .all, limit: Int = .max
@@ -58,7 +63,10 @@ public struct StoreListing: Sendable {
     /// The deleted records that a person can restore, the last one first. Fold first. Reads all deleted and hidden
     /// records.
     ///
-    /// - Parameter type: nil for all types.
+    /// - Parameters:
+    ///   - db: a connection to the store's database.
+    ///   - type: nil for all types.
+    ///   - scope: the zones to look at.
     public func deleted(
         _ db: Database, type: String? = nil, in scope: ZoneScope = .all
     ) throws -> [DeletedRecord] {
@@ -89,6 +97,7 @@ public struct StoreListing: Sendable {
     /// Whether a machine that this one is paired with still lacks what was last written to a row.
     ///
     /// - Parameters:
+    ///   - db: a connection to the store's database.
     ///   - key: the values of the row's primary key, in its order.
     ///   - table: the name of its table.
     /// - Throws: ``RecordStoreError``: `tableMismatch` when the table is not synced; `noSuchRecord` when no row that is

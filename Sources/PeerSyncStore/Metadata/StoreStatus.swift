@@ -31,6 +31,7 @@ public struct StoreStatus: Sendable, Equatable {
     public let unsyncedCount: Int
     /// Whether sync is switched on.
     public let isSyncOn: Bool
+    /// The machines that this one is paired with, and how it stands with each.
     public let peers: [Peer]
     /// The distance of the newest stamp into the future, in milliseconds; 0 when it lies in the past.
     public let clockAhead: Int64

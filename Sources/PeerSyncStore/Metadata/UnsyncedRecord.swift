@@ -16,5 +16,6 @@ public struct UnsyncedRecord: Sendable, Hashable {
     public let table: String
     /// The row's key, for people: it shows control characters as `\u{…}`, a BLOB as `x'…'`.
     public let name: String
+    /// Why it stays here.
     public let reason: Reason
 }

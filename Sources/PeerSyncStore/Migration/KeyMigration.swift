@@ -39,7 +39,9 @@ public enum KeyMigration {
     /// table; it follows the table to which it leads.
     ///
     /// - Parameters:
+    ///   - db: the connection of the migration.
     ///   - tables: names of tables, in any order.
+    ///   - form: how the UUIDs stand in the columns.
     ///   - name: If nil, the UUIDs are random. Otherwise they follow from this name, the name of the table and the number, as
     ///     `UUID(derivedFrom: name, table, number)`. Use it if several machines have copies of one database: then they all have
     ///     the same keys.
@@ -80,6 +82,9 @@ public enum KeyMigration {
     /// another row. If one of them is a reference, change the key of its table before.
     ///
     /// - Parameters:
+    ///   - db: the connection of the migration.
+    ///   - table: the name of a table.
+    ///   - form: how the UUIDs stand in the columns.
     ///   - columns: columns that are UNIQUE together, without NULL.
     ///   - keepsUnique: whether UNIQUE stays.
     /// - Throws: ``RecordStoreError`` `tableMismatch`, also when two rows would have one key; errors of SQLite.

@@ -8,7 +8,7 @@ public struct FieldDefinition: Sendable, Hashable {
         case value
         /// A moment as ISO 8601 text. The engine sends it in a compact form and restores the same text.
         case date
-        /// A file that belongs to the record, as the JSON text that ``Asset/json`` describes. The file itself is in the
+        /// A file that belongs to the record, as the JSON text that ``/PeerSyncModel/Asset/json`` describes. The file itself is in the
         /// store's directory of assets. If another program writes a BLOB there, the store puts it into a file.
         case asset
         /// The key of a row of the table `to`. `isRequired` says that the column is NOT NULL.
@@ -19,9 +19,14 @@ public struct FieldDefinition: Sendable, Hashable {
     public let column: String
     /// The field in records: the column's name if it is an identifier, and otherwise one made of it.
     public let name: String
+    /// The meaning of its values.
     public let kind: Kind
 
-    /// - Parameter column: the column's name, whatever characters it has.
+    /// Makes a definition.
+    ///
+    /// - Parameters:
+    ///   - column: the column's name, whatever characters it has.
+    ///   - kind: the meaning of its values.
     public init(_ column: String, _ kind: Kind = .value) {
         self.column = column
         name = NameEncoding.identifier(of: column)

@@ -35,6 +35,7 @@ extension DeleteRule {
 /// ])
 /// ```
 public struct RecordSchema: Sendable {
+    /// The record types, in the order of the app.
     public let types: [RecordType]
     /// Every reference, in priority order: the order in which the app listed the types and their fields. A deletion
     /// follows those listed first before the others.

@@ -26,6 +26,8 @@ public struct RecordType: Sendable, Hashable {
     /// values are free.
     public let holdsDuplicates: Bool
 
+    /// Makes a record type.
+    ///
     /// - Parameters:
     ///   - table: the table's name, whatever characters it has.
     ///   - fields: 1 to 62 columns, in any order. A deletion follows references in this order (see

@@ -8,7 +8,9 @@ public struct Relationship: Sendable, Hashable {
     public let field: String
     /// The type that it refers to: ``RecordType/name``.
     public let target: String
+    /// What becomes of the record when the target is deleted.
     public let rule: DeleteRule
+    /// Whether the column is NOT NULL, so that the record is held without the target.
     public let isRequired: Bool
 
     /// The column of the reference.

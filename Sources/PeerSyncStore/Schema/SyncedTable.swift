@@ -22,7 +22,10 @@ public struct SyncedTable: Sendable, Hashable, ExpressibleByStringLiteral {
     /// See ``RecordType/holdsDuplicates``.
     public let holdsDuplicates: Bool
 
+    /// Names a table, and says what its declaration cannot.
+    ///
     /// - Parameters:
+    ///   - name: the table's name in the database.
     ///   - dates: see ``dates``.
     ///   - files: see ``files``.
     ///   - local: see ``local``.
@@ -40,7 +43,7 @@ public struct SyncedTable: Sendable, Hashable, ExpressibleByStringLiteral {
         self.holdsDuplicates = holdsDuplicates
     }
 
-    /// Names the table of a GRDB record type.
+    /// Names the table of a GRDB record type, and says what its declaration cannot.
     public init(
         _ record: any TableRecord.Type, dates: Set<String> = [], files: Set<String> = [],
         local: Set<String> = [],
@@ -61,8 +64,10 @@ extension RecordSchema {
     /// key. A foreign key is a reference, also in the key; it is required if it is NOT NULL or in the key. Of a table that
     /// has nothing but a key, the key is the field.
     ///
-    /// - Parameter tables: in the order in which a deletion follows references, see ``relationships``. Within a table,
-    ///   the order is that of the columns.
+    /// - Parameters:
+    ///   - db: a connection to the app's database.
+    ///   - tables: in the order in which a deletion follows references, see ``relationships``. Within a table, the order
+    ///     is that of the columns.
     /// - Throws: ``RecordStoreError``: `invalidSchema`; `tableMismatch` when a table or a column that is listed is not
     ///   there, or when a foreign key leads to a table that is not listed.
     public init(_ db: Database, tables: [SyncedTable]) throws {

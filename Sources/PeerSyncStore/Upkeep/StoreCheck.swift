@@ -6,6 +6,7 @@ import PeerSyncModel
 public struct StoreCheck: Sendable, Equatable {
     /// A record whose row, metadata and places in the store's lists do not agree.
     public struct Finding: Sendable, Hashable {
+        /// What is wrong.
         public enum Kind: String, Sendable, Encodable {
             /// The table has a row that sync does not know: somebody wrote it without the triggers, or its metadata is
             /// lost.
@@ -28,7 +29,9 @@ public struct StoreCheck: Sendable, Equatable {
             public var isMendable: Bool { ![.invalidName, .tooLarge].contains(self) }
         }
 
+        /// The record's name, or what the row has in its place.
         public let name: String
+        /// What is wrong with it.
         public let kind: Kind
     }
 
@@ -36,7 +39,9 @@ public struct StoreCheck: Sendable, Equatable {
     public struct Digests: Sendable, Equatable {
         /// The name of the zone on this machine.
         public let zone: String
+        /// The digest that the store keeps.
         public let kept: ZoneDigest
+        /// The digest of the zone's records, computed anew.
         public let found: ZoneDigest
     }
 
@@ -47,6 +52,7 @@ public struct StoreCheck: Sendable, Equatable {
 
     /// The digest that the store keeps for the default zone.
     public var keptDigest: ZoneDigest { digests.first?.kept ?? ZoneDigest() }
+    /// The digest of the records of the default zone, computed anew.
     public var foundDigest: ZoneDigest { digests.first?.found ?? ZoneDigest() }
 
     /// Whether a repair mends all findings.

@@ -18,7 +18,9 @@ public struct StoreClock: Sendable {
 
     /// Finds stamps in the future, which a wrong clock has left. Fold first.
     ///
-    /// - Parameter allowedSkew: the allowed distance into the future, in milliseconds.
+    /// - Parameters:
+    ///   - db: a connection to the store's database.
+    ///   - allowedSkew: the allowed distance into the future, in milliseconds.
     public func report(_ db: Database, allowedSkew: Int64 = Self.defaultAllowedSkew) throws
         -> ClockReport
     {

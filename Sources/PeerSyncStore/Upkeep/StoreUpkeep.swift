@@ -192,7 +192,9 @@ public struct StoreUpkeep: Sendable {
     /// A machine may come later with an older token, because somebody restored its store from a backup or its pairing
     /// had ended. The store refuses it with `changeTokenExpired`: it may hold records whose deletion nobody remembers.
     ///
-    /// - Parameter retention: the retention time in milliseconds.
+    /// - Parameters:
+    ///   - db: the connection of the open transaction.
+    ///   - retention: the retention time in milliseconds.
     /// - Returns: the number of forgotten deletions.
     @discardableResult
     public func purge(_ db: Database, retention: Int64 = Self.defaultRetention) throws -> Int {

@@ -14,10 +14,12 @@ public struct RefusedRecord: Sendable, Hashable {
         public static let tooLarge = Reason(description: "tooLarge")
     }
 
+    /// The record's name.
     public let name: RecordName
     /// The name here of the peer that refused the record.
     public let peer: String
     /// The name of the record's zone here.
     public let zone: String
+    /// Why the peer refused it.
     public let reason: Reason
 }

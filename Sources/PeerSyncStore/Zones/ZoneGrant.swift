@@ -4,5 +4,6 @@ import PeerSyncModel
 public struct ZoneGrant: Sendable, Hashable {
     /// The name of the zone here.
     public let zone: String
+    /// What the peer may do there.
     public let rights: ZoneRights
 }

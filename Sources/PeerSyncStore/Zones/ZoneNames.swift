@@ -5,6 +5,7 @@ import PeerSyncModel
 public struct ZoneNames {
     private let zones: [Int64: String]
 
+    /// Reads the names.
     public init(_ db: Database) throws {
         let rows = try Row.fetchAll(db.cachedStatement(sql: "SELECT id, name FROM grdb_sync_recordZone"))
         zones = Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })

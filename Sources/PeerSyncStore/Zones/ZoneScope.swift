@@ -1,6 +1,8 @@
 /// The zones of a store that an operation covers.
 public enum ZoneScope: Sendable, Hashable {
+    /// All zones of the store.
     case all
+    /// One zone.
     case one(Zone)
 
     /// SQL that is true for the records of these zones. Fold first: records that sync does not know yet are in no zone.

@@ -2,6 +2,7 @@
 public enum ZoneTarget: Sendable, Hashable {
     /// The zone that every store has, whatever its name.
     case `default`
+    /// Another zone.
     case one(Zone)
 
     var row: Int64 {
