@@ -2,8 +2,14 @@ import Foundation
 import GRDB
 import PeerSync
 
-/// The first sample of docs/library.md, so that it compiles; LibraryGuideTests holds the two against each other.
-private func sample() async throws {
+// The samples of the catalogue in Sources/PeerSync/PeerSync.docc, so that they compile. LibraryGuideTests holds the two against
+// each other, and runs some of them. The guide does not show a line `// Not shown.`, nor what follows it.
+
+private struct Item: TableRecord {}
+private struct Tag: TableRecord {}
+private struct Book: TableRecord { let id: String }
+
+private func firstProgram() async throws {
     // Your own tables, with their own keys. References are foreign keys.
     let database = try DatabasePool(path: "library.sqlite")
     try await database.write { db in
@@ -35,8 +41,34 @@ private func sample() async throws {
     try await sync.run()
 }
 
-/// The sample of its section on keys.
-private func keySample(_ database: DatabasePool) async throws {
+private func secondMachine(_ sync: SyncEngine) async throws {
+    let report = try await sync.pair(with: "192.168.1.20", code: "123-456")
+    print("in sync with \(report.peer)")
+    try await sync.run()
+}
+
+private func options() -> [SyncedTable] {
+    let tables: [SyncedTable] = [
+        "TodoList",
+        SyncedTable(Item.self, dates: ["due"], files: ["photo"], local: ["isExpanded"]),
+    ]
+    // Not shown.
+    return tables
+}
+
+private func sharedNumbers() -> SyncedTable {
+    let games = SyncedTable("Game", areNumbersShared: true)
+    // Not shown.
+    return games
+}
+
+private func duplicates() -> SyncedTable {
+    let tags = SyncedTable(Tag.self, holdsDuplicates: true)
+    // Not shown.
+    return tags
+}
+
+func migrateKeys(_ database: some DatabaseWriter) async throws {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("keys that sync") { db in
         try KeyMigration.numbersToUUIDs(db, in: ["TodoList", "Item"])
@@ -50,4 +82,58 @@ private func keySample(_ database: DatabasePool) async throws {
             sql: "INSERT INTO Tag (id, name) VALUES (?, ?) ON CONFLICT (id) DO NOTHING",
             arguments: [UUID(derivedFrom: "work"), "work"])
     }
+}
+
+func dropColumn() -> DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("books without a shelf") { db in
+        try RecordStore.stopCapturing(db, of: "Book")
+        try db.alter(table: "Book") { table in
+            table.drop(column: "shelf")
+            table.add(column: "pages", .integer).notNull().defaults(to: 0)
+        }
+    }
+    // Not shown.
+    return migrator
+}
+
+private func showStatus(_ sync: SyncEngine, _ database: DatabasePool, _ book: Book) async throws -> Bool {
+    for try await status in sync.status {
+        print(
+            status.pending, status.pendingByPeer, status.heldRecords, status.refused, status.unsynced,
+            status.peers.map(\.isConnected))
+    }
+    let waits = try await database.read { db in try sync.isPending(db, book.id, of: Book.self) }
+    // Not shown.
+    return waits
+}
+
+private func words(_ sync: SyncEngine, _ address: String, _ code: String) async throws {
+    do {
+        try await sync.pair(with: address, code: code)
+    } catch let error as PeerSyncError {
+        switch error.code {
+        case .pairingFailed: print("That is not the code.")
+        case .pairingUnavailable: print("Let the other machine show a new code.")
+        case .unreachable, .timeout: print("Nothing answers at \(address).")
+        default: print(error.message)
+        }
+    }
+}
+
+private func grants(_ sync: SyncEngine) async throws {
+    try await sync.store.zones.create("club")
+    try await sync.store.zones.grant(.read, to: "study", in: "club")
+    try await sync.store.peers.forget("lost laptop")
+}
+
+func syncInMemory(_ first: DatabaseQueue, _ second: DatabaseQueue, _ time: Int64) async throws {
+    let kitchen = try SyncEngine(
+        for: first, app: "org.example.books", tables: ["Author", "Book"],
+        displayName: "kitchen", now: { time })
+    let study = try SyncEngine(
+        for: second, app: "org.example.books", tables: ["Author", "Book"],
+        displayName: "study", now: { time })
+    let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+    try await connector.syncOnce()  // or connector.run() in a task, for live sync
 }

@@ -1,43 +1,143 @@
 import Foundation
+import GRDB
+import PeerSync
 import TestSupport
 import Testing
 
-/// What the guide for apps shows is what compiles.
+/// What the guide for apps shows is what compiles; and what it promises is tried.
 struct LibraryGuideTests {
-    private func lines(_ path: String) throws -> [String] {
-        try String(contentsOf: Repository.root.appendingPathComponent(path), encoding: .utf8)
+    private static let catalogue = Repository.root.appendingPathComponent("Sources/PeerSync/PeerSync.docc")
+
+    private static func lines(_ url: URL) throws -> [String] {
+        try String(contentsOf: url, encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The lines of the first sample after a heading of the guide.
-    private func shown(after heading: String) throws -> [String] {
-        let guide = try lines("docs/library.md")
-        let section = try #require(guide.firstIndex(of: heading))
-        let begin = try #require(guide[section...].firstIndex(of: "```swift"))
-        return Array(guide[(begin + 1)...].prefix { $0 != "```" })
-    }
-
-    /// The lines of a function that compiles, and those that import what it needs.
-    private func compiled(_ name: String) throws -> (imports: [String], body: [String]) {
-        let source = try lines("Tests/Unit/PeerSyncTests/LibraryGuide.swift")
-        let function = try #require(source.firstIndex { $0.contains("func \(name)(") })
-        let body = source[(function + 1)...].prefix { $0 != "}" }.map {
-            $0.isEmpty ? "" : String($0.dropFirst(4))
+    /// The samples of an article.
+    private static func samples(_ article: URL) throws -> [String] {
+        var samples: [String] = []
+        var rest = try lines(article)[...]
+        while let begin = rest.firstIndex(of: "```swift") {
+            let sample = rest[(begin + 1)...].prefix { $0 != "```" }
+            samples.append(sample.joined(separator: "\n"))
+            rest = rest[sample.endIndex...]
         }
-        return (source.filter { $0.hasPrefix("import ") } + [""], body)
+        return samples
     }
 
-    @Test func theFirstSampleCompiles() throws {
-        let (imports, body) = try compiled("sample")
-        #expect(try shown(after: "# Under your own app") == imports + body)
-        // The README has the main lines of it.
-        let readme = try lines("README.md")
-        let first = try #require(readme.firstIndex(of: "```swift"))
-        let main = readme[(first + 1)...].prefix { $0 != "```" }
-        #expect(main.count > 3 && main.allSatisfy(body.contains))
+    /// The functions that compile, without what is not shown. The first one is a whole program, with its imports.
+    private static func compiled() throws -> [String] {
+        let source = try lines(
+            Repository.root.appendingPathComponent("Tests/Unit/PeerSyncTests/LibraryGuide.swift"))
+        let imports = source.filter { $0.hasPrefix("import ") } + [""]
+        let begins = source.indices.filter { source[$0].contains("func ") && source[$0].hasSuffix("{") }
+        return begins.map { begin in
+            let body = source[(begin + 1)...].prefix { $0 != "}" && $0 != "    // Not shown." }
+                .map { $0.isEmpty ? "" : String($0.dropFirst(4)) }
+            return (begin == begins.first ? imports + body : Array(body)).joined(separator: "\n")
+        }
     }
 
-    @Test func theSampleOfKeysCompiles() throws {
-        #expect(try shown(after: "### An app that has numbers as keys") == compiled("keySample").body)
+    @Test func allSamplesOfTheCatalogueCompile() throws {
+        let articles = try FileManager.default.contentsOfDirectory(
+            at: Self.catalogue, includingPropertiesForKeys: nil
+        )
+        .filter { $0.pathExtension == "md" }
+        let shown = try articles.flatMap(Self.samples)
+        let compiled = try Self.compiled()
+        #expect(shown.count > 8)
+        for sample in shown { #expect(compiled.contains(sample), "no function has this sample:\n\(sample)") }
+        for sample in compiled { #expect(shown.contains(sample), "no article shows this sample:\n\(sample)") }
+        // Samples in another language would be held against nothing.
+        for article in articles {
+            let fences = try Self.lines(article).filter { $0.hasPrefix("```") && $0 != "```" }
+            #expect(Set(fences).isSubset(of: ["```swift", "```sql"]), "\(article.lastPathComponent)")
+        }
+    }
+
+    @Test func theReadmeShowsTheFirstSample() throws {
+        let shown = try Self.samples(Repository.root.appendingPathComponent("README.md"))
+        let program = try Set(Self.compiled().first.map { $0.split(separator: "\n").map(String.init) } ?? [])
+        let lines = try #require(shown.first).split(separator: "\n").map(String.init)
+        #expect(shown.count == 1 && lines.count > 3 && lines.allSatisfy(program.contains))
+    }
+
+    private static let books = """
+        CREATE TABLE Author (id TEXT NOT NULL PRIMARY KEY, name TEXT);
+        CREATE TABLE Book (
+            id TEXT NOT NULL PRIMARY KEY, title TEXT,
+            author TEXT NOT NULL REFERENCES Author (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED);
+        INSERT INTO Author VALUES ('a', 'Jane Austen'); INSERT INTO Book VALUES ('b', 'Emma', 'a')
+        """
+
+    @Test(.timeLimit(.minutes(5))) func theSampleForTestsRuns() async throws {
+        let (first, second) = (try DatabaseQueue(), try DatabaseQueue())
+        for database in [first, second] {
+            try await database.write { try $0.execute(sql: Self.books) }
+        }
+        try await second.write { try $0.execute(sql: "DELETE FROM Book; DELETE FROM Author") }
+        try await syncInMemory(first, second, 1_800_000_000_000)
+        #expect(try await second.read { try String.fetchAll($0, sql: "SELECT title FROM Book") } == ["Emma"])
+    }
+
+    @Test func theMigrationsOfTheSamplesRun() async throws {
+        let todo = try DatabaseQueue()
+        try await todo.write {
+            try $0.execute(
+                sql: """
+                    CREATE TABLE TodoList (id INTEGER PRIMARY KEY, title TEXT);
+                    CREATE TABLE Item (id INTEGER PRIMARY KEY, list INTEGER REFERENCES TodoList ON DELETE CASCADE);
+                    CREATE TABLE Tag (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+                    INSERT INTO Tag (name) VALUES ('work')
+                    """)
+        }
+        try await migrateKeys(todo)
+        #expect(try await todo.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM Tag") } == 1)
+
+        let books = try DatabaseQueue()
+        try await books.write { try $0.execute(sql: Self.books + "; ALTER TABLE Book ADD COLUMN shelf TEXT") }
+        _ = try SyncEngine(for: books, app: "org.example.books", tables: ["Author", "Book"])
+        try dropColumn().migrate(books)
+        _ = try SyncEngine(for: books, app: "org.example.books", tables: ["Author", "Book"])
+        #expect(
+            try await books.read { try $0.columns(in: "Book").map(\.name) } == [
+                "id", "title", "author", "pages",
+            ])
+    }
+
+    /// A machine with an older version of the app makes rows without a value for a column that it does not know.
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            ("pages INTEGER", [nil], 0), ("pages INTEGER NOT NULL DEFAULT 7", [7], 0),
+            ("pages INTEGER NOT NULL", [], 1),
+        ] as [(String, [Int?], Int)])
+    func aRowOfAnOlderVersionTakesTheDefaultOfANewColumn(column: String, pages: [Int?], held: Int)
+        async throws
+    {
+        func engine(_ name: String, _ column: String) throws -> (SyncEngine, DatabaseQueue) {
+            let database = try DatabaseQueue()
+            try database.write { db in
+                try db.execute(sql: "CREATE TABLE Book (id TEXT NOT NULL PRIMARY KEY, title TEXT\(column))")
+            }
+            return (
+                try SyncEngine(for: database, app: "org.example.books", tables: ["Book"], displayName: name),
+                database
+            )
+        }
+        let (newer, first) = try engine("newer", ", " + column)
+        let (older, second) = try engine("older", "")
+        try await second.write { try $0.execute(sql: "INSERT INTO Book VALUES ('b', 'Emma')") }
+        try await SyncConnector(older, to: newer, code: await newer.pairing.show()).syncOnce()
+        #expect(try await first.read { try Int?.fetchAll($0, sql: "SELECT pages FROM Book") } == pages)
+        #expect(try await first.read { try newer.store.status($0).held } == held)
+        // Nothing is lost: a newer version that writes the field brings the row.
+        try await second.write {
+            try $0.execute(sql: "ALTER TABLE Book ADD COLUMN pages INTEGER; UPDATE Book SET pages = 3")
+        }
+        let updated = try SyncEngine(
+            for: second, app: "org.example.books", tables: ["Book"], displayName: "older")
+        try await SyncConnector(updated, to: newer, code: await newer.pairing.show()).syncOnce()
+        #expect(try await first.read { try Int?.fetchAll($0, sql: "SELECT pages FROM Book") } == [3])
     }
 }
