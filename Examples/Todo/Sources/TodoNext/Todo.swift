@@ -1,0 +1,1 @@
+../Todo/Todo.swift
