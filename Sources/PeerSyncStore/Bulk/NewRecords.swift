@@ -118,7 +118,9 @@ final class NewRecords {
     /// Chooses how to write a record; nil if other records affect it.
     private func layout(ofSound state: RecordState) throws -> RowLayout? {
         guard state.deletion == nil, state.revival == nil, !state.fields.isEmpty,
-            let layout = try layout(of: state), try areTargetsSound(state, layout), try !isAwaited(state.name)
+            let layout = try layout(of: state), try areTargetsSound(state, layout),
+            try !isAwaited(state.name.description),
+            try layout.table.uniqueIndexes.isEmpty || !isAwaited(layout.type.name)
         else { return nil }
         return layout
     }
@@ -165,14 +167,14 @@ final class NewRecords {
         return layout
     }
 
-    /// Whether a held record waits for a record of that name.
-    private func isAwaited(_ name: RecordName) throws -> Bool {
+    /// Whether a held record waits for a record of that name, or for rows of that type.
+    private func isAwaited(_ target: String) throws -> Bool {
         if areAnyWaiting == nil {
             areAnyWaiting = try HeldReferenceTable.isAny(db)
         }
         guard areAnyWaiting == true else { return false }
         bindings.begin()
-        bindings.append(name.description)
+        bindings.append(target)
         return try bindings.findsRow(findWaiting)
     }
 

@@ -22,7 +22,8 @@ enum CaptureTriggers {
             })
     }
 
-    private static let events = ["Insert", "Update", "Rename", "Delete"]
+    /// The last two only where a row may replace another one.
+    private static let events = ["Insert", "Update", "Rename", "Delete", "Replace", "Displace"]
 
     private static func name(of event: String, on type: String) -> String {
         "\(MetadataTables.prefix)\(type)_capture\(event)"
@@ -63,6 +64,42 @@ enum CaptureTriggers {
             trigger(
                 on: table, "Delete", "AFTER DELETE", when: isCapturing,
                 [old.sql(mask: "0", formerValues: former)]),
+        ] + replacements(in: table)
+    }
+
+    /// The triggers that see what `INSERT OR REPLACE` and `UPDATE OR REPLACE` remove because of a UNIQUE index: SQLite fires no
+    /// DELETE trigger for that. If the row stays after all, its entry in the journal says nothing.
+    private static func replacements(in table: RecordTable) -> [(name: String, sql: String)] {
+        guard !table.uniqueIndexes.isEmpty else { return [] }
+        let entry = Entry(table, of: "replaced.")
+        let former = FormerValues.sql(table.columns.map { "replaced.\($0.sqlName)" })
+        func trigger(_ event: String, _ when: String, except row: String) -> (name: String, sql: String) {
+            let isOwn = table.key.columns.map(\.name.sqlName)
+                .map { "replaced.\($0) IS \(row)\($0)" }.joined(separator: " AND ")
+            let inserts = table.uniqueIndexes.map { index in
+                """
+                    INSERT INTO grdb_sync_pendingChange (recordType, recordName, changedColumns, time, formerValues)
+                    SELECT \(entry.values(mask: "0", formerValues: former)) FROM \(table.sqlName) AS replaced
+                    WHERE \(index.isMet(by: "NEW.", in: "replaced.")) AND NOT (\(isOwn));
+                """
+            }
+            let name = name(of: event, on: table.type.name)
+            return (
+                name,
+                """
+                CREATE TRIGGER \(name.sqlName) \(when) ON \(table.sqlName)
+                WHEN \(isCapturing)
+                BEGIN
+                \(inserts.joined(separator: "\n"))
+                END
+                """
+            )
+        }
+        let columns = Set(table.uniqueIndexes.flatMap(\.columns).map(\.sqlName)).sorted().joined(
+            separator: ", ")
+        return [
+            trigger("Replace", "BEFORE INSERT", except: "NEW."),
+            trigger("Displace", "BEFORE UPDATE OF \(columns)", except: "OLD."),
         ]
     }
 
@@ -78,7 +115,11 @@ enum CaptureTriggers {
         }
 
         func sql(mask: String, formerValues: String = "NULL") -> String {
-            "('\(type)', \(key), \(mask), \(now), \(formerValues))"
+            "(\(values(mask: mask, formerValues: formerValues)))"
+        }
+
+        func values(mask: String, formerValues: String) -> String {
+            "'\(type)', \(key), \(mask), \(now), \(formerValues)"
         }
     }
 
@@ -114,7 +155,7 @@ enum CaptureTriggers {
         let present = try present(db, on: table)
         let isMissing = { (event: String) in present[name(of: event, on: table.type.name)] == nil }
         return Difference(
-            isAny: wanted.contains { present[$0.name] != $0.sql },
+            isAny: wanted.contains { present[$0.name] != $0.sql } || !surplus(present, on: table).isEmpty,
             areAllMissing: events.allSatisfy(isMissing),
             isUpdateMissing: isMissing("Update"), isDeleteMissing: isMissing("Delete"))
     }
@@ -122,6 +163,7 @@ enum CaptureTriggers {
     /// Creates the triggers of a table that are missing, and replaces those that differ.
     static func install(_ db: Database, for table: RecordTable) throws {
         let present = try present(db, on: table)
+        for name in surplus(present, on: table) { try db.execute(sql: "DROP TRIGGER \(name.sqlName)") }
         for (name, sql) in statements(for: table) where present[name] != sql {
             try db.execute(sql: "DROP TRIGGER IF EXISTS \(name.sqlName)")
             try db.execute(sql: sql)
@@ -140,6 +182,14 @@ enum CaptureTriggers {
         for event in events {
             let name = name(of: event, on: type).sqlName
             try db.execute(sql: "DROP TRIGGER IF EXISTS \(name)")
+        }
+    }
+
+    /// The triggers that a table has had, and needs no more.
+    private static func surplus(_ present: [String: String], on table: RecordTable) -> [String] {
+        let wanted = Set(statements(for: table).map(\.name))
+        return events.map { name(of: $0, on: table.type.name) }.filter {
+            present[$0] != nil && !wanted.contains($0)
         }
     }
 

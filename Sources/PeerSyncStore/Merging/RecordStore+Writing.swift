@@ -155,4 +155,15 @@ extension RecordStore {
         for name in names { try set.known(name)?.forget() }
         _ = try set.save(generation: generation)
     }
+
+    /// Gives held records a row whose values were those of rows that are gone.
+    func tryHeldAgain(_ db: Database) throws {
+        let set = try WorkingSet(db, tables)
+        for table in tables.all where !table.uniqueIndexes.isEmpty {
+            for name in try HeldReferenceTable.referrers(db, of: table.type.name) {
+                try set.known(name)?.isRelearnt = true
+            }
+        }
+        _ = try set.save(generation: generation)
+    }
 }

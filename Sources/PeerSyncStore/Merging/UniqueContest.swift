@@ -23,16 +23,16 @@ struct UniqueContest {
         for index in table.uniqueIndexes {
             for name in try index.rows(set.db, like: record.shown) where name != record.name {
                 guard let name, let rival = try set.known(name) else { return false }
-                if isRowCurrent(rival, index) {
-                    guard isFirst(record, before: rival, table) else {
-                        losers.append(record)
-                        return false
-                    }
-                    losers.append(rival)
-                    beaten.append(rival)
+                let isCurrent = isRowCurrent(rival, index)
+                guard try !isCurrent || isFirst(record, before: rival, table) else {
+                    losers.append(record)
+                    return false
                 }
                 guard try index.vacate(set.db, name, in: table) else { return false }
                 rival.isRowStale = true
+                guard isCurrent else { continue }
+                losers.append(rival)
+                beaten.append(rival)
             }
         }
         return true
@@ -57,11 +57,14 @@ struct UniqueContest {
     }
 
     private func hasRival(_ record: WorkingRecord) throws -> Bool {
-        try set.tables[record.name.recordType]?.uniqueIndexes.contains { index in
+        guard let table = set.tables[record.name.recordType] else { return false }
+        return try table.uniqueIndexes.contains { index in
             try index.rows(set.db, like: record.shown).contains { name in
-                try name.flatMap(set.known).map { $0 !== record && isRowCurrent($0, index) } ?? true
+                guard let rival = try name.flatMap(set.known) else { return true }
+                return try rival !== record && isRowCurrent(rival, index)
+                    && isFirst(rival, before: record, table)
             }
-        } ?? false
+        }
     }
 
     /// Whether a record's row stays as it is, as far as an index goes.
@@ -75,16 +78,23 @@ struct UniqueContest {
         }
     }
 
-    /// Whether a record was given its values before another one. The order is the same for all indexes of a table: with
-    /// several orders, each of two records could refuse the other.
-    private func isFirst(_ record: WorkingRecord, before other: WorkingRecord, _ table: RecordTable) -> Bool {
+    /// Whether a record comes before another one: by zone, so that nobody who may write in one zone hides records of another;
+    /// then by the stamp of the values, and by name. The order is the same for all indexes of a table: with several
+    /// orders, each of two records could refuse the other.
+    private func isFirst(
+        _ record: WorkingRecord, before other: WorkingRecord, _ table: RecordTable
+    ) throws -> Bool {
+        guard record.zone == other.zone else {
+            return try Zones.order(set.db, record.zone).lexicographicallyPrecedes(
+                Zones.order(set.db, other.zone))
+        }
         let fields = table.uniqueIndexes.flatMap(\.fieldNames)
         func newest(_ record: WorkingRecord) -> Stamp? {
             fields.compactMap { record.state.field($0)?.stamp }.max()
         }
-        guard let first = newest(record), let second = newest(other), first != second else {
-            return record.name < other.name
-        }
+        let (first, second) = (newest(record), newest(other))
+        guard first != second else { return record.name < other.name }
+        guard let first, let second else { return first == nil }
         return first < second
     }
 }

@@ -13,7 +13,11 @@ final class WorkingRecord {
     var writtenFields: [RecordField]?
     /// The fields with the values of the row; nil when there is no row, or its values are not certain.
     var fieldsOfRow: [RecordField]? {
-        guard isRowPresent, !isRowStale, !isRowWritten else { return nil }
+        isRowStale || isRowWritten ? nil : fieldsOfFormerRow
+    }
+    /// The fields of the row as the transaction found it.
+    private var fieldsOfFormerRow: [RecordField]? {
+        guard isRowPresent else { return nil }
         return writtenFields ?? (original?.status == .inTable ? original?.fieldsOfRow : nil)
     }
     /// The place of the record after the transaction.
@@ -100,7 +104,8 @@ final class WorkingRecord {
     /// The state as the row shows it: without values that are out of sight, and without those that were deleted for
     /// ever.
     var shown: RecordState {
-        let gone = state.erasure == nil ? [] : (fieldsOfRow ?? []).filter { state.field($0.name) == nil }
+        let gone =
+            state.erasure == nil ? [] : (fieldsOfFormerRow ?? []).filter { state.field($0.name) == nil }
         guard !emptiedFields.isEmpty || !gone.isEmpty else { return state }
         let fields = (state.fields + gone).map { field in
             emptiedFields.contains(field.name) || gone.contains { $0.name == field.name }

@@ -97,10 +97,12 @@ final class WorkingSet {
         return names
     }
 
-    /// The held records that may get a row when a record gives up values that only one row can have; once for each type.
+    /// The held records that may get a row when a record gives up values that only one row can have, or has a row that
+    /// nobody has compared with theirs; once for each type.
     func rivals(of record: WorkingRecord) throws -> [RecordName] {
         let type = record.name.recordType
-        guard record.original?.status == .inTable, tables[type]?.uniqueIndexes.isEmpty == false,
+        guard record.original?.status == .inTable || record.original == nil && record.isRowPresent,
+            tables[type]?.uniqueIndexes.isEmpty == false,
             typesWithRivals.insert(type).inserted
         else { return [] }
         return try HeldReferenceTable.referrers(db, of: type)

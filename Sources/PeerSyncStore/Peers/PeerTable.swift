@@ -183,7 +183,7 @@ enum PeerTable {
         Peer(
             id: row["id"], publicKey: row.bytes("publicKey"), name: row["name"], address: row["address"],
             pairedAt: row["pairedAt"], lastSeen: row["lastSeen"], lastSync: row["lastSync"],
-            lastError: row["lastError"], errorCode: row["lastErrorCode"],
+            lastError: row["lastError"], errorCode: row["lastError"] == nil ? nil : row["lastErrorCode"],
             processes: try processes(db, peer: row["id"]))
     }
 }

@@ -67,10 +67,9 @@ struct RecordTable {
     /// The column of a field; nil for a field without a column.
     func column(_ field: String) -> RecordColumn? { columnsByField[field] }
 
-    /// The fields of ``uniqueIndexes``; nil if there are none.
+    /// The fields of ``uniqueIndexes``, with their collations; nil if there are none.
     var contested: String? {
-        uniqueIndexes.isEmpty
-            ? nil : uniqueIndexes.map { $0.fieldNames.joined(separator: " ") }.joined(separator: ", ")
+        uniqueIndexes.isEmpty ? nil : uniqueIndexes.map(\.text).joined(separator: ", ")
     }
 
     /// Whether two states of a record differ in what decides who has a row.
@@ -192,7 +191,7 @@ struct RecordTable {
     func insertSQL(_ columns: [RecordColumn]) -> String {
         let names = key.columns.map(\.name.sqlName) + writable(columns)
         let marks = names.map { _ in "?" }.joined(separator: ", ")
-        return "INSERT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+        return "INSERT OR ABORT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks))"
     }
 
     /// The columns that sync writes into a row beside its key, for SQL.
@@ -250,7 +249,7 @@ struct RecordTable {
         let isOneOfFew = fields.count <= 1 || fields.count == fieldNames.count
         try bindings.execute(
             statements.statement(
-                "UPDATE \(sqlName) SET \(updates) WHERE \(key.condition)", isOneOfFew: isOneOfFew))
+                "UPDATE OR ABORT \(sqlName) SET \(updates) WHERE \(key.condition)", isOneOfFew: isOneOfFew))
         return db.changesCount > 0
     }
 

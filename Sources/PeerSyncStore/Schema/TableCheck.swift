@@ -219,13 +219,18 @@ enum TableCheck {
                 let isOfFields = columns.allSatisfy { $0.map(type.fields.map(\.column).contains) ?? false }
                 let isBeyondKey = columns.contains { $0.map { !keyColumns.contains($0) } ?? false }
                 let isBuiltIn = parts.allSatisfy {
-                    ["BINARY", "NOCASE", "RTRIM"].contains($0["coll"] as String)
+                    ["BINARY", "NOCASE", "RTRIM"].contains(($0["coll"] as String).uppercased())
                 }
-                guard isOfFields, isBeyondKey, isBuiltIn, index["partial"] == 0 else {
+                // An older version of the app sends no value, and the row then has one that its record does not tell.
+                let hasDefault = try db.declaredColumns(of: type.table).contains {
+                    columns.contains($0.name) && ($0.defaultValueSQL ?? "NULL").uppercased() != "NULL"
+                }
+                guard isOfFields, isBeyondKey, isBuiltIn, !hasDefault, index["partial"] == 0 else {
                     throw RecordStoreError(
                         .invalidSchema,
                         "duplicates in \(type.table) cannot be held: the UNIQUE index \(index["name"] as String) has a WHERE, an "
-                            + "expression, a column that is not synced, a collation of the app, or only columns of the key"
+                            + "expression, a column that is not synced or has a DEFAULT, a collation of the app, or only columns of "
+                            + "the key"
                     )
                 }
             } else if let column = columns.first(where: { $0.map(fields.contains) ?? true }) {

@@ -5,11 +5,32 @@ import PeerSyncModel
 struct UniqueIndex: Sendable {
     /// The columns of the index.
     let columns: [RecordColumn]
+    private let collations: [String]
     private let rowSQL: String
     private let vacateSQL: String
     private let key: RecordKey
 
     var fieldNames: [String] { columns.map(\.field.name) }
+
+    /// What decides which values are the same, to notice that it changes.
+    var text: String { zip(fieldNames, collations).map { "\($0) \($1)" }.joined(separator: " ") }
+
+    /// SQL for whether two rows have the same values.
+    ///
+    /// - Parameters:
+    ///   - row: what stands before a column of the first row, such as `NEW.`.
+    ///   - other: the same of the second row.
+    func isMet(by row: String, in other: String) -> String {
+        Self.condition(columns, collations, values: columns.map { row + $0.sqlName }, in: other)
+    }
+
+    private static func condition(
+        _ columns: [RecordColumn], _ collations: [String], values: [String], in row: String = ""
+    ) -> String {
+        zip(zip(columns, values), collations).map { part, collation in
+            "\(row)\(part.0.sqlName) = \(part.1) COLLATE \(collation.sqlName)"
+        }.joined(separator: " AND ")
+    }
 
     /// Reads the UNIQUE indexes of a table.
     ///
@@ -43,12 +64,9 @@ struct UniqueIndex: Sendable {
         }
         self.key = key
         self.columns = columns
-        let conditions = zip(columns, collations).map { column, collation in
-            "\(column.sqlName) = ? COLLATE \(collation.sqlName)"
-        }
-        rowSQL = """
-            SELECT \(key.sql) FROM \(table.sqlName) WHERE \(conditions.joined(separator: " AND "))
-            """
+        self.collations = collations
+        let condition = Self.condition(columns, collations, values: columns.map { _ in "?" })
+        rowSQL = "SELECT \(key.sql) FROM \(table.sqlName) WHERE \(condition)"
         let value =
             if nullable.contains(vacated.field.column) {
                 "NULL"
@@ -59,10 +77,8 @@ struct UniqueIndex: Sendable {
                 case .integer, .real, .numeric: "random()"
                 }
             }
-        vacateSQL = """
-            UPDATE \(table.sqlName) SET \(vacated.sqlName) = \(value)
-            WHERE \(key.condition)
-            """
+        vacateSQL =
+            "UPDATE OR ABORT \(table.sqlName) SET \(vacated.sqlName) = \(value) WHERE \(key.condition)"
     }
 
     /// The rows with the values that a record is to show: at most one. Its name is nil if sync cannot name it.
@@ -79,12 +95,22 @@ struct UniqueIndex: Sendable {
         return names
     }
 
-    /// Gives a row another value in the index, until this transaction writes or removes it.
+    /// Gives a row another value in the index, until this transaction writes or removes it. No CHECK hinders that.
     ///
-    /// - Returns: false when a constraint of the table refuses that.
+    /// - Returns: false when a trigger of the app refuses it.
     func vacate(_ db: Database, _ name: RecordName, in table: RecordTable) throws -> Bool {
+        if try update(db, name, in: table) { return true }
+        guard try Bool.fetchOne(db, sql: "PRAGMA ignore_check_constraints") == false else { return false }
+        try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
+        let isVacant = Result { try update(db, name, in: table) }
+        try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
+        return try isVacant.get()
+    }
+
+    private func update(_ db: Database, _ name: RecordName, in table: RecordTable) throws -> Bool {
         var bindings = Bindings()
         table.appendKey(of: name, to: &bindings)
         return try DatabaseError.catchingConstraint { try bindings.execute(db.statementToBind(vacateSQL)) }
+            && db.changesCount > 0
     }
 }

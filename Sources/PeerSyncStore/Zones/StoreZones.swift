@@ -199,6 +199,7 @@ public struct StoreZones: Sendable {
             }
         }
         try Zones.setDigest(db, zone.row, ZoneDigest())
+        try store.tryHeldAgain(db)
         try Generations.startOver(db)
         try SyncState.set(db, .erasures, (SyncState.integer(db, .erasures) ?? 0) + 1)
         try SyncSettings.noteChanged(db)

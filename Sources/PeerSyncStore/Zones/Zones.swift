@@ -92,6 +92,14 @@ enum Zones {
         """
     }
 
+    /// What sorts zones alike on all machines that have them: the default zone first, then by name and owner.
+    static func order(_ db: Database, _ zone: Int64) throws -> [String] {
+        guard zone != defaultID else { return [] }
+        let statement = try db.cachedStatement(
+            sql: "SELECT zoneName, owner FROM grdb_sync_recordZone WHERE id = ?")
+        return try Row.fetchOne(statement, arguments: [zone]).map { [$0[0], $0[1]] } ?? []
+    }
+
     static func rights(_ db: Database, peer: Int64, zone: Int64) throws -> ZoneRights {
         let said = "(SELECT rights FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = ?2)"
         let statement = try db.cachedStatement(sql: "SELECT \(rights(said, in: "?2"))")

@@ -285,6 +285,94 @@ struct UniqueContestTests {
         try sync()
     }
 
+    /// SQLite fires no DELETE trigger for a row that REPLACE removes.
+    @Test(arguments: [
+        "INSERT OR REPLACE INTO Tag (id, name) VALUES ('9', 'home')",
+        "UPDATE OR REPLACE Tag SET name = 'HOME' WHERE id = '9'",
+    ])
+    func whatIsReplacedIsDeletedEverywhere(sql: String) throws {
+        try a.execute("INSERT INTO Tag (id, name) VALUES ('1', 'home'), ('9', 'work')")
+        try sync()
+        try a.execute(sql)
+        try sync()
+        #expect(try b.rows("SELECT id FROM Tag") == ["9"])
+        #expect(try b.states.first { $0.name.suffix == "1" }?.isLive == false)
+    }
+
+    @Test func whatIsNotReplacedStays() throws {
+        try a.execute("INSERT INTO Tag (id, name) VALUES ('1', 'home')")
+        try sync()
+        let before = try a.states
+        try a.execute(
+            """
+            INSERT OR IGNORE INTO Tag (id, name) VALUES ('9', 'home');
+            INSERT INTO Tag (id, name) VALUES ('9', 'home') ON CONFLICT (name) DO NOTHING;
+            """)
+        #expect(try a.states == before)
+        try sync()
+        #expect(try b.rows() == ["1|home"])
+    }
+
+    /// A declaration may say what SQLite does with a duplicate, and a CHECK may refuse the value that makes room.
+    @Test(arguments: [
+        "name TEXT UNIQUE ON CONFLICT REPLACE", "name TEXT UNIQUE ON CONFLICT IGNORE",
+        "name TEXT UNIQUE ON CONFLICT ROLLBACK", "name TEXT NOT NULL UNIQUE CHECK (length(name) < 20)",
+        "name TEXT NOT NULL UNIQUE COLLATE nocase CHECK (length(name) < 20)",
+    ])
+    func theDeclarationDoesNotDecide(column: String) throws {
+        let create = """
+            CREATE TABLE Tag (id TEXT NOT NULL PRIMARY KEY, \(column));
+            CREATE TABLE Item (id TEXT NOT NULL PRIMARY KEY, title TEXT UNIQUE);
+            """
+        let c = try Machine(3, clock, create: create)
+        let d = try Machine(4, clock, create: create)
+        try c.execute("INSERT INTO Tag VALUES ('2', 'home')")
+        try d.execute("INSERT INTO Tag VALUES ('1', 'home'), ('3', 'work')")
+        let (first, second) = try (c.states, d.states)
+        try c.take(second)
+        try d.take(first)
+        #expect(try c.rows() == ["2|home", "3|work"])
+        #expect(try d.rows() == ["2|home", "3|work"])
+        #expect(try c.isSound && d.isSound)
+        try c.execute(
+            "UPDATE Tag SET name = 'x' WHERE id = '2'; UPDATE Tag SET name = 'home' WHERE id = '3'; UPDATE Tag SET name = 'work' WHERE id = '2'"
+        )
+        try d.take(c.states)
+        #expect(try d.rows() == c.rows())
+        #expect(try d.isSound)
+    }
+
+    /// However the records come, one by one or together, the same are shown.
+    @Test(arguments: 0..<30) func theOrderOfArrivalDoesNotMatter(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed + 1000)
+        let stamps = (1...7).map {
+            Stamp(time: HybridTime(milliseconds: 1_700_000_000_000 + $0), replica: ReplicaID(rawValue: 7))
+        }
+        let states = try stamps.enumerated().map { number, stamp in
+            RecordState(
+                name: try RecordName("Tag|~|\(number)"),
+                fields: [
+                    RecordField(
+                        name: "name", value: .text(String("abc".randomElement(using: &random)!)), stamp: stamp
+                    ),
+                    RecordField(
+                        name: "place", value: .integer(Int64.random(in: 1...3, using: &random)), stamp: stamp),
+                    RecordField(name: "shelf", value: .integer(1), stamp: stamp),
+                ])
+        }
+        try a.take(states)
+        for _ in 0..<6 {
+            let machine = try Machine(3, clock)
+            var left = states.shuffled(using: &random)
+            while !left.isEmpty {
+                let count = Int.random(in: 1...left.count, using: &random)
+                try machine.take(Array(left.prefix(count)))
+                left.removeFirst(count)
+            }
+            #expect(try machine.rows() == a.rows())
+        }
+    }
+
     /// A record that its table refuses again keeps references to it empty.
     @Test func whatIsRefusedAgainIsStillOutOfSight() throws {
         try a.execute("INSERT INTO Tag (id, name) VALUES ('1', 'x')")

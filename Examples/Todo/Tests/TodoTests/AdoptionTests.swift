@@ -133,6 +133,9 @@ import Testing
             await told("cannot listen on 0.0.0.0 port \(port): address already in use") {
                 try await study.run("todo", "watch", "--port", "\(port)")
             }
+            await told("cannot listen on 0.0.0.0 port 99999: a port is a number from 0 to 65535") {
+                try await study.run("todo", "watch", "--port", "99999")
+            }
             atKitchen.stop()
         }
     }

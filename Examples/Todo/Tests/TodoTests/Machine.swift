@@ -50,6 +50,7 @@ final class RunningProgram {
     private let input = Pipe()
     private let errorPipe = Pipe()
     private var lines: AsyncStream<String>.Iterator
+    private let limit: Task<Void, any Error>
 
     init(_ program: String, _ arguments: [String]) throws {
         let output = Pipe()
@@ -60,6 +61,11 @@ final class RunningProgram {
         process.standardOutput = output
         process.standardError = errorPipe
         try process.run()
+        // A test takes seconds. A program that is still there is stuck, or shows something else than the test waits for.
+        limit = Task { [number = process.processIdentifier] in
+            try await Task.sleep(for: .seconds(60))
+            kill(number, SIGTERM)
+        }
     }
 
     deinit { stop() }
@@ -88,7 +94,7 @@ final class RunningProgram {
         }
     }
 
-    /// Waits for the next line; nil if the program has ended, or the test takes too long.
+    /// Waits for the next line; nil if the program has ended.
     func line() async -> String? { await lines.next(isolation: #isolation) }
 
     /// Waits until it shows this, and has nothing to send. The lines about sync come after the lists, and then an empty one.
@@ -130,6 +136,7 @@ final class RunningProgram {
     }
 
     func stop() {
+        limit.cancel()
         if process.isRunning { process.terminate() }
         process.waitUntilExit()
     }
