@@ -73,7 +73,7 @@ extension SyncEngine: Service {
     ///
     /// Runs until the task is cancelled or the service group shuts down.
     ///
-    /// - Throws: ``PeerSyncError``: `switchedOff`, `storeUnusable`.
+    /// - Throws: ``PeerSyncError``: `switchedOff`, `storeUnusable`; `cannotListen` when ``port`` is none.
     public func run() async throws {
         var listener = SyncListener(self, dialsKnownPeers: true)
         listener.neverGivesUp = true

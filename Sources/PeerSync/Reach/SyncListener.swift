@@ -40,8 +40,13 @@ public struct SyncListener: Service {
 
     /// Listens until the task is cancelled or the service group shuts down.
     ///
-    /// - Throws: ``PeerSyncError``: `cannotListen` unless ``neverGivesUp`` is set; `switchedOff`, `storeUnusable`.
+    /// - Throws: ``PeerSyncError``: `cannotListen` unless ``neverGivesUp`` is set, or if the port is none; `switchedOff`, `storeUnusable`.
     public func run() async throws {
+        // The system would take the lower 16 bits, and listen on another port.
+        guard (0...65_535).contains(port) else {
+            throw PeerSyncError(
+                .cannotListen, "cannot listen on \(host) port \(port): a port is a number from 0 to 65535")
+        }
         try await engine.checkSwitch()
         let strangers = Strangers()
         // Also closes connections that came during the end, and that no session serves.

@@ -27,6 +27,15 @@ struct AppEngineTests {
         return (engine, database)
     }
 
+    /// Otherwise the engine would listen on the port 34463.
+    @Test(.timeLimit(.minutes(5)), arguments: [-1, 99_999])
+    func aPortThatIsNoneIsRefused(port: Int) async throws {
+        let (engine, _) = try Self.engine("kitchen", port: port)
+        let error = await #expect(throws: PeerSyncError.self) { try await engine.run() }
+        #expect(error?.code == .cannotListen)
+        #expect(error?.message.hasSuffix("a port is a number from 0 to 65535") == true)
+    }
+
     @Test(.timeLimit(.minutes(5))) func twoAppsPairAndStayInStep() async throws {
         let (kitchen, first) = try Self.engine("kitchen")
         let (study, second) = try Self.engine("study")
