@@ -67,7 +67,7 @@ enum MetadataTables {
             fieldNames TEXT NOT NULL UNIQUE
         );
 
-        -- The journal that the triggers write. recordType: the table. changedColumns: -1 inserted, 0 deleted, otherwise
+        -- The journal that the triggers write. recordType: the type. changedColumns: -1 inserted, 0 deleted, otherwise
         -- one bit for each synced column in order of name. time: milliseconds since 1970. formerValues: those of a row that
         -- was deleted, or of which a reference became empty.
         CREATE TABLE grdb_sync_pendingChange (
@@ -79,7 +79,7 @@ enum MetadataTables {
             formerValues TEXT
         );
 
-        -- The rows and records of this store that stay here. recordType: the table. reason: 1 recordName is the row's
+        -- The rows and records of this store that stay here. recordType: the type. reason: 1 recordName is the row's
         -- key, which has no name, and the row has no zone; 2 the record is too large to travel.
         CREATE TABLE grdb_sync_unsyncedRecord (
             recordType TEXT NOT NULL,

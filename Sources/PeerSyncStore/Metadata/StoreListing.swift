@@ -45,19 +45,17 @@ public struct StoreListing: Sendable {
                 SELECT remoteRecordID FROM grdb_sync_remoteRecord
                 WHERE status = \(RecordStatus.held.rawValue) AND status <> 0
                     AND \(scope.row.map { "zone = \($0)" } ?? "TRUE")
-                ORDER BY remoteRecordID
-                """)
+                    AND (?1 IS NULL OR remoteRecordID > ?1 AND remoteRecordID < ?2)
+                ORDER BY remoteRecordID LIMIT ?3
+                """,
+            arguments: [type.map { $0 + RecordName.separator }, type.map(RecordScan.end(of:)), limit])
         let set = try WorkingSet(db, store.tables)
         var rules = try RuleApplication(set)
-        var entries: [RecordListEntry] = []
-        for text in names where entries.count < limit {
-            let name = try RecordName(text)
-            guard type == nil || name.recordType == type else { continue }
-            entries.append(
-                RecordListEntry(
-                    name: text, waitsFor: try reason(name, set, &rules), zone: try zones.name(db, of: text)))
+        return try names.map { text in
+            RecordListEntry(
+                name: text, waitsFor: try reason(RecordName(text), set, &rules),
+                zone: try zones.name(db, of: text))
         }
-        return entries
     }
 
     /// The deleted records that a person can restore, the last one first. Fold first. Reads all deleted and hidden

@@ -9,7 +9,7 @@ public struct StoreStatus: Sendable, Equatable {
     public let tombstones: Int
     /// The number of records that nobody has deleted, but that are hidden with a deleted one, and come back with it.
     public let hidden: Int
-    /// The number of held records: something that they need is not here.
+    /// The number of held records: each waits for what ``heldRecords`` says.
     public let held: Int
     /// The held records by name, and what each waits for; at most ``maximumHeldListed`` of them.
     public let heldRecords: [RecordListEntry]
