@@ -86,7 +86,12 @@ struct Watch: AsyncParsableCommand {
         let storage = try options.storage
         let sync = try SyncEngine(
             for: storage.database, app: "org.example.todo",
-            tables: ["todoList", "item", "tag", "itemTag"], port: port)
+            tables: ["todoList", "item", "tag", "itemTag"], port: port
+        ) { event in
+            if case .retrying(_, _, let error) = event, error.code == .cannotListen {
+                show("Error: \(error)")
+            }
+        }
         if let address { try await sync.pair(with: address, code: code) }
         show("To pair a machine, run there: todo watch ADDRESS:\(sync.port) \(await sync.showPairingCode())")
         Task {

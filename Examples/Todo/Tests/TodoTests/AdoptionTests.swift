@@ -130,9 +130,12 @@ import Testing
             await told("a pairing code has six digits, as 123-456") {
                 try await study.run("todo", "watch", "127.0.0.1:\(port)", "12")
             }
-            await told("cannot listen on 0.0.0.0 port \(port): address already in use") {
-                try await study.run("todo", "watch", "--port", "\(port)")
-            }
+            // It waits for the port, and connects to the others meanwhile.
+            let atStudy = try study.watch("todo", port: port)
+            var line = await atStudy.line()
+            while let shown = line, !shown.hasPrefix("Error: ") { line = await atStudy.line() }
+            #expect(line == "Error: cannot listen on 0.0.0.0 port \(port): address already in use")
+            atStudy.stop()
             await told("cannot listen on 0.0.0.0 port 99999: a port is a number from 0 to 65535") {
                 try await study.run("todo", "watch", "--port", "99999")
             }
