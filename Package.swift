@@ -25,6 +25,14 @@ let package = Package(
             pkgConfig: "libsodium",
             providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
         ),
+        // Bonjour on macOS, and Avahi's compatibility library on Linux.
+        .systemLibrary(
+            name: "CDNSServiceDiscovery", providers: [.apt(["libavahi-compat-libdnssd-dev"])]),
+        .systemLibrary(
+            name: "CQREncode",
+            pkgConfig: "libqrencode",
+            providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]
+        ),
         .target(
             name: "CSQLiteConfiguration", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")]),
         .target(name: "PeerSyncModel", dependencies: ["CSodium"]),
@@ -48,30 +56,48 @@ let package = Package(
             name: "PeerSync",
             dependencies: [
                 "PeerSyncModel", "PeerSyncChannel", "PeerSyncProtocol", "PeerSyncStore",
+                "CDNSServiceDiscovery",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]
+            ],
+            linkerSettings: [.linkedLibrary("dns_sd", .when(platforms: [.linux]))]
         ),
         .target(
             name: "Scorebook",
-            dependencies: ["PeerSyncModel", "PeerSyncStore", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: [
+                // For the names that follow from an imported file.
+                "CSodium",
+                "PeerSync", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            // It is an app like any other: the compiler lets it use what is public.
+            packageAccess: false
+        ),
+        // The commit that the program names. Whoever builds says it: SCOREBOOK_COMMIT=$(git rev-parse --short HEAD) swift build
+        .target(
+            name: "CBuildCommit",
+            cSettings: Context.environment["SCOREBOOK_COMMIT"].map {
+                [.define("BUILD_COMMIT", to: "\"\($0)\"")]
+            }
         ),
         .executableTarget(
             name: "scorebook-peer",
             dependencies: [
-                "Scorebook", "PeerSync", "PeerSyncStore", "PeerSyncChannel", "PeerSyncModel",
-                "PeerSyncProtocol",
+                "CBuildCommit", "CQREncode", "Scorebook", "PeerSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ]
+            ],
+            // As for Scorebook.
+            packageAccess: false
         ),
         // What the tests share: a clock, a directory, a way to wait, a check that throws, and random numbers that are the same
         // in every run.
@@ -204,7 +230,10 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["scorebook-peer", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "scorebook-peer", "PeerSync", "PeerSyncChannel", "PeerSyncProtocol", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             path: "Tests/Commands"),
     ],
     swiftLanguageModes: [.v6]

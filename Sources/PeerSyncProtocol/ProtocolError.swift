@@ -54,6 +54,8 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let storeBusy = Code(rawValue: 17)
         /// Too many attempts to pair have failed; a later one may succeed.
         public static let tooManyAttempts = Code(rawValue: 23)
+        /// Somebody removed the other side from the household.
+        public static let removed = Code(rawValue: 24)
     }
 
     /// The kind of error.

@@ -138,7 +138,10 @@ public final class RecordStore: Sendable {
         let last = try SyncState.text(db, .replica)
         guard last != replica.description else { return }
         if last != nil {
-            for peer in try PeerTable.all(db) { try peers.remove(db, peer) }
+            // Under its new identity it is a stranger to the household, and is introduced anew when it is paired. No user
+            // has forgotten these peers, so an introduction may bring them back.
+            for peer in try PeerTable.all(db) { try PeerTable.remove(db, peer, removedBy: []) }
+            try HouseholdTable.removeAll(db)
         }
         try SyncState.set(db, .replica, replica.description)
     }
@@ -147,6 +150,10 @@ public final class RecordStore: Sendable {
 
     /// The peers that this store is paired with.
     public var peers: StorePeers { StorePeers(store: self) }
+    /// The pairing code that this store shows, and the programs that listen for it.
+    public var pairing: StorePairing { StorePairing(store: self) }
+    /// The machines that accept each other, whichever of them were paired.
+    public var household: StoreHousehold { StoreHousehold(store: self) }
     /// The zones of this store, and the rights of peers in them.
     public var zones: StoreZones { StoreZones(store: self) }
     /// The files that records refer to.
@@ -238,7 +245,9 @@ public final class RecordStore: Sendable {
         }
     }
 
-    private static func hasPendingChanges(_ db: Database) throws -> Bool {
+    /// Whether a program has written to the tables since the last fold. In such a snapshot of the database, ``listing`` and
+    /// ``state(_:of:)`` may show a new value with the stamp of the one before. So an export folds and looks again.
+    public static func hasPendingChanges(_ db: Database) throws -> Bool {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_pendingChange)"))
             ?? false
     }

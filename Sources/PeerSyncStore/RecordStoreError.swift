@@ -41,6 +41,8 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let tooManyAttempts = Code(description: "tooManyAttempts")
         /// The store knows no peer of that name or key.
         public static let noSuchPeer = Code(description: "noSuchPeer")
+        /// Somebody removed the machine from the household.
+        public static let removed = Code(description: "removed")
         /// A named file cannot be read.
         public static let unreadableFile = Code(description: "unreadableFile")
         /// A value is out of bounds.

@@ -25,22 +25,29 @@ public struct Identity: Sendable {
         Identity(keyPair: .generate())
     }
 
+    /// Reads the identity in a file, and writes nothing.
+    ///
+    /// - Returns: nil when there is no file.
+    /// - Throws: see ``loadOrCreate(at:)``.
+    public static func load(at url: URL) throws -> Identity? {
+        try IdentityFile(url: url).read().map(Identity.init(keyPair:))
+    }
+
     /// Reads the identity in a file, or writes a new one if the file is missing.
     ///
     /// - Throws: ``PeerSyncError``: `unsafeIdentity` when other users can read the file, `foreignIdentity` when it
     ///   belongs to another user, `invalidIdentity` when it holds no identity, `storeUnusable` when it cannot be read
     ///   or written.
     public static func loadOrCreate(at url: URL) throws -> Identity {
-        let file = IdentityFile(url: url)
-        if let keyPair = try file.read() { return Identity(keyPair: keyPair) }
+        if let identity = try load(at: url) { return identity }
         let new = generate()
-        if try file.create(new.keyPair) { return new }
+        if try IdentityFile(url: url).create(new.keyPair) { return new }
         // Another process was faster, and its identity counts.
-        guard let keyPair = try file.read() else {
+        guard let identity = try load(at: url) else {
             throw PeerSyncError(
                 .storeUnusable, "\(url.path) is a symbolic link that leads nowhere; move it away")
         }
-        return Identity(keyPair: keyPair)
+        return identity
     }
 
     /// Reads the identity of a database, or writes a new one: in the file beside it whose name has `-identity.key` at its

@@ -8,10 +8,21 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
 
         /// The address cannot be reached, or nothing listens there.
         public static let unreachable = Code(description: "unreachable")
+        /// Another machine answers at the address than the one that was wanted: the address is an old one, or somebody
+        /// announces what that machine has announced.
+        public static let otherMachine = Code(description: "otherMachine")
+        /// Machines on this network cannot be found at this moment: the system's service for that does not run.
+        public static let noDiscovery = Code(description: "noDiscovery")
+        /// No machine on this network shows a pairing code.
+        public static let noMachineFound = Code(description: "noMachineFound")
+        /// Several machines on this network show a pairing code, and nobody has said which one is meant.
+        public static let severalMachinesFound = Code(description: "severalMachinesFound")
         /// This machine cannot listen on the address or port.
         public static let cannotListen = Code(description: "cannotListen")
         /// The two machines are not paired, or one of them has ended the pairing.
         public static let notPaired = Code(description: "notPaired")
+        /// Somebody removed one of the two machines from the household. What it holds stays with it.
+        public static let removed = Code(description: "removed")
         /// One of the machines was away for so long that it has to start over.
         public static let changeTokenExpired = Code(description: "changeTokenExpired")
         /// The two machines have another connection already, which stays.
@@ -110,7 +121,8 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
     /// damaged store.
     public var isTransient: Bool {
         [
-            .unreachable, .cannotListen, .noPeer, .otherApp, .interrupted, .timeout, .protocolViolation,
+            .unreachable, .otherMachine, .noDiscovery, .cannotListen, .noPeer, .otherApp, .interrupted,
+            .timeout, .protocolViolation,
             .clockSkew,
             .duplicateConnection, .zonesChanged, .notPermitted, .peerSwitchedOff, .storeBusy, .diskFailure,
             .peerStoreFailure, .storeMended,

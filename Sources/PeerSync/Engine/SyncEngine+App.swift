@@ -26,10 +26,12 @@ extension SyncEngine: Service {
     ///     connect, so never change it.
     ///   - tables: a reference leads to one of them.
     ///   - displayName: by default the name of the host.
-    ///   - port: by default ``port(of:)``, so that two apps of a machine do not want the same one; 0 picks a free one.
+    ///   - port: by default ``port(of:)``, so that two apps of a machine do not want the same one; 0 picks a free
+    ///     one, see ``listeningPort``.
+    ///   - discovery: how machines of the app on this network find each other; ``DiscoveryOptions/off`` switches that off.
     ///   - assetDirectory: the directory for the files of columns that hold files; it belongs to this database alone.
     ///   - allowedSkew: how far the stamps of a peer may lie in the future; see
-    ///     ``init(app:store:identity:displayName:port:allowedSkew:logger:metrics:words:onEvent:decide:)``, also for what
+    ///     ``init(app:store:identity:displayName:port:discovery:allowedSkew:logger:metrics:words:onEvent:decide:)``, also for what
     ///     follows.
     ///   - logger: takes what helps to find a fault.
     ///   - metrics: takes counts and times.
@@ -43,7 +45,7 @@ extension SyncEngine: Service {
     public convenience init(
         for database: any DatabaseWriter, app: AppID, tables: [SyncedTable],
         displayName: String = ProcessInfo.processInfo.hostName, port: Int? = nil,
-        assetDirectory: AssetDirectory? = nil,
+        discovery: DiscoveryOptions = DiscoveryOptions(), assetDirectory: AssetDirectory? = nil,
         allowedSkew: Duration = .milliseconds(StoreClock.defaultAllowedSkew),
         logger: Logger = Logger(label: "PeerSync", factory: { _ in SwiftLogNoOpLogHandler() }),
         metrics: any MetricsFactory = MetricsSystem.factory, words: AppWords = AppWords(),
@@ -56,7 +58,7 @@ extension SyncEngine: Service {
             database, tables: tables, replica: identity.replicaID, assetDirectory: assetDirectory, now: now)
         self.init(
             app: app, store: store, identity: identity, displayName: displayName,
-            port: port ?? Self.port(of: app),
+            port: port ?? Self.port(of: app), discovery: discovery,
             allowedSkew: allowedSkew, logger: logger,
             metrics: metrics, words: words, onEvent: onEvent, decide: decide)
     }
@@ -82,7 +84,9 @@ extension SyncEngine: Service {
 
     /// Shows a pairing code for ``PairingDesk/lifetime``, as `123-456`: a person types it on the other machine. ``run()``
     /// has to run meanwhile.
-    public func showPairingCode() async -> String { await pairing.show().formatted }
+    ///
+    /// - Throws: errors of SQLite.
+    public func showPairingCode() async throws -> String { try await pairing.show().formatted }
 
     /// Pairs with a machine that shows a code, and syncs with it once. From then on ``run()`` keeps the two in step.
     ///

@@ -31,10 +31,13 @@ public final class SyncEngine: Sendable {
     public let identity: Identity
     /// This machine's name on others when they pair with it. At most 64 bytes of UTF-8 are sent.
     public let displayName: String
-    /// The port on which this machine listens, unless the listener has another one.
+    /// The port on which this machine shall listen, unless the listener has another one; 0 asks for a free one. See
+    /// ``listeningPort``.
     public let port: Int
+    /// How machines of the app on this network find each other.
+    public let discovery: DiscoveryOptions
     /// Shows pairing codes.
-    public let pairing = PairingDesk()
+    public var pairing: PairingDesk { PairingDesk(store) }
 
     /// How far the stamps of a peer may lie in the future, in milliseconds.
     let allowedSkew: Int64
@@ -43,6 +46,8 @@ public final class SyncEngine: Sendable {
     let words: AppWords
     private let channel: EventChannel
     private let currentDeadlines = Mutex(Deadlines())
+    /// The sockets of the listeners that run.
+    let sockets = Registry<ListeningSocket>()
     let decide: @Sendable (ZoneQuestion) async -> ZoneAnswer
     let settings = SettingsWatch()
     let watch = StoreWatch()
@@ -51,8 +56,11 @@ public final class SyncEngine: Sendable {
     let connections = Connections()
     let files: OpenFiles?
     let assets = SharedAssets()
+    let discoveryTrouble = DiscoveryTrouble()
+    /// The peers of which the user has heard that nobody has introduced them.
+    let outsiders = Mutex<Set<Int64>>([])
 
-    /// Creates an engine around a store that is open already. Most apps use ``init(for:app:tables:displayName:port:assetDirectory:allowedSkew:logger:metrics:words:onEvent:decide:now:)``.
+    /// Creates an engine around a store that is open already. Most apps use ``init(for:app:tables:displayName:port:discovery:assetDirectory:allowedSkew:logger:metrics:words:onEvent:decide:now:)``.
     ///
     /// - Parameters:
     ///   - app: the same on all machines of an app, and different for every other app.
@@ -60,6 +68,8 @@ public final class SyncEngine: Sendable {
     ///   - identity: the key pair by which other machines know this one.
     ///   - displayName: this machine's name on others when they pair with it.
     ///   - port: the port on which this machine listens.
+    ///   - discovery: by default a listener announces this machine by DNS-SD, and dials the paired machines that it finds;
+    ///     ``DiscoveryOptions/off`` switches that off.
     ///   - allowedSkew: how far the stamps of a peer may lie in the future. The engine refuses a peer whose stamps lie
     ///     further ahead, and applies nothing of that batch.
     ///   - logger: takes what helps to find a fault. Events tell what a user should see.
@@ -74,7 +84,7 @@ public final class SyncEngine: Sendable {
     ///     one.
     public init(
         app: AppID, store: RecordStore, identity: Identity, displayName: String,
-        port: Int = SyncEngine.defaultPort,
+        port: Int = SyncEngine.defaultPort, discovery: DiscoveryOptions = DiscoveryOptions(),
         allowedSkew: Duration = .milliseconds(StoreClock.defaultAllowedSkew),
         logger: Logger = Logger(label: "PeerSync", factory: { _ in SwiftLogNoOpLogHandler() }),
         metrics: any MetricsFactory = MetricsSystem.factory, words: AppWords = AppWords(),
@@ -87,6 +97,7 @@ public final class SyncEngine: Sendable {
         self.identity = identity
         self.displayName = displayName
         self.port = port
+        self.discovery = discovery
         self.allowedSkew = Int64(allowedSkew / .milliseconds(1))
         self.logger = logger
         self.metrics = SyncMetrics(metrics)
@@ -100,6 +111,11 @@ public final class SyncEngine: Sendable {
     public var events: AsyncStream<SyncEvent> { channel.stream() }
 
     var onEvent: @Sendable (SyncEvent) -> Void { channel.send }
+
+    /// The port on which this machine takes connections now; nil while it takes none. If ``port`` is 0, it is the free one
+    /// that the system chose. The event `listening` tells when it is taken. If several listeners run, it is the port of one of
+    /// them.
+    public var listeningPort: Int? { sockets.elements.lazy.compactMap(\.port).first }
 
     /// How long the sessions of this engine wait. Only tests set it, and sessions that begin later follow it.
     var deadlines: Deadlines {

@@ -14,6 +14,14 @@ public enum SyncEvent: Sendable {
     case pairingFailed(address: String, attemptsLeft: Int)
     /// A machine was paired.
     case paired(name: String)
+    /// A machine is a peer from now on, because another one has introduced it. That one's name is nil if nobody here
+    /// knows it.
+    case introduced(name: String, by: String?)
+    /// A machine is a peer no more, because another one has removed it from the household.
+    case removed(name: String, by: String?)
+    /// A machine is paired with this one, and nobody has introduced it to the others: ``SyncEngine/introduce(_:)``. Told once
+    /// for each machine.
+    case notIntroduced(name: String)
     /// The engine turned away a stranger, or something that is no peer. The first refusals are told one by one.
     case refused(address: String, PeerSyncError)
     /// The engine turned away more strangers since the last such event; the last of them came from this address.
@@ -52,6 +60,11 @@ public enum SyncEvent: Sendable {
     case replaced(name: String, backup: URL)
     /// A session has ended; the error is nil when a goodbye ended it.
     case disconnected(name: String, PeerSyncError?)
+    /// Machines on this network cannot be found, nor find this one: the system's service for that does not run. Told once;
+    /// the engine keeps trying, and everything else goes on.
+    case discoveryTrouble(PeerSyncError)
+    /// Machines on this network can be found again.
+    case discoveryTroubleEnded
     /// The next attempt to connect, or to listen (`cannotListen`), comes after this many seconds. Told once for each reason until both sides are in sync again;
     /// further attempts come after longer pauses.
     case retrying(address: String, seconds: Double, PeerSyncError)

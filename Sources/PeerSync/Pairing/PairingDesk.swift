@@ -1,85 +1,97 @@
 import PeerSyncChannel
 import PeerSyncProtocol
+import PeerSyncStore
 
 /// The pairing code that this machine shows, and its limits.
 ///
-/// A code lives five minutes, pairs one machine, and allows three attempts over all addresses, one at a time. The
-/// store counts the attempts of each address over all codes.
-public actor PairingDesk {
+/// A code lives five minutes, pairs one machine, and allows three attempts over all addresses, one at a time. It is in the
+/// store: one program may show it while another listens. The store counts the attempts of each address over all codes.
+public struct PairingDesk: Sendable {
     /// How long a code lives.
     public static let lifetime: Duration = .seconds(300)
     /// How many times a code may be tried.
     public static let attempts = 3
 
+    /// A code that was shown, until it has paired a machine, or is over.
+    public struct Shown: Sendable {
+        /// The code that a person types on the other machine.
+        public let code: PairingCode
+        fileprivate let id: Int64
+        fileprivate let store: RecordStore
+
+        /// What has become of the code.
+        public var state: PairingCodeState {
+            get async throws { try await store.pairing.state(of: id) }
+        }
+
+        /// Takes the code back, if it is still shown.
+        public func hide() async throws { try await store.pairing.hide(id) }
+    }
+
     /// An attempt that has begun.
-    struct Attempt {
+    struct Attempt: Sendable {
         let code: PairingCode
-        fileprivate let number: Int
+        /// The number of the code.
+        let number: Int64
     }
 
-    private struct Shown {
-        let code: PairingCode
-        /// Distinguishes this code from later ones.
-        let number: Int
-        let expires: ContinuousClock.Instant
-        var attemptsLeft: Int
-        var isBeingTried = false
+    private let store: RecordStore
+
+    init(_ store: RecordStore) {
+        self.store = store
     }
-
-    private var shown: Shown?
-    private var lastNumber = 0
-    private let clock = ContinuousClock()
-
-    /// Makes a desk that shows no code.
-    public init() {}
 
     /// Makes a code and shows it from now on. A code shown before becomes void.
-    public func show(lifetime: Duration = PairingDesk.lifetime) -> PairingCode {
+    ///
+    /// - Throws: errors of SQLite.
+    public func show(lifetime: Duration = PairingDesk.lifetime) async throws -> PairingCode {
+        try await show(for: nil, lifetime: lifetime).code
+    }
+
+    /// Makes a code and shows it from now on. A code shown before becomes void.
+    ///
+    /// - Parameters:
+    ///   - welcome: what the machine gets that pairs; nil for the right to write in the default zone.
+    ///   - lifetime: how long the code lives.
+    /// - Throws: ``/PeerSyncStore/RecordStoreError`` `noSuchZone`; errors of SQLite.
+    public func show(for welcome: Welcome?, lifetime: Duration = PairingDesk.lifetime) async throws -> Shown {
         let code = PairingCode.random()
-        lastNumber += 1
-        shown = Shown(
-            code: code, number: lastNumber, expires: clock.now + lifetime, attemptsLeft: Self.attempts)
-        return code
+        let id = try await store.pairing.show(
+            code.formatted.filter { $0 != "-" }, for: Int64(lifetime / .milliseconds(1)),
+            attempts: Self.attempts, welcome: welcome)
+        return Shown(code: code, id: id, store: store)
+    }
+
+    /// Whether a code can be tried at this moment.
+    var isShowing: Bool {
+        get async throws { try await store.pairing.isShowing() }
     }
 
     /// Begins an attempt, which counts from this moment on, whatever its result.
     ///
-    /// - Parameter admit: called before the attempt counts. An error that it throws refuses the attempt. Other
-    ///   attempts that begin meanwhile fail with `pairingBusy`.
-    func beginAttempt(admitting admit: () async throws -> Void = {}) async throws -> Attempt {
-        guard let current = shown, current.expires > clock.now, current.attemptsLeft > 0 else {
-            shown = nil
-            throw Self.unavailable
-        }
-        guard !current.isBeingTried else {
+    /// - Parameter address: the origin of the attempt; nil if attempts are not counted by origin.
+    /// - Throws: ``ProtocolError`` `pairingUnavailable`, `pairingBusy`; ``/PeerSyncStore/RecordStoreError`` `tooManyAttempts`,
+    ///   and then the attempt does not count.
+    func beginAttempt(from address: String? = nil) async throws -> Attempt {
+        do {
+            let attempt = try await store.pairing.begin(from: address)
+            return Attempt(code: try PairingCode(attempt.code), number: attempt.id)
+        } catch StorePairing.Refusal.busy {
             throw ProtocolError(
                 .pairingBusy, "another machine is trying the pairing code at this moment; try again")
+        } catch StorePairing.Refusal.unavailable {
+            throw Self.unavailable
         }
-        shown?.isBeingTried = true
-        do {
-            try await admit()
-        } catch {
-            if shown?.number == current.number { shown?.isBeingTried = false }
-            throw error
-        }
-        // Somebody may have shown another code meanwhile.
-        guard shown?.number == current.number else { throw Self.unavailable }
-        shown?.attemptsLeft -= 1
-        return Attempt(code: current.code, number: current.number)
     }
 
-    private static let unavailable = ProtocolError(
-        .pairingUnavailable,
-        "no pairing code is valid there (it expired, was used up, or none was shown)")
+    static let unavailable = ProtocolError(
+        .pairingUnavailable, "no pairing code is valid there (it expired, was used up, or none was shown)")
 
     /// Ends an attempt. A code shown since then stays as it is.
     ///
     /// - Returns: how many attempts are left.
     @discardableResult
-    func endAttempt(_ attempt: Attempt, succeeded: Bool) -> Int {
-        guard var current = shown, current.number == attempt.number else { return 0 }
-        current.isBeingTried = false
-        shown = succeeded ? nil : current
-        return shown?.attemptsLeft ?? 0
+    func endAttempt(_ attempt: Attempt, succeeded: Bool) async throws -> Int {
+        try await store.pairing.end(attempt.number, succeeded: succeeded)
     }
 }

@@ -2,7 +2,6 @@ import Foundation
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import Synchronization
 
 /// A namespace for connecting to other machines.
 enum Dialing {
@@ -13,6 +12,17 @@ enum Dialing {
     ///
     /// - Throws: ``PeerSyncError``: `unreachable`; `interrupted` when this side gave up.
     static func connect(to address: PeerAddress, within time: Duration) async throws -> ByteChannel {
+        do {
+            return try await connection(to: address, within: time)
+        } catch is CancellationError {
+            throw PeerSyncError(.interrupted, "stopped before a connection to \(address) was made")
+        } catch {
+            throw PeerSyncError(.unreachable, "cannot reach \(address): \(ConnectionFailure.reason(error))")
+        }
+    }
+
+    /// - Throws: the system's or the library's own error, `CancellationError` when this side gave up.
+    static func connection(to address: PeerAddress, within time: Duration) async throws -> ByteChannel {
         let outcome = FirstOutcome<ByteChannel>()
         let attempt: @Sendable () async -> Void = {
             do {
@@ -24,15 +34,9 @@ enum Dialing {
                 outcome.settle(.failure(error))
             }
         }
-        do {
-            return try await cancelWhenGracefulShutdown {
-                Task { await attempt() }
-                return try await outcome.value
-            }
-        } catch is CancellationError {
-            throw PeerSyncError(.interrupted, "stopped before a connection to \(address) was made")
-        } catch {
-            throw PeerSyncError(.unreachable, "cannot reach \(address): \(ConnectionFailure.reason(error))")
+        return try await cancelWhenGracefulShutdown {
+            Task { await attempt() }
+            return try await outcome.value
         }
     }
 
@@ -45,60 +49,16 @@ enum Dialing {
     }
 }
 
-/// The outcome that one of several tasks delivers first. The others learn that they are too late.
-private final class FirstOutcome<Value: Sendable>: Sendable {
-    private enum State {
-        case open
-        case awaited(CheckedContinuation<Value, any Error>)
-        case settled(Result<Value, any Error>)
-    }
-
-    private let state = Mutex(State.open)
-
-    /// - Returns: false when another task has settled it before.
-    @discardableResult
-    func settle(_ result: Result<Value, any Error>) -> Bool {
-        let (isFirst, continuation) = state.withLock { state in
-            switch state {
-            case .settled: return (false, nil as CheckedContinuation<Value, any Error>?)
-            case .open:
-                state = .settled(result)
-                return (true, nil)
-            case .awaited(let continuation):
-                state = .settled(result)
-                return (true, continuation)
-            }
-        }
-        continuation?.resume(with: result)
-        return isFirst
-    }
-
-    /// Waits for the outcome, which is a `CancellationError` when the waiting task is cancelled first. Only one task
-    /// may wait.
-    var value: Value {
-        get async throws {
-            try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    let result = state.withLock { state in
-                        if case .settled(let result) = state { return result as Result<Value, any Error>? }
-                        state = .awaited(continuation)
-                        return nil
-                    }
-                    if let result { continuation.resume(with: result) }
-                }
-            } onCancel: {
-                settle(.failure(CancellationError()))
-            }
-        }
-    }
-}
-
 /// A short reason why a connection was not made.
 enum ConnectionFailure {
+    /// The error of the first address of a name, if it had any.
+    static func cause(_ error: any Error) -> any Error {
+        (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
+    }
+
     static func reason(_ error: any Error) -> String {
-        switch error {
+        switch cause(error) {
         case let error as NIOConnectionError:
-            if let failure = error.connectionErrors.first { return reason(failure.error) }
             if error.dnsAError != nil || error.dnsAAAAError != nil {
                 return "no machine of that name is known"
             }

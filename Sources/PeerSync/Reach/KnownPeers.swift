@@ -2,23 +2,50 @@ import Logging
 import PeerSyncStore
 import Synchronization
 
-/// Dials the paired machines at the addresses where this one has reached them before, also those that are paired while
-/// it runs. It says nothing when they are not there.
+/// Dials the paired machines where discovery finds them, where this one has reached them before, and where others say that
+/// they are; also those that are paired or introduced while it runs. It says nothing when they are not there.
 final class KnownPeers: Sendable {
     /// The pause after a failed attempt to read the addresses.
     private static let retryPause: Duration = .seconds(1)
 
+    /// Somewhere to dial.
+    private struct Target: Hashable {
+        let address: PeerAddress
+        /// The machine that is announced there, and has to answer. At an address from before any paired machine may: the
+        /// network may have given them each other's addresses.
+        let announced: Int64?
+    }
+
+    /// A target that should be dialled.
+    private struct Wish {
+        var peer: Peer?
+        /// The names of the announcements. A new one means that the machine has just come.
+        var names: Set<String> = []
+        /// Whether others have introduced the machine, which may not have heard of this one yet.
+        var isIntroduced = false
+    }
+
+    private struct Dial {
+        let connector: SyncConnector
+        var names: Set<String>
+        /// Whether anything has changed since this began.
+        var hasChanged = false
+    }
+
     private let engine: SyncEngine
     private let sessions: SessionSet
     private let exceptions: Set<PeerAddress>
-    /// The addresses that this dials, and for each whether anything has changed since it began.
-    private let dialled = Mutex<[PeerAddress: Bool]>([:])
+    private let finder: Finder
+    private let dials = Mutex<[Target: Dial]>([:])
+    /// The announcements of machines that are connected.
+    private let connectedNames = Mutex<[Int64: Set<String>]>([:])
 
     /// - Parameter exceptions: the addresses that somebody else dials.
     init(_ engine: SyncEngine, sessions: SessionSet, except exceptions: [PeerAddress]) {
         self.engine = engine
         self.sessions = sessions
         self.exceptions = Set(exceptions)
+        finder = Finder(engine)
     }
 
     /// Dials until cancelled.
@@ -26,16 +53,20 @@ final class KnownPeers: Sendable {
         let change = Signal()
         let settings = engine.settings.observers.add { change.raise() }
         let connections = engine.connections.observers.add { change.raise() }
-        defer { withExtendedLifetime((settings, connections)) {} }
+        let found = finder.observers.add { change.raise() }
+        defer { withExtendedLifetime((settings, connections, found)) {} }
         change.raise()
         try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await self.finder.run() }
             for await _ in change {
                 do {
-                    for address in try await wanted() where begin(address) {
+                    for (target, connector, persistence) in begin(try await wanted()) {
                         group.addTask {
-                            try await self.stayConnected(to: address)
-                            // The machine may have been paired again, or may have left, meanwhile.
-                            if self.end(address) { change.raise() }
+                            try await self.stayConnected(connector, target, persistence)
+                            // The machine may have been paired again, or may have left, meanwhile. Machines that refuse this one
+                            // would otherwise start each other's next attempts without a pause.
+                            guard self.end(target) else { return }
+                            if (try? await Task.sleep(for: Self.retryPause)) != nil { change.raise() }
                         }
                     }
                 } catch {
@@ -47,31 +78,90 @@ final class KnownPeers: Sendable {
         }
     }
 
-    /// The addresses of the paired machines that are not connected, whoever has made the connection.
-    private func wanted() async throws -> Set<PeerAddress> {
-        let peers = Dictionary(grouping: try await engine.store.peers.all(), by: \.address)
-        let addresses = peers.filter { $1.allSatisfy { !engine.connections.hasAny(with: $0.id) } }.keys
-        return Set(addresses.compactMap { $0.flatMap { PeerAddress($0) } }).subtracting(exceptions)
+    /// Where the paired machines may be that are not connected, whoever has made the connection.
+    private func wanted() async throws -> [Target: Wish] {
+        let peers = try await engine.store.peers.all()
+        var wishes: [Target: Wish] = [:]
+        for peer in peers {
+            let announcements = finder.announcements(of: peer.publicKey)
+            guard !engine.connections.hasAny(with: peer.id) else {
+                probe(peer, Set(announcements.map(\.name)))
+                continue
+            }
+            var left = Finder.addressLimit
+            for service in announcements {
+                for address in service.addresses.prefix(left) {
+                    wishes[
+                        Target(address: address, announced: peer.id),
+                        default: Wish(peer: peer, isIntroduced: peer.introducedBy != nil)
+                    ]
+                    .names.insert(service.name)
+                    left -= 1
+                }
+            }
+        }
+        let announced = Set(wishes.keys.map(\.address))
+        for (address, peers) in dialled(peers) where !announced.contains(address) {
+            let isIntroduced = peers.contains { $0.introducedBy != nil }
+            wishes[Target(address: address, announced: nil)] = Wish(isIntroduced: isIntroduced)
+        }
+        return wishes.filter { !exceptions.contains($0.key.address) }
     }
 
-    /// - Returns: false when this dials the address already.
-    private func begin(_ address: PeerAddress) -> Bool {
-        dialled.withLock { dialled in
-            let isNew = dialled[address] == nil
-            dialled[address] = !isNew
-            return isNew
+    /// The addresses of the machines that are not connected, where this one has reached them or others say that they are.
+    private func dialled(_ peers: [Peer]) -> [PeerAddress: [Peer]] {
+        var byAddress: [PeerAddress: [Peer]] = [:]
+        for peer in peers {
+            for address in peer.dialled.compactMap({ PeerAddress($0) }) {
+                byAddress[address, default: []].append(peer)
+            }
+        }
+        return byAddress.filter { $1.allSatisfy { !engine.connections.hasAny(with: $0.id) } }
+    }
+
+    /// Looks whether a connection still works when its machine announces itself anew, perhaps at another address.
+    private func probe(_ peer: Peer, _ names: Set<String>) {
+        let before = connectedNames.withLock { connected in
+            defer { connected[peer.id] = names }
+            return connected[peer.id]
+        }
+        if let before, !names.isSubset(of: before) { engine.connections.probeAll(of: peer.id) }
+    }
+
+    /// Notes what is wanted from now on.
+    ///
+    /// - Returns: what nobody dials yet.
+    private func begin(
+        _ wishes: [Target: Wish]
+    ) -> [(Target, SyncConnector, Reconnection.Persistence)] {
+        dials.withLock { dials in
+            for (target, dial) in dials {
+                let names = wishes[target]?.names
+                dials[target]?.hasChanged = true
+                dials[target]?.names = names ?? []
+                // It ends, or the machine has just come.
+                if names.map({ !$0.isSubset(of: dial.names) }) ?? true { dial.connector.hurry() }
+            }
+            return wishes.compactMap { target, wish in
+                guard dials[target] == nil else { return nil }
+                let connector = SyncConnector(
+                    engine, to: target.address, expecting: wish.peer, sessions: sessions)
+                dials[target] = Dial(connector: connector, names: wish.names)
+                return (target, connector, wish.isIntroduced ? .patiently : .quietly)
+            }
         }
     }
 
     /// - Returns: whether anything has changed since the beginning.
-    private func end(_ address: PeerAddress) -> Bool {
-        dialled.withLock { $0.removeValue(forKey: address) == true }
+    private func end(_ target: Target) -> Bool {
+        dials.withLock { $0.removeValue(forKey: target)?.hasChanged == true }
     }
 
     /// Dials until the machine's pairing has ended, or it has another address or connection.
-    private func stayConnected(to address: PeerAddress) async throws {
-        let connector = SyncConnector(engine, to: address, sessions: sessions)
+    private func stayConnected(
+        _ connector: SyncConnector, _ target: Target, _ persistence: Reconnection.Persistence
+    ) async throws {
         // If the store cannot be read, the attempt itself finds that out.
-        try await connector.stayConnected(.quietly) { (try? await wanted().contains(address)) ?? true }
+        try await connector.stayConnected(persistence) { (try? await wanted()[target] != nil) ?? true }
     }
 }

@@ -12,6 +12,14 @@ final class ListeningSocket: Sendable {
 
     private let state = Mutex(State.missing)
 
+    /// The port on which it takes connections now.
+    var port: Int? {
+        state.withLock { state in
+            guard case .open(let channel) = state, channel.isActive else { return nil }
+            return channel.localAddress?.port
+        }
+    }
+
     /// - Returns: false when the listener has to end; the caller closes the channel then.
     func open(_ channel: any Channel) -> Bool { enter(.open(channel)) }
 

@@ -15,6 +15,9 @@ struct Reconnection: Sendable {
         /// Says nothing of failures, and gives up only when the pairing has ended; for an address that is only
         /// remembered.
         case quietly
+        /// As ``quietly``, for a machine that others have introduced. It may not have heard of this one yet, so it is tried
+        /// again like one that is not there.
+        case patiently
     }
 
     enum Decision: Sendable, Equatable {
@@ -48,7 +51,8 @@ struct Reconnection: Sendable {
             if error?.isStanding != true || length >= Self.longestPause { pause = Self.firstPause }
         }
         // Somebody has to act first.
-        if error?.isTransient == false { pause = Self.longestPause }
+        let mayHear = persistence == .patiently && error?.code == .notPaired
+        if error?.isTransient == false, !mayHear { pause = Self.longestPause }
         let current = pause
         pause = min(pause * 2, Self.longestPause)
         return .tryAgain(after: current, telling: reason(error))
@@ -58,13 +62,16 @@ struct Reconnection: Sendable {
         switch persistence {
         case .always: false
         // A machine that is no longer paired is not dialled any more.
-        case .quietly: error.code == .notPaired
+        case .quietly: [.notPaired, .removed].contains(error.code)
+        case .patiently: error.code == .removed
         case .untilItIsHopeless: !error.isTransient || (!hasConnected && error.comesFromNoPeer)
         }
     }
 
     private mutating func reason(_ error: PeerSyncError?) -> PeerSyncError? {
-        guard persistence != .quietly, error?.code != .duplicateConnection else { return nil }
+        // Somebody announces itself as a paired machine: people hear of that even where a failure is nothing special.
+        let isSilent = [.quietly, .patiently].contains(persistence) && error?.code != .otherMachine
+        guard !isSilent, error?.code != .duplicateConnection else { return nil }
         let reason = error ?? PeerSyncError(.interrupted, "the other side ended the connection")
         // The message about clocks contains the time, so it is different each time.
         let isNews = told.insert(reason.code == .clockSkew ? "clock" : reason.message).inserted
@@ -74,7 +81,9 @@ struct Reconnection: Sendable {
 
 extension PeerSyncError {
     /// Whether the error only says that no peer is at the address. On the first attempt the address is mostly wrong.
-    fileprivate var comesFromNoPeer: Bool { [.unreachable, .noPeer, .otherApp].contains(code) }
+    fileprivate var comesFromNoPeer: Bool {
+        [.unreachable, .noPeer, .otherApp, .otherMachine].contains(code)
+    }
 
     /// Whether the error mostly lasts, so that repeated connections which end with it come at growing intervals.
     fileprivate var isStanding: Bool {

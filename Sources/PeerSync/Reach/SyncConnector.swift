@@ -1,17 +1,28 @@
 import Logging
 import PeerSyncChannel
 import PeerSyncProtocol
+import PeerSyncStore
 import ServiceLifecycle
 import Synchronization
 
 /// The end of a connection that a connector makes.
 private enum Destination: Sendable, CustomStringConvertible {
-    case address(PeerAddress)
+    case address(PeerAddress, ExpectedMachine)
+    /// A paired machine, wherever it is found, at its last address, or at one that somebody typed.
+    case peer(Peer, typed: PeerAddress?, Finder)
+    /// A paired machine where somebody announces it.
+    case announced(Peer, PeerAddress)
     case engine(SyncEngine)
+
+    /// What looks for the machine, if anything does.
+    var finder: Finder? {
+        if case .peer(_, _, let finder) = self { finder } else { nil }
+    }
 
     var description: String {
         switch self {
-        case .address(let address): address.description
+        case .address(let address, _), .announced(_, let address): address.description
+        case .peer(let peer, _, _): peer.name
         case .engine: InProcessAnswer.address
         }
     }
@@ -25,6 +36,8 @@ public struct SyncConnector: Service {
     private let wish: SessionWish
     /// The set that the sessions of this connector join.
     private let sessions: SessionSet
+    /// The pauses before the next attempt.
+    private let pause = Pause()
     /// Whether ``run()`` tries again whatever happens, also when the machine is not there at first. An app that syncs in
     /// the background wants that. Who types an address wants to hear that it is wrong.
     public var neverGivesUp = false
@@ -45,8 +58,28 @@ public struct SyncConnector: Service {
     ) {
         wish = SessionWish(startsOver: startsOver, union: union)
         self.engine = engine
-        destination = .address(address)
+        destination = .address(address, .anyone)
         self.code = code
+        sessions = SessionSet()
+    }
+
+    /// Creates a connector to a paired machine, wherever it is: it dials where discovery finds the machine, where this one has
+    /// reached it before, and at an address that somebody typed. Whoever else answers there, it hangs up.
+    ///
+    /// - Parameters:
+    ///   - engine: the engine of this machine.
+    ///   - peer: the paired machine.
+    ///   - typed: an address to try as well.
+    ///   - startsOver: see ``init(_:to:code:startsOver:union:)-(_,PeerAddress,_,_,_)``.
+    ///   - union: see there.
+    public init(
+        _ engine: SyncEngine, to peer: Peer, orAt typed: PeerAddress? = nil, startsOver: Bool = false,
+        union: ZoneUnion? = nil
+    ) {
+        wish = SessionWish(startsOver: startsOver, union: union)
+        self.engine = engine
+        destination = .peer(peer, typed: typed, Finder(engine))
+        code = nil
         sessions = SessionSet()
     }
 
@@ -54,7 +87,7 @@ public struct SyncConnector: Service {
     /// but the network is as between two machines.
     ///
     /// ```swift
-    /// let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+    /// let connector = SyncConnector(study, to: kitchen, code: try await kitchen.pairing.show())
     /// try await connector.syncOnce()
     /// ```
     ///
@@ -70,10 +103,24 @@ public struct SyncConnector: Service {
         sessions = SessionSet()
     }
 
-    /// Creates a connector of a listener, which waits for all sessions before it ends.
-    init(_ engine: SyncEngine, to address: PeerAddress, sessions: SessionSet) {
+    /// Creates a connector that pairs with the machine that is expected at an address.
+    init(
+        _ engine: SyncEngine, to address: PeerAddress, expecting expected: ExpectedMachine, code: PairingCode,
+        union: ZoneUnion?
+    ) {
+        wish = SessionWish(union: union)
         self.engine = engine
-        destination = .address(address)
+        destination = .address(address, expected)
+        self.code = code
+        sessions = SessionSet()
+    }
+
+    /// Creates a connector of a listener, which waits for all sessions before it ends.
+    ///
+    /// - Parameter peer: the machine that has to answer; nil for any that is paired.
+    init(_ engine: SyncEngine, to address: PeerAddress, expecting peer: Peer? = nil, sessions: SessionSet) {
+        self.engine = engine
+        destination = peer.map { .announced($0, address) } ?? .address(address, .anyone)
         code = nil
         wish = SessionWish()
         self.sessions = sessions
@@ -151,8 +198,17 @@ public struct SyncConnector: Service {
         } else {
             engine.logger.debug("trying \(destination) again in \(pause)")
         }
-        // The pause ends early only when the connector has to end.
-        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: pause) }
+        try? await cancelWhenGracefulShutdown { try await sleep(pause) }
+    }
+
+    /// Lets the next attempt come sooner, because something has changed about the machine.
+    func hurry() { pause.hurry() }
+
+    /// Sleeps until the end of the time, or until somebody hurries; but never shorter than the shortest pause.
+    private func sleep(_ time: Duration) async throws {
+        let shortest = min(time, Reconnection.firstPause)
+        try await Task.sleep(for: shortest)
+        await pause.sleep(time - shortest)
     }
 
     /// Connects, and pairs with the code if there is one and it is needed, also after only the other side has ended an
@@ -163,7 +219,7 @@ public struct SyncConnector: Service {
         do {
             call.pairing = .ifUnknown(code)
             return try await attempt(call, wish)
-        } catch let error as PeerSyncError where error.code == .notPaired {
+        } catch let error as PeerSyncError where [.notPaired, .removed].contains(error.code) {
             call.pairing = .again(code)
             return try await attempt(call, wish)
         }
@@ -171,25 +227,55 @@ public struct SyncConnector: Service {
 
     private func attempt(_ call: SessionCall, _ wish: SessionWish?) async throws -> SyncReport? {
         switch destination {
-        case .address(let address):
-            let connection = try await Dialing.connect(to: address, within: engine.deadlines.connecting)
-            return try await run(connection, call, wish)
+        case .address(let address, let expected):
+            var call = call
+            call.expected = expected
+            return try await dial(address, call, wish)
+        case .announced(let peer, let address): return try await dial(peer, at: address, call, wish)
+        case .peer(let peer, let typed, let finder):
+            return try await Reaching(engine, peer, typed, finder).first { address in
+                try await dial(peer, at: address, call, wish)
+            }
         case .engine(let other):
             let answer = InProcessAnswer(other)
             let (near, far) = try await answer.connect()
             async let end: Void = answer.serve(far)
-            let report = try await run(near, call, wish)
+            let report = try await run(near, destination.description, call, wish)
             await end
             return report
         }
     }
 
-    private func run(_ connection: ByteChannel, _ call: SessionCall, _ wish: SessionWish?) async throws
+    private func dial(_ address: PeerAddress, _ call: SessionCall, _ wish: SessionWish?) async throws
         -> SyncReport?
     {
+        let connection = try await Dialing.connect(to: address, within: engine.deadlines.connecting)
+        return try await run(connection, address.description, call, wish)
+    }
+
+    /// Hangs up if another machine answers.
+    private func dial(
+        _ peer: Peer, at address: PeerAddress, _ call: SessionCall, _ wish: SessionWish?
+    ) async throws -> SyncReport? {
+        guard let key = try? PublicKey(peer.publicKey) else {
+            throw PeerSyncError(.damagedRecord, "the key of \(peer.name) in this store is damaged")
+        }
+        var call = call
+        call.expected = .holder(of: key)
+        do {
+            return try await dial(address, call, wish)
+        } catch let error as PeerSyncError where error.code == .otherMachine {
+            throw PeerSyncError(
+                .otherMachine, "\(peer.name) is said to be at \(address), but another machine answers there")
+        }
+    }
+
+    private func run(
+        _ connection: ByteChannel, _ address: String, _ call: SessionCall, _ wish: SessionWish?
+    ) async throws -> SyncReport? {
         let session = PeerSession(
             engine, connection, purpose: .call(wish?.adding(to: call) ?? call), wish: wish,
-            address: destination.description)
+            address: address)
         return try await withGracefulShutdownHandler {
             try await sessions.run(session) {
                 try await withTaskCancellationHandler {
@@ -207,6 +293,9 @@ public struct SyncConnector: Service {
         -> Value
     {
         try await engine.checkSwitch()
-        return try await engine.whileWatching(sessions, stop: sessions.stopAll, body)
+        return try await engine.whileWatching(sessions, stop: sessions.stopAll) {
+            guard let finder = destination.finder else { return try await body() }
+            return try await engine.withFinder(finder, body)
+        }
     }
 }

@@ -23,7 +23,8 @@ public struct SyncListener: Service {
     /// - Parameters:
     ///   - engine: the engine of this machine.
     ///   - host: the address to listen on; `0.0.0.0` and `::` mean all addresses.
-    ///   - port: by default the engine's; 0 picks a free port, which the event `listening` names.
+    ///   - port: by default the engine's; 0 picks a free port, which ``SyncEngine/listeningPort`` and the
+    ///     event `listening` name.
     ///   - dials: machines to connect to meanwhile, and to stay connected with.
     ///   - dialsKnownPeers: whether to connect to paired machines, too, at the addresses where this one has reached
     ///     them before; also to those that are paired later. The listener says nothing when they are not there.
@@ -52,6 +53,8 @@ public struct SyncListener: Service {
         // Also closes connections that came during the end, and that no session serves.
         defer { strangers.close() }
         let socket = ListeningSocket()
+        let membership = engine.sockets.add(socket)
+        defer { membership.end() }
         let server = neverGivesUp ? nil : try await bind(strangers, socket)
         let sessions = SessionSet()
         let stop: @Sendable () -> Void = {
@@ -84,12 +87,16 @@ public struct SyncListener: Service {
                 let known = KnownPeers(engine, sessions: sessions, except: dials)
                 group.addTask { try await known.run() }
             }
+            let (bound, isBound) = AsyncStream.makeStream(
+                of: SocketAddress.self, bufferingPolicy: .bufferingNewest(1))
+            group.addTask { await Presence(engine).run(bound) }
             var server = server
             var attempts = Reconnection(.always)
             repeat {
                 do {
                     if server == nil { server = try await bind(strangers, socket) }
                     attempts = Reconnection(.always)
+                    if let address = server?.channel.localAddress { isBound.yield(address) }
                     try await server?.executeThenClose { connections in
                         for try await stranger in connections {
                             group.addTask { await serve(stranger, sessions, refusals) }

@@ -60,6 +60,14 @@ final class Connections: Sendable {
         for onLeave in observers.elements { onLeave() }
     }
 
+    /// Finds out soon whether the connections still work: those of one peer, or all.
+    func probeAll(of peer: Int64? = nil) {
+        let sessions = entries.withLock { entries in
+            entries.filter { peer == nil || $0.peer == peer }.map(\.session)
+        }
+        for session in sessions { session.probe() }
+    }
+
     /// Whether a peer has any connection.
     func hasAny(with peer: Int64) -> Bool {
         entries.withLock { entries in entries.contains { $0.peer == peer } }

@@ -12,6 +12,8 @@ struct Deadlines: Sendable {
     var silence: Duration = .seconds(45)
     /// The interval between pings, so that a live peer is never silent for longer.
     var ping: Duration = .seconds(15)
+    /// The answer to a ping that asks whether the connection still works, after a network has changed.
+    var probe: Duration = .seconds(6)
     /// This side's own work on one message. While the own disk is slow, the peer is not the silent one.
     var handling: Duration = .seconds(3600)
     /// The time that the peer may take to read a frame, before it counts as gone. While it works on a message, it may

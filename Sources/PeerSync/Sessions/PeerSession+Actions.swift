@@ -20,11 +20,14 @@ extension PeerSession {
         case .send(let message): try outbox.send(message)
         case .leave: outbox.finish()
         case .findPeer(let key):
-            let peer = try await engine.store.peers.find(key: key.bytes)
+            let (peer, refusal) = try await engine.store.peers.identify(key: key.bytes)
             parts.withLock { $0.peer = peer }
-            await handle { $0.peerFound(peer?.name) }
+            let told = refusal.flatMap { ProtocolError(toldToPeer: $0) }
+            await handle { machine in
+                told.map { machine.peerFound(nil, orElse: $0) } ?? machine.peerFound(peer?.name)
+            }
         case .beginPairingAttempt: try await beginPairingAttempt()
-        case .endPairingAttempt(let succeeded): await endPairingAttempt(succeeded: succeeded)
+        case .endPairingAttempt(let succeeded): try await endPairingAttempt(succeeded: succeeded)
         case .keepPeer(let key, let displayName): try await keepPeer(key, displayName)
         case .authenticated(let didPair): await noteAuthenticated(didPair: didPair)
         case .readOffers: try await readOffers()
@@ -49,6 +52,9 @@ extension PeerSession {
             try await zone(number).noteRefused(names, reason: reason)
         case .noteInSync(let number, let digest): try await zone(number).noteInSync(digest)
         case .file(let message): try await files?.received(message)
+        case .readHousehold: try await readHousehold()
+        case .tellHousehold(let digest): try await tellHousehold(unless: digest)
+        case .takeHousehold(let told): try await takeHousehold(told)
         }
     }
 

@@ -7,7 +7,12 @@ import PeerSyncStore
 /// The end of a session, and its meaning for people.
 extension PeerSession {
     func conclude() async throws -> SyncReport? {
-        await endPairingAttempt(succeeded: false)
+        do {
+            try await endPairingAttempt(succeeded: false)
+        } catch {
+            // The attempt counts in any case. Nobody can try the code again before this program ends.
+            engine.logger.warning("the end of an attempt to pair cannot be noted: \(error)")
+        }
         let (parts, machine) = (take(), update { $0 })
         let main = parts.work?.zones.firstIndex(where: \.zone.isDefault) ?? 0
         let digest = parts.work == nil ? nil : machine.agreedDigest(zone: main)
@@ -113,6 +118,9 @@ extension PeerSession {
                 .otherApp,
                 "\(address) does not speak this protocol, or another app listens there\(advice)")
         case is SecureChannelError: return noPeer
+        case is ExpectedMachine.Mismatch:
+            return PeerSyncError(
+                .otherMachine, "another machine answers at \(address) than the one that was wanted")
         case is HandshakeCut:
             return watchdog.hasFired
                 ? timeout

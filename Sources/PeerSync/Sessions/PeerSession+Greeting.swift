@@ -11,20 +11,18 @@ extension PeerSession {
         // One address must not use up code after code, nor block others with attempts that are refused again and
         // again.
         try await engine.store.peers.checkPairingAttempt(from: network)
-        let attempt = try await engine.pairing.beginAttempt {
-            try await engine.store.peers.beginPairingAttempt(from: network)
-        }
+        let attempt = try await engine.pairing.beginAttempt(from: network)
         parts.withLock { $0.attempt = attempt }
         await handle { $0.pairingAttemptBegan(attempt.code) }
     }
 
-    func endPairingAttempt(succeeded: Bool) async {
+    func endPairingAttempt(succeeded: Bool) async throws {
         let attempt = parts.withLock { parts in
             defer { parts.attempt = nil }
             return parts.attempt
         }
         guard let attempt else { return }
-        let left = await engine.pairing.endAttempt(attempt, succeeded: succeeded)
+        let left = try await engine.pairing.endAttempt(attempt, succeeded: succeeded)
         guard !succeeded else { return }
         engine.onEvent(.pairingFailed(address: address, attemptsLeft: left))
         await handle { $0.pairingAttemptFailed(attemptsLeft: left) }
@@ -33,12 +31,16 @@ extension PeerSession {
     func keepPeer(_ key: PublicKey, _ displayName: String) async throws {
         let peer =
             if purpose.call == nil {
-                try await engine.store.peers.add(
-                    key: key.bytes, name: displayName, from: NetworkAddress(address).description)
+                try await engine.keepCaller(
+                    key: key.bytes, name: displayName, from: NetworkAddress(address).description,
+                    code: parts.withLock { $0.attempt?.number })
             } else {
                 try await engine.store.peers.add(key: key.bytes, name: displayName)
             }
-        parts.withLock { $0.peer = peer }
+        parts.withLock { parts in
+            parts.peer = peer
+            parts.introducesPeer = purpose.call != nil
+        }
         await handle { $0.peerKept(peer.name) }
     }
 
@@ -106,6 +108,10 @@ extension PeerSession {
         guard zones.count == entries.count else {
             throw ProtocolError(.zonesChanged, "what the two machines share has changed")
         }
+        // The machine that showed the code may have given this one a single zone. Then they are no household.
+        if parts.withLock({ $0.introducesPeer }), zones.contains(where: \.isDefault) {
+            try await engine.store.household.introduce(peer, by: engine.identity.publicKey.bytes)
+        }
         let room = AsyncSemaphore(Self.decodedBatches)
         let work = Work(
             zones: zones.enumerated().map { number, zone in
@@ -133,13 +139,14 @@ extension PeerSession {
         engine.onEvent(.replaced(name: peer.name, backup: backup.url))
     }
 
-    /// - Throws: ``PeerSyncError`` `switchedOff`, ``ProtocolError`` `notPaired`.
+    /// - Throws: ``PeerSyncError`` `switchedOff`; `RecordStoreError` `noSuchPeer`, `removed`.
     func currentGrants() async throws -> SessionGrants {
         let (store, peer) = (engine.store, try peer)
         let settings = try await store.settings.current()
         guard settings.isSyncOn else { throw PeerSyncError.switchedOff }
-        guard try await store.peers.find(key: peer.publicKey)?.id == peer.id else {
-            throw ProtocolError(.notPaired, "the pairing of the two machines was ended")
+        let (current, refusal) = try await store.peers.identify(key: peer.publicKey)
+        guard current?.id == peer.id else {
+            throw refusal ?? RecordStoreError(.noSuchPeer, "the two machines are not paired")
         }
         let zones = try await store.zones.granted(to: peer)
         return SessionGrants(

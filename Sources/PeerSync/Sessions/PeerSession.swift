@@ -35,6 +35,10 @@ final class PeerSession: Sendable {
     struct Parts {
         var attempt: PairingDesk.Attempt?
         var peer: Peer?
+        /// Whether this side has typed the peer's code, and introduces it if the two share everything.
+        var introducesPeer = false
+        /// The digest of the household's set that this side has told last.
+        var toldHousehold: [UInt8]?
         var entry: Connections.Entry?
         /// Lets the session hear of the user's decisions.
         var settings: Registry<@Sendable () async -> Void>.Membership?
@@ -126,6 +130,14 @@ final class PeerSession: Sendable {
         if !take({ $0.stop() }).isEmpty { outbox.finish() }
     }
 
+    /// Finds out soon whether the connection still works: a machine may have got another address.
+    func probe() {
+        guard update({ $0.isExchanging }) else { return }
+        watchdog.hasten(to: deadlines.probe, from: deadlines.silence)
+        // A full outbox means that the peer does not read; the session ends for that elsewhere.
+        try? outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
+    }
+
     private func watch(_ timeout: Session.Timeout, isNew: Bool = false) {
         let time =
             switch timeout {
@@ -166,7 +178,8 @@ final class PeerSession: Sendable {
         var bytes = InboundBytes(inbound)
         do {
             let (ciphers, frames) = try await Handshake.run(
-                purpose.role, app: engine.app, identity: engine.identity, reader: &bytes, outbound: outbound)
+                purpose.role, app: engine.app, identity: engine.identity,
+                expecting: purpose.call?.expected ?? .anyone, reader: &bytes, outbound: outbound)
             // The handshake's own frames: three of fixed sizes, apart from the version that the payload names.
             statistics.update { $0.bytesSent += purpose.role == .initiator ? 108 : 98 }
             let reader = MessageReader(bytes, MessageDecoder(frames, ciphers.receive))

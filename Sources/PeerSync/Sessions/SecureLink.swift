@@ -69,10 +69,12 @@ package struct InboundBytes {
 package enum Handshake {
     /// - Returns: the ciphers, and the bytes that have already come after the handshake.
     package static func run(
-        _ role: NoiseHandshake.Role, app: AppID, identity: Identity, reader: inout InboundBytes,
-        outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+        _ role: NoiseHandshake.Role, app: AppID, identity: Identity,
+        expecting expected: ExpectedMachine = .anyone,
+        reader: inout InboundBytes, outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) async throws -> (ciphers: TransportCiphers, frames: FrameDecoder) {
-        var handshake = LinkHandshake(role: role, app: app, staticKey: identity.keyPair)
+        var handshake = LinkHandshake(
+            role: role, app: app, staticKey: identity.keyPair, expecting: expected)
         if let opening = try handshake.start() { try await outbound.write(opening) }
         while true {
             while let step = try handshake.next() {

@@ -33,6 +33,14 @@ final class Watchdog: Sendable {
             if case .expecting = phase { phase = .expecting(deadline) }
         }
 
+        /// Brings the deadline forward, unless this side's own work has moved it beyond `limit`.
+        mutating func hasten(
+            to deadline: ContinuousClock.Instant, unlessBeyond limit: ContinuousClock.Instant
+        ) {
+            guard case .expecting(let current) = phase, current > deadline, current <= limit else { return }
+            phase = .expecting(deadline)
+        }
+
         mutating func leave(by deadline: ContinuousClock.Instant) {
             if case .expecting = phase { phase = .leaving(deadline) }
         }
@@ -104,6 +112,14 @@ final class Watchdog: Sendable {
     /// Gives the next message a new deadline, unless the session has said its last words.
     func expect(within time: Duration) {
         state.withLock { $0.vigil.expect(by: .now + time) }
+    }
+
+    /// Brings the deadline of the next message forward; it moves back when something comes.
+    ///
+    /// - Parameter silence: the time that the next message usually has.
+    func hasten(to time: Duration, from silence: Duration) {
+        let now = ContinuousClock.now
+        state.withLock { $0.vigil.hasten(to: now + time, unlessBeyond: now + silence) }
     }
 
     /// Writes something that the connection has to take within the write limit.

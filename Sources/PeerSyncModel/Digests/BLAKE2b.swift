@@ -1,6 +1,6 @@
 import CSodium
 
-/// BLAKE2b (RFC 7693) without key, from libsodium.
+/// BLAKE2b (RFC 7693) from libsodium.
 package enum BLAKE2b {
     /// Returns the hash of `bytes`.
     ///
@@ -8,6 +8,18 @@ package enum BLAKE2b {
     package static func hash(_ bytes: [UInt8], length: Int) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: length)
         output.withUnsafeMutableBytes { hash(bytes, into: $0) }
+        return output
+    }
+
+    /// Returns the keyed hash of `bytes`: only who knows the key can compute it.
+    ///
+    /// - Parameters:
+    ///   - key: 16...64 bytes.
+    ///   - length: bytes of the hash, 16...64.
+    package static func hash(_ bytes: [UInt8], key: [UInt8], length: Int) -> [UInt8] {
+        var output = [UInt8](repeating: 0, count: length)
+        let status = crypto_generichash(&output, length, bytes, UInt64(bytes.count), key, key.count)
+        precondition(status == 0, "BLAKE2b takes keys and output lengths of 16...64 bytes")
         return output
     }
 

@@ -131,6 +131,15 @@ public struct ZoneDigest: Hashable, Sendable {
     /// The sum as 32 bytes, little-endian.
     package var sumBytes: [UInt8] { sum.bytes }
 
+    /// Adds a record. A record that is not live adds nothing.
+    ///
+    /// Two lists of records with equal digests hold the same records, whatever their order: an app can tell this of an
+    /// export and of the store that it came from.
+    public mutating func insert(_ record: RecordState) {
+        guard record.isLive else { return }
+        insert(RecordID(record))
+    }
+
     /// Adds a live record.
     package mutating func insert(_ id: RecordID) {
         sum += id.id

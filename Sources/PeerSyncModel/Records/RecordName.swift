@@ -110,6 +110,14 @@ public struct RecordName: Hashable, Sendable, Comparable, CustomStringConvertibl
     }
 }
 
+extension RecordName: Encodable {
+    /// Writes the whole name as one text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
 /// Reasons why a text is not a record name. Each description is one sentence.
 public enum RecordNameError: Error, Equatable, CustomStringConvertible {
     /// The text is empty.

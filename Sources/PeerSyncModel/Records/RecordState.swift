@@ -19,6 +19,19 @@ public struct RecordField: Hashable, Sendable {
         self.stamp = stamp
     }
 
+    /// The columns that the engine keeps itself.
+    package static let reservedNames: Set = ["recordName", "modificationDate"]
+
+    /// Whether a text can be the name of a field: an identifier (`[A-Za-z_][A-Za-z0-9_]*`) of at most 63 bytes, but neither
+    /// `recordName` nor `modificationDate`, which the engine keeps itself.
+    ///
+    /// A store refuses to merge records with other names, because no machine would take them. An import asks this first
+    /// where it can say in which place of a file the name stands.
+    public static func canBeNamed(_ name: String) -> Bool {
+        RecordName.isIdentifier(name.utf8) && name.utf8.count <= RecordName.maximumTypeLength
+            && !reservedNames.contains(name)
+    }
+
     /// Whether this write beats another write of the same field. The greater stamp wins. If a faulty peer gave one
     /// stamp to two values, the greater canonical encoding wins, so that every replica chooses the same value.
     package func beats(_ other: RecordField) -> Bool {
@@ -93,8 +106,11 @@ public struct RecordState: Hashable, Sendable {
         isErased ? nil : latest(newestWrite, revival)
     }
 
-    /// The newest of all stamps. A replica that knows this state gives later writes greater stamps.
-    package var newestStamp: Stamp? { latest(newestWrite, latest(revival, deletion)) }
+    /// The newest of all stamps, of a field, a revival or a deletion; nil when the state holds nothing.
+    ///
+    /// A store that takes the state in gives its own writes greater stamps from then on. So an import first compares the
+    /// time of this stamp with the clock: a date far ahead would move the clock of every machine.
+    public var newestStamp: Stamp? { latest(newestWrite, latest(revival, deletion)) }
 
     /// Whether the record was deleted for ever, and not written anew.
     package var isErased: Bool { erasure != nil && fields.isEmpty }

@@ -27,6 +27,7 @@ package struct LinkHandshake: Sendable {
     }
 
     private var noise: NoiseHandshake
+    private let expected: ExpectedMachine
     private var frames = FrameDecoder(limit: ProtocolLimits.maximumHandshakeFrame)
     private var state: State
 
@@ -35,7 +36,12 @@ package struct LinkHandshake: Sendable {
     ///   - app: the handshake fails at the caller when the two sides have different ones.
     ///   - staticKey: this machine's identity.
     ///   - ephemeral: for tests only. Without it each handshake makes a new key, as it must.
-    package init(role: NoiseHandshake.Role, app: AppID, staticKey: KeyPair, ephemeral: KeyPair? = nil) {
+    ///   - expected: the machine that the caller wants to speak with.
+    package init(
+        role: NoiseHandshake.Role, app: AppID, staticKey: KeyPair, ephemeral: KeyPair? = nil,
+        expecting expected: ExpectedMachine = .anyone
+    ) {
+        self.expected = expected
         noise = NoiseHandshake(
             role: role, staticKey: staticKey, prologue: Preamble.prologue(app), ephemeral: ephemeral)
         state = role == .initiator ? .caller : .listener
@@ -53,7 +59,7 @@ package struct LinkHandshake: Sendable {
     /// Returns the next step; nil if more bytes have to come first, and after the end.
     ///
     /// - Throws: ``ProtocolError`` for bytes that are no handshake of this protocol or of another version,
-    ///   `SecureChannelError` for a handshake that fails a cryptographic check.
+    ///   `SecureChannelError` for a handshake that fails a cryptographic check, ``ExpectedMachine/Mismatch``.
     package mutating func next() throws -> Step? {
         let current = state
         // Any error below ends the handshake.
@@ -69,6 +75,9 @@ package struct LinkHandshake: Sendable {
         case .caller:
             if let version = Preamble.refusedVersion(message) { throw Preamble.unsupported(version) }
             _ = try noise.readMessage(message)
+            if let key = noise.remoteStatic, !expected.admits(key) {
+                throw ExpectedMachine.Mismatch()
+            }
             let answer = Self.frame(try noise.writeMessage())
             state = .complete
             return .send(answer)

@@ -23,6 +23,9 @@ package enum Message: Sendable, Equatable {
     /// Says that files are here now that the other side has requested in vain.
     case assetsAvailable([AssetHash])
     case assetsWanted(AssetsWanted)
+    /// The digest of the household's set that this side holds.
+    case household([UInt8])
+    case householdSet(HouseholdSet)
     case ping([UInt8])
     case pong([UInt8])
     case error(ProtocolError)
@@ -38,7 +41,8 @@ package enum Message: Sendable, Equatable {
         case .refuse(let refuse): refuse.zone
         case .reconcile(let step): step.zone
         case .hello, .pairingShare, .pairingTag, .open, .assetRequest, .assetChunk, .assetMissing,
-            .assetsAvailable, .assetsWanted, .ping, .pong, .error, .goodbye, .unknown:
+            .assetsAvailable, .assetsWanted, .household, .householdSet, .ping, .pong, .error, .goodbye,
+            .unknown:
             nil
         }
     }
@@ -193,6 +197,31 @@ package enum Message: Sendable, Equatable {
         }
     }
 
+    /// The household's set, and where its machines may be.
+    package struct HouseholdSet: Sendable, Equatable {
+        /// An address of a machine, as a hint.
+        package struct Address: Sendable, Equatable {
+            package var key: [UInt8]
+            package var address: String
+
+            package init(key: [UInt8], address: String) {
+                self.key = key
+                self.address = address
+            }
+        }
+
+        package var set: Household
+        /// The port on which the sender listens; 0 for none.
+        package var port: Int
+        package var addresses: [Address]
+
+        package init(set: Household, port: Int, addresses: [Address]) {
+            self.set = set
+            self.port = port
+            self.addresses = addresses
+        }
+    }
+
     /// The numbers of the message types.
     enum TypeNumber: UInt64 {
         case hello = 1
@@ -215,5 +244,7 @@ package enum Message: Sendable, Equatable {
         case assetsWanted = 18
         case open = 19
         case refuse = 20
+        case household = 21
+        case householdSet = 22
     }
 }

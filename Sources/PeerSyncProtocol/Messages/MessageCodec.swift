@@ -57,6 +57,8 @@ package enum MessageCodec {
         case .assetsAvailable(let hashes):
             body.write(.assetsAvailable) { $0.writeList(hashes) { $0.writeBytes($1.bytes) } }
         case .assetsWanted(let wanted): body.write(.assetsWanted, wanted.encode)
+        case .household(let digest): body.write(.household) { $0.writeBytes(digest) }
+        case .householdSet(let told): body.write(.householdSet, told.encode)
         case .ping(let bytes): body.write(.ping) { $0.writeBytes(bytes) }
         case .pong(let bytes): body.write(.pong) { $0.writeBytes(bytes) }
         case .error(let error): body.write(.error, error.encode)
@@ -90,6 +92,8 @@ package enum MessageCodec {
                     body throws(ProtocolError) in try body.readAssetHash()
                 })
         case .assetsWanted: .assetsWanted(try Message.AssetsWanted(decoding: &body))
+        case .household: .household(try body.readFixed(Household.digestLength))
+        case .householdSet: .householdSet(try Message.HouseholdSet(decoding: &body))
         case .ping: .ping(try body.readFixed(pingLength))
         case .pong: .pong(try body.readFixed(pingLength))
         case .error: .error(try ProtocolError(decoding: &body))

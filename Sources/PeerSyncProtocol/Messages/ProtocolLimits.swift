@@ -44,6 +44,10 @@ public enum ProtocolLimits {
     package static let openAssets = 8
     /// The most files that one message reports as available.
     package static let maximumAssetsAvailable = 1024
+    /// The most addresses in one message.
+    package static let maximumAddresses = 4 * Household.maximumCount
+    /// The longest address, in bytes.
+    package static let maximumAddress = 255
     /// The most batches on their way without an acknowledgement.
     package static let window = 64
 }

@@ -23,7 +23,9 @@ extension Session {
     /// Handles a decision of the user: the grants of this session may not hold any more.
     package func settingsChanged() -> [Action] {
         switch phase {
-        case .beginning, .exchanging: [.readGrants]
+        case .beginning: [.readGrants]
+        // Another session, or a user, may have changed the household.
+        case .exchanging: [.readGrants, .readHousehold]
         default: []
         }
     }
@@ -42,7 +44,24 @@ extension Session {
         }
         phase = .exchanging(exchange)
         // The session may have missed a decision that the user made since it first read the grants.
-        return actions + [.exchange, .readGrants]
+        // The household comes before all that the zones exchange. So it has been told when a session that syncs once ends.
+        return actions + [.readHousehold, .exchange, .readGrants]
+    }
+
+    /// Handles the store's answer: the digest of the household's set; nil if the other side may not have it.
+    package mutating func householdRead(_ digest: [UInt8]?) -> [Action] {
+        guard case .exchanging(var exchange) = phase, let digest, exchange.toldHousehold != digest else {
+            return []
+        }
+        phase = .changing
+        exchange.toldHousehold = digest
+        phase = .exchanging(exchange)
+        return [.send(.household(digest))]
+    }
+
+    /// Handles the store's answer: the household's set for the other side.
+    package mutating func householdTold(_ set: Message.HouseholdSet) -> [Action] {
+        isExchanging ? [.send(.householdSet(set))] : []
     }
 
     /// Returns the next request to the store for a zone; nil if there is nothing to do, or too much is on its way

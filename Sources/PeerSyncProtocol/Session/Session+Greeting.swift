@@ -23,8 +23,13 @@ extension Session {
 
     /// Handles the store's answer: whether the two sides are paired.
     ///
-    /// - Parameter name: this side's name for the other; nil if the two are not paired.
-    package mutating func peerFound(_ name: String?) -> [Action] {
+    /// - Parameters:
+    ///   - name: this side's name for the other; nil if the two are not paired.
+    ///   - refusal: the error for a machine that is not paired.
+    package mutating func peerFound(
+        _ name: String?,
+        orElse refusal: ProtocolError = ProtocolError(.notPaired, "the two machines are not paired")
+    ) -> [Action] {
         guard case .identifying(let channel, let hello) = phase else { return [] }
         if let code = purpose.call?.pairing.code(isKnown: name != nil) {
             do {
@@ -37,7 +42,7 @@ extension Session {
             }
         }
         guard let name else {
-            return fail(ProtocolError(.notPaired, "the two machines are not paired"))
+            return fail(refusal)
         }
         phase = .greeting(Greeting(peer: name, step: .readingOffers(theirs: hello)))
         return [.authenticated(didPair: false), .readOffers]

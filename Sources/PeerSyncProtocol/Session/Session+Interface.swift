@@ -51,6 +51,14 @@ extension Session {
         case noteInSync(zone: Int, ZoneDigest)
         /// Handle a message about files.
         case file(Message)
+        /// Read what this side tells the other of the household. Then ``householdRead(_:)``.
+        case readHousehold
+        /// Tell the other side, whose set has this digest, this side's set, if it is another one and the other side may have
+        /// it. Then ``householdTold(_:)``.
+        /// The first time in a session there is no digest, because the addresses may be news although the set is none.
+        case tellHousehold(unless: [UInt8]?)
+        /// Take in the set of the other side, if it is heard.
+        case takeHousehold(Message.HouseholdSet)
         /// Send no further messages. Messages that wait still go out.
         case leave
     }

@@ -293,6 +293,16 @@ package struct Session: Sendable {
             }
         case .assetRequest, .assetChunk, .assetMissing, .assetsAvailable, .assetsWanted:
             return [.file(message)]
+        case .household(let digest):
+            try self.exchange?.checkHasBegun()
+            guard end == nil else { return [] }
+            return changingExchange { exchange in
+                defer { exchange.hasHeardHousehold = true }
+                return [.tellHousehold(unless: exchange.hasHeardHousehold ? digest : nil)]
+            }
+        case .householdSet(let set):
+            try self.exchange?.checkHasBegun()
+            return [.takeHousehold(set)]
         case .ping(let bytes): return end == nil ? [.send(.pong(bytes))] : []
         case .hello, .open, .pairingShare, .pairingTag: throw Self.greetedTwice
         case .pong, .error, .goodbye, .unknown: return []

@@ -20,6 +20,11 @@ struct SessionExchange: Sendable {
     /// The grants of the session. A change of them ends it.
     let grants: SessionGrants
     private let comparesEverything: Bool
+    /// The digest of the household that the other side was told last.
+    var toldHousehold: [UInt8]?
+    /// Whether the other side has told its digest of the household.
+    var hasHeardHousehold = false
+
     init(
         _ entries: [ZoneAgreement.Entry], grants: SessionGrants, isCaller: Bool, comparesEverything: Bool
     ) {
@@ -94,6 +99,11 @@ struct SessionExchange: Sendable {
                 ? [] : [.noteRefused(zone: number, reason: refuse.reason, refuse.names)]
         default: return []
         }
+    }
+
+    /// Checks that the other side has begun in all zones.
+    func checkHasBegun() throws(ProtocolError) {
+        for zone in zones { try zone.exchange.checkHasBegun() }
     }
 
     private mutating func actions(_ actions: [ZoneExchange.Action], _ number: Int) -> [Session.Action] {

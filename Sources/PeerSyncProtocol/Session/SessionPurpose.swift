@@ -42,6 +42,8 @@ package struct SessionCall: Sendable {
     package var startsOver: Bool
     /// The union of the two default zones; nil if the user has not chosen.
     package var union: ZoneUnion?
+    /// The machine that has to answer.
+    package var expected = ExpectedMachine.anyone
 
     package init(
         pairing: Pairing = .no, isOnce: Bool = false, comparesEverything: Bool = false,

@@ -185,8 +185,10 @@ package struct ZoneAgreement: Sendable {
             return wanted
         }
         guard meeting.isPlain, let usual = meeting.usual else { return nil }
-        // If one side may only read, the two zones stay as they are.
-        return meeting.isPossible(usual) ? usual : ZoneUnion.none
+        if meeting.isPossible(usual) { return usual }
+        // If one side may only read, the two zones stay as they are; but a machine that has just been paired to read has nothing
+        // to give up.
+        return meeting.isCallerNew && meeting.isPossible(.replaceCaller) ? .replaceCaller : ZoneUnion.none
     }
 
     /// Returns the choice of the caller's user.

@@ -18,6 +18,9 @@ package struct ZoneOffer: Sendable, Equatable {
 
     package static let fingerprintLength = 16
 
+    /// Whether the zone is empty, and no other machine has it.
+    fileprivate var isNew: Bool { recordCount == 0 && !isShared }
+
     package init(
         id: ZoneID, name: String, isDefault: Bool, isShared: Bool, rights: ZoneRights, recordCount: UInt64,
         fingerprint: [UInt8]
@@ -85,11 +88,13 @@ package struct ZoneMeeting: Sendable, Equatable {
     /// Whether a union mixes nothing, so that nobody has to choose: one side has both zones already, or the two hold
     /// the same records, or one of them is empty and no other machine has it.
     package var isPlain: Bool {
-        let isNew = { (offer: ZoneOffer) in offer.recordCount == 0 && !offer.isShared }
         let areEqual =
             caller.recordCount == listener.recordCount && caller.fingerprint == listener.fingerprint
-        return !isFirst || areEqual || isNew(caller) || isNew(listener)
+        return !isFirst || areEqual || caller.isNew || listener.isNew
     }
+
+    /// Whether the caller's zone is empty, and no other machine has it.
+    package var isCallerNew: Bool { isFirst && caller.isNew }
 
     /// Returns whether a union is possible: each side that it gives records must take them.
     package func isPossible(_ union: ZoneUnion) -> Bool {

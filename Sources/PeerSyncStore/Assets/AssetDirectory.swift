@@ -19,7 +19,6 @@ public struct AssetDirectory: Sendable {
     package static let reserve: Int64 = 32 << 20
 
     static let bufferSize = 1 << 20
-
     /// The number of free bytes at a directory; nil when nobody can tell.
     private let freeSpace: @Sendable (URL) -> Int64?
 
@@ -133,11 +132,15 @@ public struct AssetDirectory: Sendable {
         contains(hash, size: size) && utimes(file(hash).path, nil) == 0
     }
 
-    /// Copies a file into the directory, if its bytes have the expected hash.
+    /// Copies a file into the directory if its bytes have the expected hash. An app restores the files of a backup with
+    /// this: records already name the hashes.
     ///
-    /// - Returns: false when they have another hash; it then keeps nothing.
+    /// - Parameters:
+    ///   - source: the file; a link is followed.
+    ///   - hash: the hash that a record has for the file.
+    /// - Returns: false when the bytes have another hash or cannot be read; the directory is as before then.
     /// - Throws: ``RecordStoreError``: `noSpace`, `assetUnwritable`.
-    package func add(_ source: URL, expecting hash: AssetHash) throws -> Bool {
+    public func add(_ source: URL, expecting hash: AssetHash) throws -> Bool {
         guard let file = try? PosixFile(source.resolvingSymlinksInPath().path, O_RDONLY) else { return false }
         let (found, _) = try add(expecting: hash) { offset in
             (try? file.read(at: offset, upTo: Self.bufferSize)) ?? []
@@ -215,8 +218,9 @@ public struct AssetDirectory: Sendable {
 
     // MARK: Receiving
 
-    /// The number of bytes of a file that have come so far.
-    package func receivedCount(_ hash: AssetHash) -> Int64 {
+    /// The number of bytes of a file that have come from peers so far; 0 when none have come, and when the file is whole.
+    /// Whoever waits for a file sees in it that the transfer goes on.
+    public func receivedCount(_ hash: AssetHash) -> Int64 {
         var status = stat()
         return lstat(incoming.appendingPathComponent(hash.description).path, &status) == 0
             ? Int64(status.st_size) : 0
@@ -301,8 +305,13 @@ public struct AssetDirectory: Sendable {
 
     // MARK: Removing
 
-    /// Puts a damaged file aside, so that it counts as missing. The store keeps it until an intact one has come.
-    package func setAside(_ hash: AssetHash) throws {
+    /// Puts a damaged file aside, so that it counts as missing, and the next session fetches it. The directory keeps the
+    /// damaged one until an intact one has come.
+    ///
+    /// Call it after ``isDamaged(_:)``. An intact file would count as missing, too.
+    ///
+    /// - Throws: ``RecordStoreError``: `assetUnwritable`, also when there is no such file; `noSpace`.
+    public func setAside(_ hash: AssetHash) throws {
         try understandingWrites {
             try FileManager.default.createDirectory(
                 at: damaged, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -76,24 +76,14 @@ enum CaptureTriggers {
         func trigger(_ event: String, _ when: String, except row: String) -> (name: String, sql: String) {
             let isOwn = table.key.columns.map(\.name.sqlName)
                 .map { "replaced.\($0) IS \(row)\($0)" }.joined(separator: " AND ")
-            let inserts = table.uniqueIndexes.map { index in
-                """
-                    INSERT INTO grdb_sync_pendingChange (recordType, recordName, changedColumns, time, formerValues)
+            return Self.trigger(
+                on: table, event, when, when: isCapturing,
+                entries: table.uniqueIndexes.map { index in
+                    """
                     SELECT \(entry.values(mask: "0", formerValues: former)) FROM \(table.sqlName) AS replaced
-                    WHERE \(index.isMet(by: "NEW.", in: "replaced.")) AND NOT (\(isOwn));
-                """
-            }
-            let name = name(of: event, on: table.type.name)
-            return (
-                name,
-                """
-                CREATE TRIGGER \(name.sqlName) \(when) ON \(table.sqlName)
-                WHEN \(isCapturing)
-                BEGIN
-                \(inserts.joined(separator: "\n"))
-                END
-                """
-            )
+                        WHERE \(index.isMet(by: "NEW.", in: "replaced.")) AND NOT (\(isOwn))
+                    """
+                })
         }
         let columns = Set(table.uniqueIndexes.flatMap(\.columns).map(\.sqlName)).sorted().joined(
             separator: ", ")
@@ -126,15 +116,29 @@ enum CaptureTriggers {
     private static func trigger(
         on table: RecordTable, _ event: String, _ when: String, when condition: String, _ entries: [String]
     ) -> (name: String, sql: String) {
+        trigger(
+            on: table, event, when, when: condition,
+            entries: ["VALUES \(entries.joined(separator: ",\n        "))"])
+    }
+
+    /// - Parameter entries: SQL for the entries that the trigger appends, one statement for each.
+    private static func trigger(
+        on table: RecordTable, _ event: String, _ when: String, when condition: String, entries: [String]
+    ) -> (name: String, sql: String) {
         let name = name(of: event, on: table.type.name)
+        let statements = entries.map { entries in
+            """
+                INSERT INTO grdb_sync_pendingChange (recordType, recordName, changedColumns, time, formerValues)
+                \(entries);
+            """
+        }
         return (
             name,
             """
             CREATE TRIGGER \(name.sqlName) \(when) ON \(table.sqlName)
             WHEN \(condition)
             BEGIN
-                INSERT INTO grdb_sync_pendingChange (recordType, recordName, changedColumns, time, formerValues)
-                VALUES \(entries.joined(separator: ",\n        "));
+            \(statements.joined(separator: "\n"))
             END
             """
         )
@@ -155,7 +159,8 @@ enum CaptureTriggers {
         let present = try present(db, on: table)
         let isMissing = { (event: String) in present[name(of: event, on: table.type.name)] == nil }
         return Difference(
-            isAny: wanted.contains { present[$0.name] != $0.sql } || !surplus(present, on: table).isEmpty,
+            isAny: wanted.contains { present[$0.name] != $0.sql }
+                || !surplus(present, wanted, on: table).isEmpty,
             areAllMissing: events.allSatisfy(isMissing),
             isUpdateMissing: isMissing("Update"), isDeleteMissing: isMissing("Delete"))
     }
@@ -163,8 +168,11 @@ enum CaptureTriggers {
     /// Creates the triggers of a table that are missing, and replaces those that differ.
     static func install(_ db: Database, for table: RecordTable) throws {
         let present = try present(db, on: table)
-        for name in surplus(present, on: table) { try db.execute(sql: "DROP TRIGGER \(name.sqlName)") }
-        for (name, sql) in statements(for: table) where present[name] != sql {
+        let wanted = statements(for: table)
+        for name in surplus(present, wanted, on: table) {
+            try db.execute(sql: "DROP TRIGGER \(name.sqlName)")
+        }
+        for (name, sql) in wanted where present[name] != sql {
             try db.execute(sql: "DROP TRIGGER IF EXISTS \(name.sqlName)")
             try db.execute(sql: sql)
         }
@@ -186,10 +194,11 @@ enum CaptureTriggers {
     }
 
     /// The triggers that a table has had, and needs no more.
-    private static func surplus(_ present: [String: String], on table: RecordTable) -> [String] {
-        let wanted = Set(statements(for: table).map(\.name))
-        return events.map { name(of: $0, on: table.type.name) }.filter {
-            present[$0] != nil && !wanted.contains($0)
+    private static func surplus(
+        _ present: [String: String], _ wanted: [(name: String, sql: String)], on table: RecordTable
+    ) -> [String] {
+        events.map { name(of: $0, on: table.type.name) }.filter { name in
+            present[name] != nil && !wanted.contains { $0.name == name }
         }
     }
 

@@ -238,7 +238,7 @@ package struct PeerZone: Sendable {
     @discardableResult
     private func check(_ db: Database, _ needed: ZoneRights) throws -> ZoneRights {
         guard try PeerTable.isPresent(db, peer.id) else {
-            throw RecordStoreError(.noSuchPeer, "the pairing of the two machines was ended")
+            throw try store.household.refusal(db, of: peer.publicKey)
         }
         let rights = try Zones.rights(db, peer: peer.id, zone: zoneID)
         guard rights >= needed else {

@@ -14,10 +14,11 @@ extension RecordStore {
     ///   - states: fields with their stamps, deletions and revivals.
     ///   - zone: the zone of new records.
     /// - Throws: ``RecordStoreError`` `otherZone` when one of the records is in another zone; `invalidRecord` when one is larger than
-    ///   ``maximumRecordSize``.
+    ///   ``maximumRecordSize``, or has a field whose name `RecordField.canBeNamed` refuses.
     public func merge(
         _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
     ) throws -> StoreChanges {
+        try Self.checkFieldNames(states)
         var changes = StoreChanges()
         try db.inSavepoint {
             _ = try fold(db)
@@ -36,6 +37,17 @@ extension RecordStore {
             return .commit
         }
         return changes
+    }
+
+    /// Refuses names that the other machines would refuse: each session with them would end there.
+    private static func checkFieldNames(_ states: [RecordState]) throws {
+        for state in states {
+            guard let field = state.fields.first(where: { !RecordField.canBeNamed($0.name) }) else {
+                continue
+            }
+            throw RecordStoreError(
+                .invalidRecord, "\(state.name) has a field “\(field.name)”, which is no name of a field")
+        }
     }
 
     /// Writes the fields of some records as if a program had written them here just now, all under one new stamp. This

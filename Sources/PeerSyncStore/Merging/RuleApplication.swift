@@ -38,16 +38,15 @@ struct RuleApplication {
     }
 
     /// Holds records whose rows their tables have refused, and the records that need them.
-    mutating func hold(_ refused: [WorkingRecord]) throws {
-        for record in refused { record.isRefused = true }
-        try look(at: refused.map(\.name))
-        try place()
-    }
+    mutating func hold(_ refused: [WorkingRecord]) throws { try judge(refused, isRefused: true) }
 
     /// Lets records try again that their tables have refused.
-    mutating func release(_ refused: [WorkingRecord]) throws {
-        for record in refused { record.isRefused = false }
-        try look(at: refused.map(\.name))
+    mutating func release(_ refused: [WorkingRecord]) throws { try judge(refused, isRefused: false) }
+
+    private mutating func judge(_ records: [WorkingRecord], isRefused: Bool) throws {
+        guard !records.isEmpty else { return }
+        for record in records { record.isRefused = isRefused }
+        try look(at: records.map(\.name))
         try place()
     }
 

@@ -44,14 +44,17 @@ extension WorkingSet {
             while !next.isEmpty {
                 let written = order.count
                 // Holds all refused records of a pass together: each hold covers everything that has changed.
-                let refused = try next.filter { try !writeRow($0, &contest) } + contest.takeBeaten()
-                if !refused.isEmpty { try rules.hold(refused) }
+                try rules.hold(next.filter { try !writeRow($0, &contest) } + contest.takeBeaten())
                 // References to a newly refused record must become empty, also in rows that this loop has already
                 // written.
-                next = order[..<written].filter(\.isRowOutdated) + order[written...]
-                guard next.isEmpty, case let freed = try contest.takeFreed(), !freed.isEmpty else { continue }
-                try rules.release(freed)
-                next = order[..<written].filter(\.isRowOutdated) + order[written...]
+                func outdated() -> ArraySlice<WorkingRecord> {
+                    order[..<written].filter(\.isRowOutdated) + order[written...]
+                }
+                next = outdated()
+                if next.isEmpty {
+                    try rules.release(contest.takeFreed())
+                    next = outdated()
+                }
             }
             try removeRows()
         }

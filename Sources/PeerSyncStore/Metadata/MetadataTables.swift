@@ -102,7 +102,8 @@ enum MetadataTables {
             firstSequence INTEGER NOT NULL
         ) WITHOUT ROWID;
 
-        -- The machines this one is paired with. lastErrorCode: a stable name of the kind of lastError.
+        -- The machines this one is paired with. lastErrorCode: a stable name of the kind of lastError. introducedBy: the
+        -- static key of the machine that introduced this one; NULL if somebody paired it here.
         CREATE TABLE grdb_sync_peer (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             publicKey BLOB NOT NULL UNIQUE,
@@ -112,7 +113,8 @@ enum MetadataTables {
             lastSeen TEXT,
             lastSync TEXT,
             lastError TEXT,
-            lastErrorCode TEXT
+            lastErrorCode TEXT,
+            introducedBy BLOB
         );
 
         -- The processes that have live sessions with a peer. One that was killed leaves its number here, and another may get
@@ -184,11 +186,16 @@ enum MetadataTables {
             PRIMARY KEY (peer, zone)
         ) WITHOUT ROWID;
 
-        -- The machines that this one is no longer paired with. Each gets its number back when it is paired again.
+        -- The machines that this one is no longer paired with. Each gets its number back when it is paired again. removedBy:
+        -- the static key of the machine that removed it from the household; NULL if a user forgot it here, and then only a
+        -- pairing here brings it back.
         CREATE TABLE grdb_sync_formerPeer (
             id INTEGER PRIMARY KEY,
-            publicKey BLOB NOT NULL UNIQUE
+            publicKey BLOB NOT NULL UNIQUE,
+            removedBy BLOB
         );
+
+        \(HouseholdTable.create)
         """
 
     /// Creates the tables, or updates those of an older format.
@@ -202,17 +209,24 @@ enum MetadataTables {
             return false
         }
         try db.execute(sql: create)
+        try db.execute(sql: PairingCodes.create)
         let areRulesNew = try FormatOne.isPresent(db) && FormatOne.bringOver(db)
         try SyncState.set(db, .formatVersion, formatVersion)
         return areRulesNew
     }
 
-    /// Adds the columns that format 2 did not have at first. A program that does not know them leaves them alone.
+    /// Adds the columns and tables that format 2 did not have at first. A program that does not know them leaves them alone.
     private static func addColumns(_ db: Database) throws {
-        for (table, column) in [("peer", "lastErrorCode"), ("peerZone", "lastSync")]
+        if try !db.hasTable("grdb_sync_listener") { try db.execute(sql: PairingCodes.create) }
+        for (table, column, type) in [
+            ("peer", "lastErrorCode", "TEXT"), ("peerZone", "lastSync", "TEXT"),
+            ("peer", "introducedBy", "BLOB"),
+            ("formerPeer", "removedBy", "BLOB"),
+        ]
         where try !db.hasColumn(column, of: prefix + table) {
-            try db.execute(sql: "ALTER TABLE main.\(prefix)\(table) ADD COLUMN \(column) TEXT")
+            try db.execute(sql: "ALTER TABLE main.\(prefix)\(table) ADD COLUMN \(column) \(type)")
         }
+        try db.execute(sql: HouseholdTable.create)
     }
 
     /// Refuses a store that a newer version wrote, and a damaged one. Only reads.

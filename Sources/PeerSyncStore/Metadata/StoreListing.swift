@@ -81,6 +81,53 @@ public struct StoreListing: Sendable {
         }.sorted { ($1.time, $0.name) < ($0.time, $1.name) }
     }
 
+    /// The records of a type that are out of sight: deleted ones, and those that are hidden with a deleted one. By name. Fold
+    /// first.
+    ///
+    /// - Parameters:
+    ///   - db: a connection to the store's database.
+    ///   - recordType: the type, as in the beginning of the names.
+    ///   - scope: the zones to look at.
+    public func outOfSight(_ db: Database, of recordType: String, in scope: ZoneScope = .all) throws
+        -> [RecordName]
+    {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT remoteRecordID FROM grdb_sync_remoteRecord
+                WHERE remoteRecordID >= ?1 AND remoteRecordID < ?2 AND \(Self.isOutOfSight)
+                    AND \(scope.row.map { "zone = \($0)" } ?? "TRUE")
+                ORDER BY remoteRecordID
+                """)
+        let (first, next) = (recordType + RecordName.separator, recordType + "|~}")
+        return try RecordName.fetchAll(statement, arguments: [first, next])
+    }
+
+    /// The records that refer to a record, and that no row shows: held ones, and those out of sight. By name. Fold first.
+    ///
+    /// With the rows that refer to it, these are all records that do.
+    public func withoutRow(_ db: Database, referringTo name: RecordName) throws -> [RecordName] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT recordName FROM grdb_sync_heldReference WHERE target = ? ORDER BY recordName")
+        return try RecordName.fetchAll(statement, arguments: [name])
+    }
+
+    /// Marks of all records that the store knows, deleted ones included. Fold first.
+    ///
+    /// An import counts with two of them what it has changed, including records that went or came back with others.
+    public func marks(_ db: Database) throws -> [RecordName: RecordMark] {
+        let rows = try Row.fetchCursor(
+            db,
+            sql: "SELECT remoteRecordID, \(Self.isOutOfSight), changeSequence FROM grdb_sync_remoteRecord")
+        var marks: [RecordName: RecordMark] = [:]
+        while let row = try rows.next() {
+            marks[try RecordName(row[0])] = RecordMark(isOutOfSight: row[1], change: row[2])
+        }
+        return marks
+    }
+
+    private static let isOutOfSight =
+        "status IN (\(RecordStatus.deleted.rawValue), \(RecordStatus.hidden.rawValue))"
+
     /// Whether a record is out of sight only because of the deletion of another one. Fold first.
     public func isHidden(_ db: Database, _ name: RecordName) throws -> Bool {
         try Bool.fetchOne(
@@ -152,22 +199,19 @@ public struct StoreListing: Sendable {
 
     private func reason(
         _ name: RecordName, _ set: WorkingSet, _ rules: inout RuleApplication
-    ) throws -> String {
-        guard store.schema.type(name.recordType) != nil else {
-            return "a version that knows the type \(name.recordType)"
-        }
+    ) throws -> HeldReason {
+        guard store.schema.type(name.recordType) != nil else { return .unknownType(name.recordType) }
         if let missing = try rules.needed(by: name).first(where: { try !set.hasRow($0) }) {
-            return missing.description
+            return .record(missing)
         }
         if let record = try set.known(name), let table = store.tables[name.recordType] {
             for index in table.uniqueIndexes {
                 guard let rival = try index.rows(set.db, like: record.state).first else { continue }
-                let fields = index.columns.map(\.field.column).joined(separator: ", ")
-                return "\(rival?.description ?? "another row"), which was first with the same \(fields)"
+                return .values(columns: index.columns.map(\.field.column), holder: rival)
             }
         }
         let canHold = try set.known(name).flatMap { store.tables[name.recordType]?.canHold($0.shown) }
-        return canHold == false ? "a table whose keys have such names" : "fields that its table accepts"
+        return canHold == false ? .key : .fields
     }
 }
 

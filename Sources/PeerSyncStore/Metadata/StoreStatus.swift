@@ -13,7 +13,8 @@ public struct StoreStatus: Sendable, Equatable {
     public let held: Int
     /// The held records by name, and what each waits for; at most ``maximumHeldListed`` of them.
     public let heldRecords: [RecordListEntry]
-    /// The number of changes that at least one paired machine has not acknowledged, or that sync has not folded yet.
+    /// The number of changes that at least one paired machine has not acknowledged, or that sync has not folded yet. Machines
+    /// that others have introduced count when this one has met them.
     public let pending: Int
     /// The number of changes that each paired machine has not acknowledged, by its name.
     public let pendingByPeer: [String: Int]
@@ -69,9 +70,12 @@ public struct StoreStatus: Sendable, Equatable {
             )
             ?? 0
         peerZones = try peers.flatMap { try PeerTable.zones(db, $0) }
-        pendingByPeer = Dictionary(grouping: peerZones, by: \.peer).mapValues {
+        let pendingByPeer = Dictionary(grouping: peerZones, by: \.peer).mapValues {
             $0.reduce(0) { $0 + $1.pending }
         }
-        pending = journal + (pendingByPeer.values.max() ?? 0)
+        self.pendingByPeer = pendingByPeer
+        // A machine that others have introduced, and that this one has never met, gets the records from them.
+        let met = peers.filter { $0.introducedBy == nil || $0.lastSeen != nil }
+        pending = journal + (met.compactMap { pendingByPeer[$0.name] }.max() ?? 0)
     }
 }

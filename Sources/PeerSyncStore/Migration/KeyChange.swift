@@ -38,7 +38,7 @@ struct KeyChange {
             throw KeyMigration.error(
                 "\(table) is a view, a virtual table or one of the engine's, so its key cannot change")
         }
-        let keys = try Self.keyColumns(db, self.table)
+        let keys = try RecordKey.columnNames(db, self.table)
         guard keys.count == 1 else {
             throw KeyMigration.error(
                 "the key of the table \(table) has \(keys.count) columns, and only a key of one column can change"
@@ -47,18 +47,8 @@ struct KeyChange {
         key = keys[0]
     }
 
-    /// The columns of a table's key. GRDB's own list does not take every name of a table.
-    private static func keyColumns(_ db: Database, _ table: String) throws -> [String] {
-        try String.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 ORDER BY pk",
-            arguments: [table])
-    }
-
     private func declaration(of holder: Holder) throws -> ColumnInfo {
-        let column = try ColumnInfo.fetchOne(
-            db, sql: "SELECT * FROM pragma_table_info(?, 'main') WHERE name = ?",
-            arguments: [holder.table, holder.column])
-        return column!
+        try db.declaredColumns(of: holder.table).first { $0.name == holder.column }!
     }
 
     func keyType() throws -> String { try declaration(of: Holder(table: table, column: key)).type }
@@ -151,7 +141,7 @@ struct KeyChange {
                 """,
             arguments: [
                 "table": target.table, "column": target.column,
-                "isKey": try Self.keyColumns(db, target.table) == [target.column],
+                "isKey": try RecordKey.columnNames(db, target.table) == [target.column],
             ])
         return try rows.map { row in
             let holder = Holder(table: row[0], column: row[1])
@@ -190,7 +180,7 @@ struct KeyChange {
 
     private func rebuild(_ table: String, _ columns: [String]) throws {
         var rebuild = try TableRebuild(db, table)
-        let keys = try Self.keyColumns(db, table)
+        let keys = try RecordKey.columnNames(db, table)
         for column in columns {
             let isKey = keys == [column]
             let isOwnKey = table == self.table && column == key

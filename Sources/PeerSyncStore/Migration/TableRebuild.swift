@@ -152,15 +152,11 @@ struct TableRebuild {
 
     private func uniqueIndexesToOpen() throws -> Set<String> {
         guard let formerlyUnique else { return [] }
-        let indexes = try String.fetchAll(
-            db, sql: "SELECT name FROM pragma_index_list(?, 'main') WHERE \"unique\" AND origin = 'c'",
-            arguments: [table])
         return try Set(
-            indexes.filter { index in
-                let columns = try (String?).fetchAll(
-                    db, sql: "SELECT name FROM pragma_index_info(?, 'main')", arguments: [index])
-                return columns.count == formerlyUnique.count && formerlyUnique.allSatisfy(columns.contains)
-            })
+            db.declaredUniqueIndexes(of: table).filter { index in
+                index.isStatement && index.columns.count == formerlyUnique.count
+                    && formerlyUnique.allSatisfy(index.columns.contains)
+            }.map(\.name))
     }
 
     /// The highest number that an AUTOINCREMENT has given out, also to rows that are gone.

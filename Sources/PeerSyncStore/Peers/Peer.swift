@@ -18,6 +18,11 @@ public struct Peer: Sendable, Hashable {
     public let lastSync: String?
     /// The last error, if it came after the last sync.
     public let lastError: String?
+    /// The static key of the machine that is said to have introduced this one to the household; nil if somebody paired it
+    /// with this machine.
+    public let introducedBy: [UInt8]?
+    /// The addresses at which others say that the peer can be reached, the newest first.
+    package let hints: [String]
     /// The name of the kind of ``lastError``.
     package let errorCode: String?
     /// The processes that have noted a session with the peer.
@@ -25,6 +30,9 @@ public struct Peer: Sendable, Hashable {
 
     /// Whether a process of this machine has a live session with the peer. Asks the system.
     public var isConnected: Bool { processes.contains(where: \.isRunning) }
+
+    /// Where to dial the peer: where this machine has reached it, otherwise where others say that it is.
+    package var dialled: [String] { address.map { [$0] } ?? hints }
 
     /// The key in 64 hexadecimal digits.
     public var key: String { publicKey.hexadecimal }

@@ -72,9 +72,18 @@ enum PeerTable {
     }
 
     /// Pairs with a key; a paired key stays as it is. If the name is taken, it appends a number.
-    static func insert(_ db: Database, key: [UInt8], name: String, now: Int64) throws -> Peer {
+    ///
+    /// - Parameter introducer: the static key of the machine that introduced this one; nil if a user paired it.
+    static func insert(
+        _ db: Database, key: [UInt8], name: String, introducedBy introducer: [UInt8]? = nil, now: Int64
+    ) throws -> Peer {
         let pairedAt = ISO8601.text(milliseconds: now, fraction: .ifNeeded)
-        if let known = try find(db, key: key) { return known }
+        if let known = try find(db, key: key) {
+            guard introducer == nil, known.introducedBy != nil else { return known }
+            try db.execute(
+                sql: "UPDATE grdb_sync_peer SET introducedBy = NULL WHERE id = ?", arguments: [known.id])
+            return try find(db, key: key)!
+        }
         let taken = Set(try String.fetchAll(db, sql: "SELECT name FROM grdb_sync_peer"))
         var unique = name
         var number = 2
@@ -86,16 +95,41 @@ enum PeerTable {
             db, sql: "DELETE FROM grdb_sync_formerPeer WHERE publicKey = ? RETURNING id",
             arguments: [Data(key)])
         try db.execute(
-            sql: "INSERT INTO grdb_sync_peer (id, publicKey, name, pairedAt) VALUES (?, ?, ?, ?)",
-            arguments: [formerID, Data(key), unique, pairedAt])
+            sql:
+                "INSERT INTO grdb_sync_peer (id, publicKey, name, pairedAt, introducedBy) VALUES (?, ?, ?, ?, ?)",
+            arguments: [formerID, Data(key), unique, pairedAt, introducer.map { Data($0) }])
         return try find(db, key: key)!
+    }
+
+    /// Makes a member of the household a peer.
+    ///
+    /// - Returns: nil if it is one, or a user has forgotten it here: only a pairing ends that.
+    static func introduce(
+        _ db: Database, _ introduction: Introduction, by introducer: [UInt8], now: Int64
+    ) throws -> Peer? {
+        guard try find(db, key: introduction.key) == nil, try !isForgotten(db, key: introduction.key) else {
+            return nil
+        }
+        return try insert(
+            db, key: introduction.key, name: introduction.name, introducedBy: introducer, now: now)
+    }
+
+    /// Whether a user of this machine has ended the pairing with the machine of that key, and nobody has paired it again.
+    static func isForgotten(_ db: Database, key: [UInt8]) throws -> Bool {
+        let sql = "SELECT 1 FROM grdb_sync_formerPeer WHERE publicKey = ? AND removedBy IS NULL"
+        return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(key)]) ?? false
     }
 
     /// Ends a pairing. The store keeps what it knows of the machine's records and tokens: the machine may come back
     /// with its records, and the store must not take old records for new ones.
-    static func remove(_ db: Database, _ peer: Peer) throws {
+    ///
+    /// - Parameter remover: the static key of the machine that removed it from the household; nil if a user of this machine
+    ///   forgets it here only.
+    static func remove(_ db: Database, _ peer: Peer, removedBy remover: [UInt8]? = nil) throws {
+        try db.execute(
+            sql: "INSERT INTO grdb_sync_formerPeer (id, publicKey, removedBy) VALUES (?, ?, ?)",
+            arguments: [peer.id, Data(peer.publicKey), remover.map { Data($0) }])
         for sql in [
-            "INSERT INTO grdb_sync_formerPeer (id, publicKey) SELECT id, publicKey FROM grdb_sync_peer WHERE id = ?",
             "UPDATE grdb_sync_peerZone SET rights = NULL, lastSync = NULL WHERE peer = ?",
             "DELETE FROM grdb_sync_refusedRecord WHERE peer = ?",
             "DELETE FROM grdb_sync_peerSession WHERE peer = ?",
@@ -183,7 +217,9 @@ enum PeerTable {
         Peer(
             id: row["id"], publicKey: row.bytes("publicKey"), name: row["name"], address: row["address"],
             pairedAt: row["pairedAt"], lastSeen: row["lastSeen"], lastSync: row["lastSync"],
-            lastError: row["lastError"], errorCode: row["lastError"] == nil ? nil : row["lastErrorCode"],
+            lastError: row["lastError"], introducedBy: (row["introducedBy"] as Data?).map { Array($0) },
+            hints: try PeerHints.all(db, of: row["id"]),
+            errorCode: row["lastError"] == nil ? nil : row["lastErrorCode"],
             processes: try processes(db, peer: row["id"]))
     }
 }

@@ -19,17 +19,37 @@ public struct StorePeers: Sendable {
         try PeerTable.zones(db, peer).reduce(0) { $0 + $1.pending }
     }
 
+    /// How it stands with a peer in each zone of this store, the default zone first. Fold first. Reads an index entry for
+    /// each change that the peer has not acknowledged.
+    public func zones(_ db: Database, of peer: Peer) throws -> [PeerZoneStatus] {
+        try PeerTable.zones(db, peer)
+    }
+
     /// The peer with that static key, if it is paired.
     package func find(key: [UInt8]) async throws -> Peer? {
         try await store.database.read { try PeerTable.find($0, key: key) }
     }
 
+    /// The peer with that static key, or the error for a machine that is none: `noSuchPeer`, `removed`.
+    package func identify(key: [UInt8]) async throws -> (peer: Peer?, refusal: RecordStoreError?) {
+        try await store.database.read { [self] db in
+            let peer = try PeerTable.find(db, key: key)
+            return (peer, peer == nil ? try store.household.refusal(db, of: key) : nil)
+        }
+    }
+
     /// Pairs with a key. A paired key stays as it is.
-    package func add(key: [UInt8], name: String) async throws -> Peer {
+    ///
+    /// - Parameter introduction: introduces the machine to the household; nil to introduce it to nobody.
+    package func add(key: [UInt8], name: String, introducing introduction: Introduction? = nil) async throws
+        -> Peer
+    {
         try await store.database.write { [self] db in
             // Also for a paired key: the peer may have ended the pairing before.
             try SyncSettings.noteChanged(db)
-            return try add(db, key: key, name: name)
+            let peer = try add(db, key: key, name: name)
+            if let introduction { try store.household.add(db, introduction) }
+            return peer
         }
     }
 
@@ -150,12 +170,30 @@ public struct StorePeers: Sendable {
 
     /// Pairs with a key that has proved to know the code. A paired key stays as it is.
     ///
-    /// - Parameter address: the origin of the attempts, which the store then forgets.
-    package func add(key: [UInt8], name: String, from address: String) async throws -> Peer {
+    /// - Parameters:
+    ///   - address: the origin of the attempts, which the store then forgets.
+    ///   - code: the number of the code, which says what the machine gets; nil for what every paired machine gets.
+    ///   - introducer: the static key of this machine, to introduce the new one to the household, unless the code gives it a
+    ///     single zone; nil to introduce it to nobody.
+    package func add(
+        key: [UInt8], name: String, from address: String, code: Int64? = nil,
+        introducedBy introducer: [UInt8]? = nil
+    ) async throws -> Peer {
         try await store.database.write { [self] db in
             try PairingAttempts.succeeded(db, from: address)
             try SyncSettings.noteChanged(db)
-            return try add(db, key: key, name: name)
+            let peer = try add(db, key: key, name: name)
+            let welcome = try code.flatMap { try PairingCodes.welcome(db, peer, with: $0) }
+            // A machine that was a guest before, and pairs anew, keeps the rights that it has.
+            let rights = try Zones.rights(db, peer: peer.id, zone: Zones.defaultID)
+            if let introducer, welcome?.zone == nil, rights != .none,
+                let introduction = Introduction(
+                    of: key, name: name, rights: rights == .write ? .all : .read, by: introducer,
+                    time: store.now())
+            {
+                try store.household.add(db, introduction)
+            }
+            return peer
         }
     }
 

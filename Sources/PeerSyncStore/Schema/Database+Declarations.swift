@@ -19,6 +19,36 @@ extension Database {
         }
         return columns
     }
+
+    /// The UNIQUE indexes and constraints that a table has beside its key.
+    func declaredUniqueIndexes(of table: String) throws -> [DeclaredIndex] {
+        let indexes = try Row.fetchAll(
+            self,
+            sql: """
+                SELECT name, partial, origin FROM pragma_index_list(?, 'main') WHERE "unique" AND origin <> 'pk' ORDER BY name
+                """, arguments: [table])
+        return try indexes.map { index in
+            let parts = try Row.fetchAll(
+                self, sql: "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key = 1",
+                arguments: [index["name"] as String])
+            return DeclaredIndex(
+                name: index["name"], columns: parts.map { $0["name"] }, collations: parts.map { $0["coll"] },
+                isPartial: index["partial"], isStatement: index["origin"] == "c")
+        }
+    }
+}
+
+/// A UNIQUE index as SQLite has it.
+struct DeclaredIndex {
+    let name: String
+    /// The names of its columns; nil for an expression.
+    let columns: [String?]
+    /// The collation of each of ``columns``.
+    let collations: [String]
+    /// Whether it has a WHERE.
+    let isPartial: Bool
+    /// Whether `CREATE INDEX` made it, and not a constraint of the table.
+    let isStatement: Bool
 }
 
 extension String {

@@ -123,9 +123,7 @@ public struct RecordSchema: Sendable {
             guard Set(type.fields.map(\.column)).count == type.fields.count else {
                 throw RecordStoreError(.invalidSchema, "\(type.table) lists a field twice")
             }
-            if let reserved = type.fieldNames.first(where: {
-                ["recordName", "modificationDate"].contains($0)
-            }) {
+            if let reserved = type.fieldNames.first(where: RecordField.reservedNames.contains) {
                 throw RecordStoreError(
                     .invalidSchema, "\(type.table).\(reserved) is kept by the engine itself")
             }

@@ -34,7 +34,7 @@ enum TableCheck {
         try key.holdsNames ? checkNames(db, type, columns[RecordKey.nameColumn]) : checkKey(type, key)
         try checkCollations(db, type)
         try checkLocalColumns(db, type, columns, key)
-        try checkUniqueIndexes(db, type, key)
+        try checkUniqueIndexes(db, type, columns, key)
         if type.holdsDuplicates { try checkCircles(db, type, in: schema) }
         try checkReferences(db, type, columns, key)
         try checkOtherForeignKeys(db, type, in: schema, key)
@@ -199,54 +199,53 @@ enum TableCheck {
 
     /// Refuses a UNIQUE column, because two machines that are offline may choose the same value; unless the app has said
     /// what happens then, and every machine comes to the same result.
-    private static func checkUniqueIndexes(_ db: Database, _ type: RecordType, _ key: RecordKey) throws {
+    private static func checkUniqueIndexes(
+        _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], _ key: RecordKey
+    ) throws {
         let keyColumns = Set(key.columns.map(\.name))
-        let fields = keyColumns.union(type.fields.map(\.column))
-        let indexes = try Row.fetchAll(
-            db, sql: "SELECT name, partial FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk'",
-            arguments: [type.table])
-        var isAnyHeld = false
-        for index in indexes {
-            let parts = try Row.fetchAll(
-                db, sql: "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key = 1",
-                arguments: [index["name"] as String])
-            // An expression has no column name.
-            let columns = parts.map { $0["name"] as String? }
-            // Whoever shares the whole key is the same record.
-            guard !keyColumns.isSubset(of: columns.compactMap(\.self)) else { continue }
-            if type.holdsDuplicates {
-                isAnyHeld = true
-                let isOfFields = columns.allSatisfy { $0.map(type.fields.map(\.column).contains) ?? false }
-                let isBeyondKey = columns.contains { $0.map { !keyColumns.contains($0) } ?? false }
-                let isBuiltIn = parts.allSatisfy {
-                    ["BINARY", "NOCASE", "RTRIM"].contains(($0["coll"] as String).uppercased())
-                }
-                // An older version of the app sends no value, and the row then has one that its record does not tell.
-                let hasDefault = try db.declaredColumns(of: type.table).contains {
-                    columns.contains($0.name) && ($0.defaultValueSQL ?? "NULL").uppercased() != "NULL"
-                }
-                guard isOfFields, isBeyondKey, isBuiltIn, !hasDefault, index["partial"] == 0 else {
-                    throw RecordStoreError(
-                        .invalidSchema,
-                        "duplicates in \(type.table) cannot be held: the UNIQUE index \(index["name"] as String) has a WHERE, an "
-                            + "expression, a column that is not synced or has a DEFAULT, a collation of the app, or only columns of "
-                            + "the key"
-                    )
-                }
-            } else if let column = columns.first(where: { $0.map(fields.contains) ?? true }) {
+        // Whoever shares the whole key is the same record.
+        let indexes = try db.declaredUniqueIndexes(of: type.table).filter {
+            !keyColumns.isSubset(of: $0.columns.compactMap(\.self))
+        }
+        guard !type.holdsDuplicates else {
+            guard !indexes.isEmpty else {
                 throw RecordStoreError(
                     .invalidSchema,
-                    "\(type.table).\(column ?? "(expression)") is UNIQUE, which cannot be synced as it is: two machines that are "
-                        + "offline may both choose the same value, and neither could then take the other's record: have the later "
-                        + "one held (holdsDuplicates), drop UNIQUE, make the column the key, or leave it out of sync"
+                    "\(type.table) has no UNIQUE index beside its key, so no duplicates of it can be held: leave holdsDuplicates out"
                 )
             }
+            for index in indexes { try checkDuplicates(in: index, type, columns, keyColumns) }
+            return
         }
-        guard isAnyHeld || !type.holdsDuplicates else {
+        let synced = keyColumns.union(type.fields.map(\.column))
+        let column = indexes.lazy.flatMap(\.columns).first { $0.map(synced.contains) ?? true }
+        guard let column else { return }
+        throw RecordStoreError(
+            .invalidSchema,
+            "\(type.table).\(column ?? "(expression)") is UNIQUE, which cannot be synced as it is: two machines that are "
+                + "offline may both choose the same value, and neither could then take the other's record: have the later "
+                + "one held (holdsDuplicates), drop UNIQUE, make the column the key, or leave it out of sync")
+    }
+
+    /// Refuses an index of which not every machine knows who has which values.
+    private static func checkDuplicates(
+        in index: DeclaredIndex, _ type: RecordType, _ columns: [String: ColumnInfo],
+        _ keyColumns: Set<String>
+    ) throws {
+        let names = index.columns.compactMap(\.self)
+        let isOfFields =
+            names.count == index.columns.count && names.allSatisfy(type.fields.map(\.column).contains)
+        let isBuiltIn = index.collations.allSatisfy {
+            ["BINARY", "NOCASE", "RTRIM"].contains($0.uppercased())
+        }
+        // An older version of the app sends no value, and the row then has one that its record does not tell.
+        let hasDefault = names.contains { (columns[$0]?.defaultValueSQL ?? "NULL").uppercased() != "NULL" }
+        guard isOfFields, !keyColumns.isSuperset(of: names), isBuiltIn, !hasDefault, !index.isPartial else {
             throw RecordStoreError(
                 .invalidSchema,
-                "\(type.table) has no UNIQUE index beside its key, so no duplicates of it can be held: leave holdsDuplicates out"
-            )
+                "duplicates in \(type.table) cannot be held: the UNIQUE index \(index.name) has a WHERE, an "
+                    + "expression, a column that is not synced or has a DEFAULT, a collation of the app, or only columns of "
+                    + "the key")
         }
     }
 
@@ -256,7 +255,9 @@ enum TableCheck {
         var waiting = [(type, first: Relationship?.none)]
         var visited: Set<String> = []
         while let (current, first) = waiting.popLast() {
-            let unique = try current.holdsDuplicates ? uniqueColumns(db, current) : []
+            let unique =
+                try current.holdsDuplicates
+                ? db.declaredUniqueIndexes(of: current.table).flatMap(\.columns) : []
             for reference in current.references
             where reference.rule != .nullify || unique.contains(reference.column) {
                 let first = first ?? reference
@@ -274,14 +275,5 @@ enum TableCheck {
                 waiting.append((target, first))
             }
         }
-    }
-
-    private static func uniqueColumns(_ db: Database, _ type: RecordType) throws -> Set<String> {
-        try String.fetchSet(
-            db,
-            sql: """
-                SELECT part.name FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS part
-                WHERE list."unique" AND list.origin <> 'pk' AND part.name IS NOT NULL
-                """, arguments: [type.table])
     }
 }

@@ -40,16 +40,10 @@ struct UniqueIndex: Sendable {
     static func all(
         _ db: Database, of table: String, _ key: RecordKey, _ columns: [RecordColumn], nullable: Set<String>
     ) throws -> [UniqueIndex] {
-        let names = try String.fetchAll(
-            db,
-            sql: "SELECT name FROM pragma_index_list(?) WHERE \"unique\" AND origin <> 'pk' ORDER BY name",
-            arguments: [table])
-        return try names.compactMap { name in
-            let parts = try Row.fetchAll(
-                db, sql: "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key = 1", arguments: [name])
-            let indexed = parts.compactMap { part in columns.first { $0.field.column == part[0] as String? } }
-            guard indexed.count == parts.count else { return nil }
-            return UniqueIndex(table, key, indexed, collations: parts.map { $0[1] }, nullable)
+        try db.declaredUniqueIndexes(of: table).compactMap { index in
+            let indexed = index.columns.compactMap { name in columns.first { $0.field.column == name } }
+            guard indexed.count == index.columns.count else { return nil }
+            return UniqueIndex(table, key, indexed, collations: index.collations, nullable)
         }
     }
 

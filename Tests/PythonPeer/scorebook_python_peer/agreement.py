@@ -38,6 +38,10 @@ class Meeting:
         return any(offer.count == 0 and not offer.is_shared for offer in (self.caller, self.listener))
 
     @property
+    def is_caller_new(self) -> bool:
+        return self.caller.count == 0 and not self.caller.is_shared
+
+    @property
     def shared(self) -> int:
         return self.caller.is_shared + self.listener.is_shared
 
@@ -99,7 +103,10 @@ class Agreement:
 
     def _usual(self, meeting: Meeting) -> Union:
         if meeting.hold_the_same or meeting.is_one_new:
-            return Union.MERGE if meeting.is_possible(Union.MERGE) else Union.NONE
+            if meeting.is_possible(Union.MERGE):
+                return Union.MERGE
+            takes_up = meeting.is_caller_new and meeting.is_possible(Union.REPLACE_CALLER)
+            return Union.REPLACE_CALLER if takes_up else Union.NONE
         if meeting.shared:
             raise SessionError(ErrorCode.DIFFERENT_SCOREBOOK, "the two scorebooks are different ones")
         return Union.MERGE

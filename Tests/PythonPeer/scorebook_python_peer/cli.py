@@ -96,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
 
     peers = commands.add_parser("peers", help="list the paired machines, or forget one")
     peers.add_argument("--forget", metavar="NAME")
+    peers.add_argument("--everywhere", action="store_true", help="remove it from the household, so that all refuse it")
     peers.set_defaults(run=_peers)
 
     zone = commands.add_parser("zone", help="make a zone, or say what a machine may do in one")
@@ -143,7 +144,7 @@ async def _connect(arguments: argparse.Namespace) -> int:
     try:
         session = await _call(arguments.address, store, options)
     except RemoteError as error:
-        if error.code != ErrorCode.NOT_PAIRED or options.code is None:
+        if error.code not in (ErrorCode.NOT_PAIRED, ErrorCode.REMOVED) or options.code is None:
             raise
         # Pairing again (protocol.md 4.1): the listener has forgotten this machine.
         again = _options(arguments, code=arguments.code, pair_again=True, **wanted)
@@ -307,7 +308,7 @@ def _peers(arguments: argparse.Namespace) -> int:
     store = _store(arguments)
     for key, name in store.peers().items():
         if arguments.forget == name:
-            store.forget_peer(key)
+            store.remove_everywhere(key) if arguments.everywhere else store.forget_peer(key)
         elif arguments.forget is None:
             print(f"{name} {key.hex()}")
     return 0

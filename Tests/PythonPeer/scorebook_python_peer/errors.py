@@ -28,6 +28,8 @@ class ErrorCode(IntEnum):
     DECLINED = 20
     ZONES_CHANGED = 21
     SWITCHED_OFF = 22
+    TOO_MANY_ATTEMPTS = 23
+    REMOVED = 24
 
 
 class PeerError(Exception):

@@ -108,6 +108,11 @@ class ZoneExchange:
         if known < forgotten:
             raise SessionError(ErrorCode.CHANGE_TOKEN_EXPIRED, "deletions that you have not seen are forgotten here")
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the other side's begin has come."""
+        return self._their_begin is not None
+
     def handle(self, message: ZoneMessage) -> None:
         """Deals with a message of the running session about this zone."""
         match message:

@@ -60,7 +60,7 @@ class Greeting:
     async def _call(self, code: str | None, pair_again: bool) -> tuple[Hello, Hello]:
         is_stored = self._store.peer_name(self._peer) is not None
         if not is_stored and code is None:
-            raise SessionError(ErrorCode.NOT_PAIRED, "the two machines are not paired")
+            raise self._store.refusal(self._peer)
         if code is not None and (not is_stored or pair_again):
             await self.pair_as_caller(code)
         self._channel.allow_long_messages()
@@ -74,7 +74,7 @@ class Greeting:
             await self.pair_as_listener(first, desk or Desk())
             first = await self._receive()
         elif self._store.peer_name(self._peer) is None:
-            raise SessionError(ErrorCode.NOT_PAIRED, "the two machines are not paired")
+            raise self._store.refusal(self._peer)
         theirs = _expect(first, Hello)
         self._channel.allow_long_messages()
         own = self._hello()
@@ -119,6 +119,7 @@ class Greeting:
         if not proof.accepts(tag.tag):
             raise SessionError(ErrorCode.PAIRING_FAILED, "the pairing code was wrong")
         self._store.add_peer(self._peer, tag.name)
+        self._store.introduce(self._peer, tag.name)
         self.paired_with = tag.name
 
     # Hello (protocol.md 7.1)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from .batch import Batch
 from .errors import Malformed
+from .household import Household
 from .names import NAME_BYTES, ZoneID, check_record_name, read_zone_name
 from .tokens import Token
 from .wire import Reader, Writer, encode_varint
@@ -20,6 +21,8 @@ CHUNK_BYTES = 65_280
 REFUSED_LIMIT = 65_536
 AVAILABLE_LIMIT = 1024
 WANTED_LIMIT = 65_537
+ADDRESSES_LIMIT = 4_000
+ADDRESS_BYTES = 255
 BIDI_CONTROL = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -389,6 +392,39 @@ class AssetsWanted(Message):
         writer.varint(self.files).varint(self.bytes)
 
 
+@dataclass(frozen=True)
+class HouseholdDigest(Message):
+    type: ClassVar[int] = 21
+    digest: bytes
+
+    @classmethod
+    def read(cls, reader: Reader) -> "HouseholdDigest":
+        return cls(reader.take(32))
+
+    def write(self, writer: Writer) -> None:
+        writer.put(self.digest)
+
+
+@dataclass(frozen=True)
+class HouseholdSet(Message):
+    type: ClassVar[int] = 22
+    household: Household
+    port: int = 0
+    addresses: list[tuple[bytes, str]] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, reader: Reader) -> "HouseholdSet":
+        household, port = Household.read(reader), reader.count(65_536)
+        number = reader.count(ADDRESSES_LIMIT + 1)
+        return cls(household, port, [(reader.take(32), reader.text(ADDRESS_BYTES)) for _ in range(number)])
+
+    def write(self, writer: Writer) -> None:
+        self.household.write(writer)
+        writer.varint(self.port).varint(len(self.addresses))
+        for key, address in self.addresses:
+            writer.put(key).text(address)
+
+
 class Union(IntEnum):
     """What becomes of two default zones that meet (protocol.md 7.12)."""
 
@@ -452,6 +488,7 @@ TYPES: dict[int, type[Message]] = {
     for kind in (
         Hello, PairingShare, PairingTag, Begin, BatchMessage, Acknowledge, Digest, Resync, Ping, Pong, Error, Goodbye,
         Reconcile, AssetRequest, AssetChunk, AssetMissing, AssetsAvailable, AssetsWanted, Open, Refuse,
+        HouseholdDigest, HouseholdSet,
     )
 }  # fmt: skip
 

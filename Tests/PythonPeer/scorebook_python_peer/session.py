@@ -32,6 +32,8 @@ from .messages import (
     Error,
     Goodbye,
     Hello,
+    HouseholdDigest,
+    HouseholdSet,
     Message,
     Open,
     PairingShare,
@@ -105,6 +107,8 @@ class Session:
         self._fetcher: AssetFetcher | None = None
         self._server: AssetServer | None = None
         self._they_want: AssetsWanted | None = None
+        self._told_household: bytes | None = None
+        self._has_heard_household = False
         self._last_file_step: float | None = None  # since when files alone are waited for, or their last step
         self._was_in_sync = False
         self.traffic = Traffic()
@@ -244,6 +248,7 @@ class Session:
         self._server = AssetServer(self._store, numbers)
         for exchange, zone in zip(self._zones, agreed):
             exchange.begin(zone.their_received)
+        self._tell_household()
 
     async def _exchange(self) -> None:
         """Reads, watches the store and pings until one of the two ends the session."""
@@ -263,6 +268,8 @@ class Session:
             if not self._stopping.is_set():
                 self._handle(message)
                 self.advance()
+            elif isinstance(message, HouseholdSet):
+                self._take_household(message)
 
     async def _watch(self) -> None:
         """Looks for changes that other sessions and programs have made."""
@@ -273,9 +280,10 @@ class Session:
                 if self._store.version != version:
                     version = self._store.version
                     if self._store.peer_name(self._channel.remote_key) is None:
-                        raise SessionError(ErrorCode.NOT_PAIRED, "the two machines are not paired any more")
+                        raise self._store.refusal(self._channel.remote_key)
                     if self._shared_zones() != shared:
                         raise SessionError(ErrorCode.ZONES_CHANGED, "what the two let each other have has changed")
+                    self._tell_household()
                     self.advance()
                 news = self._server.news() if self._server else None
                 if news:
@@ -322,8 +330,38 @@ class Session:
                 if self._they_want is None or message.bytes < self._they_want.bytes:
                     self._note_file_step()
                 self._they_want = message
+            case HouseholdDigest() | HouseholdSet():
+                self._take_household(message)
             case Hello() | PairingShare() | PairingTag() | Open():
                 raise unexpected(f"{type(message).__name__} after the greeting")
+
+    # The household (protocol.md 7.13)
+
+    def _tell_household(self) -> None:
+        if not self._store.tells(self._channel.remote_key):
+            return
+        digest = self._store.household.digest
+        if digest != self._told_household:
+            self._told_household = digest
+            self._post(HouseholdDigest(digest))
+
+    def _take_household(self, message: HouseholdDigest | HouseholdSet) -> None:
+        if not all(exchange.has_begun for exchange in self._zones):
+            raise unexpected("the household is spoken of before the zones have begun")
+        peer = self._channel.remote_key
+        match message:
+            case HouseholdDigest():
+                household = self._store.household
+                is_news = not self._has_heard_household or household.digest != message.digest
+                self._has_heard_household = True
+                if self._store.tells(peer) and is_news:
+                    self._post(HouseholdSet(household))
+            case HouseholdSet() if self._store.hears(peer):
+                self._store.take_household(message.household)
+                if not self._stopping.is_set():
+                    self._tell_household()
+                    if self._store.tells(peer) and self._store.household != message.household:
+                        self._post(HouseholdSet(self._store.household))
 
     def advance(self) -> None:
         """Sends what there is to send, and ends a session for one sync that is done."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .batch import Batch, Record
-from .errors import PeerError
+from .errors import ErrorCode, PeerError, SessionError
+from .household import Entry, Gets, Household, Introduction, Removal
 from .merge import merge
 from .messages import Right
 from .names import ZoneID
@@ -60,6 +61,10 @@ CREATE TABLE IF NOT EXISTS asset (
     PRIMARY KEY (record, field)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS assetByHash ON asset (hash);
 CREATE TABLE IF NOT EXISTS peer (key BLOB PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS introduction (
+    id BLOB PRIMARY KEY, nonce BLOB NOT NULL, key BLOB NOT NULL, name TEXT NOT NULL, rights INTEGER NOT NULL,
+    introducer BLOB NOT NULL, time INTEGER NOT NULL, remover BLOB, removed INTEGER) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS forgotten (key BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS link (
     peer BLOB NOT NULL, zone INTEGER NOT NULL REFERENCES zone (number), rights INTEGER,
     received BLOB, acknowledged INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (peer, zone)) WITHOUT ROWID;
@@ -304,13 +309,91 @@ class Store:
         """A key that is stored already stays as it is, name included (protocol.md 4.4)."""
         with self.transaction():
             self._db.execute("INSERT OR IGNORE INTO peer VALUES (?, ?)", (key, name))
+            self._db.execute("DELETE FROM forgotten WHERE key = ?", (key,))
 
-    def forget_peer(self, key: bytes) -> None:
-        """Ends a pairing. What is known of the peer's tokens and records is kept (protocol.md 7.9)."""
+    def forget_peer(self, key: bytes, is_removed: bool = False) -> None:
+        """Ends a pairing. What is known of the peer's tokens and records is kept (protocol.md 7.9).
+
+        Unless it was removed from the household, no introduction makes the machine a peer here again (7.13).
+        """
         with self.transaction():
             self._db.execute("DELETE FROM peer WHERE key = ?", (key,))
+            if not is_removed:
+                self._db.execute("INSERT OR IGNORE INTO forgotten VALUES (?)", (key,))
             self._db.execute("UPDATE link SET rights = NULL WHERE peer = ?", (key,))
             self._db.execute("DELETE FROM refused WHERE peer = ?", (key,))
+
+    # The household (protocol.md 7.13)
+
+    @property
+    def household(self) -> Household:
+        rows = self._db.execute(
+            "SELECT nonce, key, name, rights, introducer, time, remover, removed FROM introduction"
+        ).fetchall()
+        return Household([
+            Entry(
+                Introduction(nonce, key, name, Gets(rights), introducer, time),
+                None if remover is None else Removal(remover, removed),
+            )
+            for nonce, key, name, rights, introducer, time, remover, removed in rows
+        ])  # fmt: skip
+
+    def _save_household(self, household: Household) -> None:
+        self._db.execute("DELETE FROM introduction")
+        for id, entry in household.entries.items():
+            told, removal = entry.introduction, entry.removal
+            parts = (told.nonce, told.key, told.name, int(told.rights), told.introducer, told.time)
+            end = (None, None) if removal is None else (removal.remover, removal.time)
+            self._db.execute("INSERT INTO introduction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (id, *parts, *end))
+
+    def introduce(self, key: bytes, name: str) -> None:
+        """Introduces a machine with which this one was paired."""
+        told = Introduction.of(key, name, Gets.ALL, self.identity.public, self.now())
+        with self.transaction():
+            self._save_household(self.household.union(Household([Entry(told)])))
+
+    def remove_everywhere(self, key: bytes) -> None:
+        with self.transaction():
+            removal = Removal(self.identity.public, self.now())
+            self._save_household(self.household.with_removal(key, removal))
+        self.forget_peer(key, is_removed=True)
+
+    def hears(self, key: bytes) -> bool:
+        """Whether this side takes the household of a peer."""
+        return self.tells(key) and self.rights(key, self.default_zone) == Right.WRITE
+
+    def tells(self, key: bytes) -> bool:
+        """Whether this side shares its household with a peer."""
+        may_read = self.rights(key, self.default_zone) != Right.NOTHING
+        return may_read and self.peer_name(key) is not None and key in self.household.members
+
+    def take_household(self, theirs: Household) -> None:
+        """Merges the set of a machine that is heard, and does what follows."""
+        with self.transaction():
+            former = self.household
+            merged = former.union(theirs)
+            if merged == former:
+                return
+            self._save_household(merged)
+            for key in merged.removed - former.removed:
+                if self.peer_name(key) is not None:
+                    self.forget_peer(key, is_removed=True)
+            for key, told in merged.members.items():
+                if key == self.identity.public or self._is_forgotten(key) or self.peer_name(key) is not None:
+                    continue
+                self.add_peer(key, told.name)
+                if told.rights == Gets.READ:
+                    self.grant(key, self.default_zone.number, Right.READ)
+
+    def _is_forgotten(self, key: bytes) -> bool:
+        """Whether the user here has ended the pairing, and has not paired with that machine again."""
+        return self._db.execute("SELECT 1 FROM forgotten WHERE key = ?", (key,)).fetchone() is not None
+
+    def refusal(self, key: bytes) -> SessionError:
+        """The error for a machine that is no peer (protocol.md 4.1)."""
+        if key in self.household.removed and not self._is_forgotten(key):
+            return SessionError(ErrorCode.REMOVED, "the machine was removed from the household")
+        return SessionError(ErrorCode.NOT_PAIRED, "the two machines are not paired")
 
     # Tokens (protocol.md 7.2)
 

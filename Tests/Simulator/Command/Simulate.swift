@@ -17,6 +17,9 @@ struct Simulate: ParsableCommand {
     @Option(help: "The first seed.")
     var start: UInt64 = 1
 
+    @Flag(help: "Run the scripts of households: machines are introduced and removed, and no records written.")
+    var households = false
+
     @Option(help: "How many to run at once.")
     var jobs = ProcessInfo.processInfo.activeProcessorCount
 
@@ -38,7 +41,9 @@ struct Simulate: ParsableCommand {
         }
         let total = Mutex(SimulationCounts())
         let failed = Mutex<(title: String, script: Script, reason: String)?>(nil)
-        let next = Mutex(Scripts(complete.map { CompleteTrial(length: $0) }, start..<start + seeds))
+        let next = Mutex(
+            Scripts(complete.map { CompleteTrial(length: $0) }, start..<start + seeds, households: households)
+        )
         DispatchQueue.concurrentPerform(iterations: max(1, jobs)) { _ in
             while failed.withLock({ $0 == nil }), let (title, script) = next.withLock({ $0.next() }) {
                 do {
@@ -57,6 +62,7 @@ struct Simulate: ParsableCommand {
             \(counts.doubles) times two connections at once, \(counts.recordsMoved) records and \(counts.filesMoved) files moved, \(counts.deletions) deletions, \(counts.revivals) revivals, \
             \(counts.holds) holds, \(counts.restores) backups restored, \(counts.upgrades) upgrades, \
             \(counts.purged) deletions forgotten, \(counts.partings) pairings ended, \
+            \(counts.introductions) machines introduced, \(counts.removals) removed, \
             \(counts.startOvers) machines started over, \(counts.undone) deletions undone, \
             \(counts.hidden) records hidden, \
             \(counts.reconciliations) reconciliations, \(counts.resyncs) of them because of unequal digests
@@ -80,14 +86,18 @@ struct Simulate: ParsableCommand {
 private struct Scripts: Sendable {
     private var trial: CompleteTrial?
     private var seeds: Range<UInt64>.Iterator
+    private let households: Bool
 
-    init(_ trial: CompleteTrial?, _ seeds: Range<UInt64>) {
+    init(_ trial: CompleteTrial?, _ seeds: Range<UInt64>, households: Bool) {
         self.trial = trial
+        self.households = households
         self.seeds = seeds.makeIterator()
     }
 
     mutating func next() -> (title: String, Script)? {
         guard trial == nil else { return trial?.next().map { ("", $0) } }
-        return seeds.next().map { ("seed \($0) failed: ", Script(seed: $0)) }
+        return seeds.next().map {
+            ("seed \($0) failed: ", households ? Script(householdSeed: $0) : Script(seed: $0))
+        }
     }
 }

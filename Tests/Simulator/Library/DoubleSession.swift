@@ -13,7 +13,8 @@ struct DoubleSession {
         sessions = pairs.map { caller, listener in
             let call = SessionCall(isOnce: random.oneIn(2))
             return SimulatedSession(
-                caller, listener, call, end: random.oneIn(2) ? .never : .randomCut(&random), isAlone: false)
+                caller, listener, call, end: random.oneIn(2) ? .never : .randomCut(&random),
+                tolerating: [.notPaired, .zonesChanged])
         }
         delay = Int.random(in: 0...40, using: &random)
     }

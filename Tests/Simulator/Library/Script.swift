@@ -31,6 +31,16 @@ public struct Script: Sendable, CustomStringConvertible {
             case purge
             /// Two machines end their pairing; the next session pairs them again.
             case part
+            /// Two machines are paired, if they are not: the first one types the code of the second.
+            case pair
+            /// A machine removes another one from the household.
+            case remove
+            /// A machine ends its pairing with another one, and keeps that to itself.
+            case forget
+            /// A machine introduces those of its peers that nobody has introduced.
+            case introduce
+            /// A machine lets another one do less, or more, in its default zone.
+            case grant
         }
 
         let kind: Kind
@@ -62,14 +72,39 @@ public struct Script: Sendable, CustomStringConvertible {
     /// at the beginning.
     let setup: UInt64
     var steps: [Step]
+    /// Whether the script is about the household, and not about records.
+    let isOfHousehold: Bool
 
     var isExact: Bool { setup == 0 }
 
     /// Creates a script of given steps between machines that are alike.
-    init(exactly steps: [Step], machines: Int) {
+    init(exactly steps: [Step], machines: Int, isOfHousehold: Bool = false) {
         self.machines = machines
         setup = 0
         self.steps = steps
+        self.isOfHousehold = isOfHousehold
+    }
+
+    /// Creates the script of a household: whom it takes in and loses, while machines are away or set back.
+    public init(householdSeed seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        machines = [3, 3, 3, 4, 4, 5].randomElement(using: &random)!
+        setup = random.next() | 1
+        isOfHousehold = true
+        let kinds: [Step.Kind] = [
+            .pair, .pair, .pair, .session, .session, .session, .session, .cutSession, .remove, .remove,
+            .forget,
+            .introduce, .grant, .backup, .restore, .restart, .advance,
+        ]
+        steps = []
+        for _ in 0..<Int.random(in: 5...30, using: &random) {
+            let machine = Int.random(in: 0..<machines, using: &random)
+            let other = (machine + Int.random(in: 1..<machines, using: &random)) % machines
+            steps.append(
+                Step(
+                    kind: kinds.randomElement(using: &random)!, machine: machine, other: other,
+                    seed: random.next()))
+        }
     }
 
     /// Creates the script of a seed.
@@ -78,6 +113,7 @@ public struct Script: Sendable, CustomStringConvertible {
         // Most scripts have few machines: they conflict more often, and a failing script is short.
         machines = [2, 2, 3, 3, 3, 4, 5, 8].randomElement(using: &random)!
         setup = random.next()
+        isOfHousehold = false
         let hasBackups = random.oneIn(2)
         let hasUpgrades = random.oneIn(2)
         steps = []
@@ -112,11 +148,13 @@ public struct Script: Sendable, CustomStringConvertible {
     /// Reads the text that ``description`` has written.
     public init?(_ text: String) {
         let lines = text.split(separator: "\n")
-        guard let head = lines.first?.split(separator: " "), head.count == 3, head[0] == "machines",
+        guard let head = lines.first?.split(separator: " "), head.count == 3,
+            ["machines", "household"].contains(head[0]),
             let machines = Int(head[1]), (2...8).contains(machines), let setup = UInt64(head[2])
         else { return nil }
         self.machines = machines
         self.setup = setup
+        isOfHousehold = head[0] == "household"
         steps = []
         for line in lines.dropFirst() {
             guard let step = Step(line), step.machine < machines, step.other < machines else { return nil }
@@ -125,7 +163,8 @@ public struct Script: Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        (["machines \(machines) \(setup)"] + steps.map(\.description)).joined(separator: "\n")
+        (["\(isOfHousehold ? "household" : "machines") \(machines) \(setup)"] + steps.map(\.description))
+            .joined(separator: "\n")
     }
 
     /// Finds a script with fewer steps that still fails, by leaving out ever smaller parts.

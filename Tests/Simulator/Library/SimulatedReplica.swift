@@ -33,6 +33,14 @@ final class SimulatedReplica {
 
     var key: [UInt8] { [UInt8](repeating: UInt8(number + 1), count: 32) }
 
+    /// Whether this machine introduces those that it pairs with.
+    var introduces = false
+
+    /// The introduction that follows from a pairing; nil where the machines form no household.
+    func introduction(of key: [UInt8], name: String) -> Introduction? {
+        introduces ? Introduction(of: key, name: name, rights: .all, by: self.key, time: store.now()) : nil
+    }
+
     private static func store(
         _ database: DatabaseQueue, _ number: Int, _ version: Int, _ clock: SimulatedClock, _ skew: Int64
     ) throws -> RecordStore {

@@ -17,6 +17,7 @@ struct SimulatedSession {
         var resyncs = 0
         var reconciliations = 0
         var pairings = 0
+        var introductions = 0
         /// The side that the other one refused, because it has missed deletions that the other has forgotten.
         var expired: Int?
     }
@@ -57,8 +58,8 @@ struct SimulatedSession {
     /// crashes.
     private var appliesLeft: Int?
     private var call: SessionCall
-    /// Whether the two machines have no other session at the same time.
-    private let isAlone: Bool
+    /// The errors that may end the session.
+    private let tolerated: Set<ProtocolError.Code>
     private(set) var sides: [SimulatedSide] = []
     private(set) var outcome = Outcome()
     /// For each side, a message that it has read and is not ready for.
@@ -66,11 +67,11 @@ struct SimulatedSession {
 
     init(
         _ left: SimulatedReplica, _ right: SimulatedReplica, _ call: SessionCall, end: End,
-        isAlone: Bool = true
+        tolerating tolerated: Set<ProtocolError.Code> = [.notPaired]
     ) {
         replicas = [left, right]
         self.call = call
-        self.isAlone = isAlone
+        self.tolerated = tolerated
         switch end {
         case .never: break
         case .cut(let bytes): line.bytesLeft = bytes
@@ -82,11 +83,13 @@ struct SimulatedSession {
     static let code = try! PairingCode("123-456")
 
     /// Runs until both sides are in sync, the line is cut, or neither side can do anything more.
-    mutating func run(_ random: inout SeededGenerator) throws -> Outcome {
-        try connect(.ifUnknown(Self.code))
+    ///
+    /// - Parameter pairs: whether the caller's user types the code of the listener.
+    mutating func run(_ random: inout SeededGenerator, pairs: Bool = true) throws -> Outcome {
+        try connect(pairs ? .ifUnknown(Self.code) : .no)
         while try step(&random) {}
         // Only the caller remembers the pairing.
-        if sides[0].isToldToPair {
+        if pairs, sides[0].isToldToPair {
             try end()
             try connect(.again(Self.code))
             while try step(&random) {}
@@ -123,7 +126,7 @@ struct SimulatedSession {
     /// Checks the end of the session.
     mutating func end() throws {
         for side in sides {
-            if let fault = side.fault(isAlone: isAlone) {
+            if let fault = side.fault(tolerating: tolerated) {
                 throw SimulationFailure("machine \(side.replica.number) ended the session: \(fault)")
             }
         }
@@ -133,6 +136,7 @@ struct SimulatedSession {
             throw SimulationFailure("machine \(side.replica.number) waits for files for ever")
         }
         outcome.resyncs = sides.reduce(0) { $0 + $1.resyncs }
+        outcome.introductions = sides.reduce(0) { $0 + $1.introductions }
         outcome.pairings = sides[0].machine.didPair ? 1 : 0
         for side in sides { side.closeFiles() }
         outcome.expired = sides.firstIndex(where: \.hasFoundPeerExpired).map { 1 - $0 }

@@ -1,5 +1,4 @@
 import GRDB
-import NIOCore
 import PeerSyncChannel
 import PeerSyncModel
 import PeerSyncProtocol
@@ -40,6 +39,10 @@ final class SimulatedSide {
     /// (`sharings`).
     private(set) var applications = 0
     private(set) var sharings = 0
+    /// Whether this side has made the other one a peer.
+    private(set) var didKeepPeer = false
+    /// How many machines became peers of this one, because others have introduced them.
+    private(set) var introductions = 0
     /// Whether this side has ended the session, because both sides have the records and the files.
     private(set) var hasSettled = false
     /// Whether the other side has missed deletions that this one has forgotten.
@@ -48,7 +51,7 @@ final class SimulatedSide {
     /// Whether the other side has said that it does not know the pairing.
     var isToldToPair: Bool {
         if case .failed(let error as ErrorOfPeer)? = machine.end {
-            error.error.code == .notPaired
+            [.notPaired, .removed].contains(error.error.code)
         } else {
             false
         }
@@ -56,10 +59,9 @@ final class SimulatedSide {
 
     /// The error that has ended the session and should not have.
     ///
-    /// - Parameter isAlone: whether the two machines have no other session, which could change what they share.
-    func fault(isAlone: Bool) -> (any Error)? {
+    /// - Parameter codes: the errors that may end it.
+    func fault(tolerating codes: Set<ProtocolError.Code>) -> (any Error)? {
         guard case .failed(let error)? = machine.end else { return nil }
-        let codes: [ProtocolError.Code] = isAlone ? [.notPaired] : [.notPaired, .zonesChanged]
         return switch error {
         case let error as ErrorOfPeer:
             error.error.code == .changeTokenExpired || codes.contains(error.error.code) ? nil : error
@@ -207,6 +209,9 @@ final class SimulatedSide {
                         error, toldToPeer: ProtocolError(.changeTokenExpired, error.message)))
             } catch let error as RecordStoreError where error.code == .zonesChanged {
                 return try perform(machine.failed(Self.zonesChanged, toldToPeer: Self.zonesChanged))
+            } catch let error as RecordStoreError where [.noSuchPeer, .removed].contains(error.code) {
+                let told = SimulatedHousehold.told(error)
+                return try perform(machine.failed(told, toldToPeer: told))
             }
         }
     }
@@ -225,12 +230,14 @@ final class SimulatedSide {
         case .send(let message): send(message)
         case .findPeer(let key):
             peer = try write { db in try store.peers.all(db).first { $0.publicKey == key.bytes } }
-            try perform(machine.peerFound(peer?.name))
+            let refusal = try SimulatedHousehold(replica).refusal(of: key.bytes)
+            try perform(machine.peerFound(peer?.name, orElse: refusal))
         case .beginPairingAttempt: try perform(machine.pairingAttemptBegan(code))
         case .endPairingAttempt(let succeeded):
             guard succeeded else { throw SimulationFailure("the right code was refused") }
         case .keepPeer(let key, let displayName):
-            let kept = try write { try store.peers.add($0, key: key.bytes, name: displayName) }
+            let kept = try SimulatedHousehold(replica).keep(key.bytes, displayName)
+            didKeepPeer = true
             peer = kept
             try perform(machine.peerKept(kept.name))
         case .readOffers: try readOffers()
@@ -259,6 +266,10 @@ final class SimulatedSide {
         case .exchange: files = SimulatedFiles(replica, in: openZones, send: send)
         case .file(let message): try takeForFiles(message)
         case .leave: closeFiles()
+        case .readHousehold, .tellHousehold, .takeHousehold:
+            let (event, count) = try SimulatedHousehold(replica).answer(action, with: try knownPeer())
+            introductions += count
+            try perform(event(&machine))
         case .authenticated, .enter, .checkPairing: break
         case .startOver, .noteRefused:
             throw SimulationFailure("nobody has given a reason for \(action)")
@@ -298,7 +309,12 @@ final class SimulatedSide {
 
     private func grants() throws -> SessionGrants {
         let (store, peer) = (replica.store, try knownPeer())
-        let granted = try read { try store.zones.granted($0, to: peer) }
+        let granted = try read { db in
+            guard try store.peers.all(db).contains(where: { $0.id == peer.id }) else {
+                throw try store.household.refusal(db, of: peer.publicKey)
+            }
+            return try store.zones.granted(db, to: peer)
+        }
         // No machine gives up its records because of another session.
         return SessionGrants(zones: granted.map(\.zone.id), rights: granted.map(\.rights), erasures: 0)
     }

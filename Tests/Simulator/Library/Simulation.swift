@@ -45,6 +45,7 @@ public struct Simulation {
     ///
     /// - Throws: a sentence that says what does not hold.
     public static func run(_ script: Script) throws -> SimulationCounts {
+        guard !script.isOfHousehold else { return try HouseholdSimulation.run(script) }
         var simulation = try Simulation(script)
         for step in script.steps { try simulation.perform(step) }
         try simulation.quiesce()
@@ -107,6 +108,8 @@ public struct Simulation {
         case .upgrade:
             if replica.version < 2 { counts.upgrades += 1 }
             try replica.upgrade(&random)
+        case .pair, .remove, .forget, .introduce, .grant:
+            throw SimulationFailure("\(step) belongs to a script of a household")
         }
     }
 

@@ -19,6 +19,9 @@ public struct SimulationCounts: Sendable {
     public var purged = 0
     public var startOvers = 0
     public var partings = 0
+    /// Machines that became peers because others have introduced them, and machines that were removed from a household.
+    public var introductions = 0
+    public var removals = 0
     /// Records that are hidden in the end.
     public var hidden = 0
     /// Deleted records that a user has restored.
@@ -45,6 +48,8 @@ public struct SimulationCounts: Sendable {
         left.purged += right.purged
         left.startOvers += right.startOvers
         left.partings += right.partings
+        left.introductions += right.introductions
+        left.removals += right.removals
         left.hidden += right.hidden
         left.undone += right.undone
     }

@@ -40,6 +40,16 @@ package struct ScriptedLine {
     /// The next message; nil at the end of the stream.
     package mutating func receive() async throws -> Message? { try await reader.next() }
 
+    /// Reads up to the error that the other end sends before it closes; an honest peer then closes at once, too.
+    ///
+    /// - Returns: its code; nil when the stream ends without one.
+    package mutating func receiveError() async throws -> ProtocolError.Code? {
+        while let message = try await receive() {
+            if case .error(let error) = message { return error.code }
+        }
+        return nil
+    }
+
     /// Makes a connection within this process.
     ///
     /// - Parameter body: gets both ends.

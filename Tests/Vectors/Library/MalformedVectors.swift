@@ -16,7 +16,7 @@ extension VectorFile {
             [
                 (
                     "messages",
-                    .array((brokenMessages + brokenBatches + brokenValues).map { describe($0.0, $0.1, 1) })
+                    .array(broken.map { describe($0.0, $0.1, 1) })
                 ),
                 ("longMessages", .array(longMessages)),
                 ("beforeGreeting", .array(tooEarly.map { describe($0.0, $0.1, $0.2) })),
@@ -31,6 +31,10 @@ extension VectorFile {
                         })
                 ),
             ])
+    }
+
+    private static var broken: [(String, ByteBuffer)] {
+        brokenMessages + MalformedHouseholds.messages + brokenBatches + brokenValues
     }
 
     private static func describe(_ why: String, _ bytes: ByteBuffer, _ code: Int) -> JSON {

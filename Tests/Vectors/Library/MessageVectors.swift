@@ -103,6 +103,17 @@ extension VectorFile {
             .assetMissing(Samples.hash(2)),
             .assetsAvailable([Samples.hash(1), Samples.hash(2)]), .assetsAvailable([]),
             .assetsWanted(Message.AssetsWanted(files: 3, bytes: 1 << 40)),
+            .household(HouseholdVectors.household.digest),
+            .householdSet(
+                Message.HouseholdSet(
+                    set: HouseholdVectors.household, port: 7431,
+                    addresses: [
+                        Message.HouseholdSet.Address(
+                            key: HouseholdVectors.key(3), address: "192.168.1.5:7431"),
+                        Message.HouseholdSet.Address(
+                            key: HouseholdVectors.key(3), address: "attic.local:7431"),
+                    ])),
+            .householdSet(Message.HouseholdSet(set: Household(), port: 0, addresses: [])),
             .refuse(Message.Refuse(zone: 0, reason: 1, names: Samples.records.map(\.name))),
             .ping(Array(1...8)), .pong(Array(1...8)),
             .error(ProtocolError(.notPaired, "The two machines are not paired.")),

@@ -221,6 +221,8 @@ extension JSON {
             ("assetsAvailable", [("hashes", .array(hashes.map { .hex($0.bytes) }))])
         case .assetsWanted(let wanted):
             ("assetsWanted", [("files", .decimal(wanted.files)), ("bytes", .decimal(wanted.bytes))])
+        case .household(let digest): ("household", [("digest", .hex(digest))])
+        case .householdSet(let told): ("householdSet", describe(told))
         case .ping(let bytes): ("ping", [("bytes", .hex(bytes))])
         case .pong(let bytes): ("pong", [("bytes", .hex(bytes))])
         case .error(let error):
@@ -251,6 +253,28 @@ extension JSON {
                 ("rights", .string(offer.rights == .write ? "write" : "read")),
                 ("recordCount", .decimal(offer.recordCount)), ("fingerprint", .hex(offer.fingerprint)),
             ])
+    }
+
+    private static func describe(_ told: Message.HouseholdSet) -> [(String, JSON)] {
+        let addresses: [JSON] = told.addresses.map { ["key": .hex($0.key), "address": .string($0.address)] }
+        return [
+            ("entries", .array(told.set.entries.map(entry))), ("port", .number(told.port)),
+            ("addresses", .array(addresses)),
+        ]
+    }
+
+    static func entry(_ entry: HouseholdEntry) -> JSON {
+        let introduction = entry.introduction
+        let removal: JSON = .optional(entry.removal) {
+            ["remover": .hex($0.remover), "time": .decimal($0.time)]
+        }
+        return [
+            "nonce": .hex(introduction.nonce), "key": .hex(introduction.key),
+            "name": .string(introduction.name),
+            "rights": .string(introduction.rights == .all ? "all" : "read"),
+            "introducer": .hex(introduction.introducer), "time": .decimal(introduction.time),
+            "removal": removal,
+        ]
     }
 
     private static func describe(_ summary: ZoneSummary) -> [(String, JSON)] {

@@ -9,23 +9,27 @@ package struct VectorFile: Sendable {
     package let name: String
     package let content: JSON
 
-    init(_ name: String, _ description: String, section: String, _ members: [(String, JSON)]) {
+    init(
+        _ name: String, _ description: String, of document: String = "protocol.md", section: String,
+        _ members: [(String, JSON)]
+    ) {
         self.name = name
         content = .object(
             [
                 ("description", .string(description)),
                 ("source", "Made by this project's code (swift run make-vectors)"),
-                ("section", .string("protocol.md \(section)")),
+                ("section", .string("\(document) \(section)")),
             ] + members)
     }
 
     /// Makes all files.
     package static func all() async throws -> [VectorFile] {
         [
-            try handshake(), try pairing(), primitives, keys, values, messages, try frames(), merge,
+            try handshake(), try pairing(), try discovery(), primitives, keys, values, messages, try frames(),
+            merge,
             try await rules(),
             digests, clock,
-            try reconciliation(), malformed, unions, try await sessions(),
+            try reconciliation(), malformed, unions, household, try await sessions(),
         ]
     }
 }

@@ -42,7 +42,7 @@ struct VectorContentTests {
             _ = buffer.readVarintIfPresent()
             return buffer.readVarintIfPresent()
         }
-        #expect(Set(types) == Set(1...20))
+        #expect(Set(types) == Set(1...22))
     }
 
     private struct Malformed: Decodable {

@@ -93,7 +93,9 @@ struct Watch: AsyncParsableCommand {
             }
         }
         if let address { try await sync.pair(with: address, code: code) }
-        show("To pair a machine, run there: todo watch ADDRESS:\(sync.port) \(await sync.showPairingCode())")
+        show(
+            "To pair a machine, run there: todo watch ADDRESS:\(sync.port) \(try await sync.showPairingCode())"
+        )
         Task {
             do { try await sync.run() } catch { Self.exit(withError: error) }
         }

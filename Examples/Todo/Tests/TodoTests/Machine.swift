@@ -57,6 +57,9 @@ final class RunningProgram {
         lines = Self.lines(of: output.fileHandleForReading).makeAsyncIterator()
         process.executableURL = Self.directory.appendingPathComponent(program)
         process.arguments = arguments
+        // Nobody on the network of this computer is to hear of the tests: without a bus there is no Avahi.
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"]) { $1 }
         process.standardInput = input
         process.standardOutput = output
         process.standardError = errorPipe

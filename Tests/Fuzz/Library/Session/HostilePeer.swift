@@ -94,8 +94,33 @@ struct HostilePeer {
             let names = FuzzRecords.names.prefix(input.number(below: 4))
             return .refuse(Message.Refuse(zone: zone, reason: Int(input.byte()), names: Array(names)))
         case 55, 56: return AssetTarget.message(&input, side.machine.files)
+        case 57:
+            return .household(
+                input.flag() ? side.machine.household?.digest ?? [] : Self.padded(input.take(32)))
+        case 58: return householdSet(&input, side)
         default: return .ping([UInt8](repeating: 1, count: MessageCodec.pingLength))
         }
+    }
+
+    private static func padded(_ bytes: [UInt8]) -> [UInt8] {
+        bytes + [UInt8](repeating: 0, count: Household.digestLength - bytes.count)
+    }
+
+    /// A set of introductions, some of which the other side knows, and some of which are removed.
+    private func householdSet(_ input: inout FuzzInput, _ side: ModelSession) -> Message {
+        var set = input.flag() ? side.machine.household ?? Household() : Household()
+        for _ in 0..<input.number(below: 4) {
+            let key = [UInt8](repeating: input.byte(), count: 32)
+            let introduction = Introduction(
+                nonce: [UInt8](repeating: input.byte(), count: 16), key: key, name: "attic",
+                rights: input.flag() ? .all : .read, introducer: [UInt8](repeating: input.byte(), count: 32),
+                time: Int64(input.byte()))
+            if let introduction { set.introduce(introduction) }
+            if input.flag(), let removal = HouseholdEntry.Removal(by: key, time: Int64(input.byte())) {
+                set.remove(key, removal)
+            }
+        }
+        return .householdSet(Message.HouseholdSet(set: set, port: Int(input.byte()), addresses: []))
     }
 
     private func store(_ side: ModelSession, _ zone: Int) -> ModelStore {

@@ -28,12 +28,20 @@ struct ModelMachine {
     /// How often this machine has given up what it had, which ends its sessions.
     var erasures: Int64 = 0
     var files = ModelAssets()
+    /// What it knows of the household; nil for a machine that shares it with nobody.
+    var household: Household?
     /// How long the files are that somebody wants here.
     var wantedFiles: [AssetHash: Int64] = [:]
 
     init(number: UInt8, hasClub: Bool) {
         self.number = number
         let replica = ReplicaID(rawValue: UInt64(number))
+        household = Household(
+            [
+                Introduction(
+                    nonce: [UInt8](repeating: number, count: 16), key: [UInt8](repeating: 200, count: 32),
+                    name: "cellar", rights: .all, introducer: Self.key(number).bytes, time: Int64(number))
+            ].compactMap { $0.map { HouseholdEntry($0) } })
         zones = (hasClub ? Self.zoneNames : [Self.zoneNames[0]]).enumerated().map { index, name in
             Zone(
                 id: ZoneID(name: name, owner: replica), isDefault: index == 0,

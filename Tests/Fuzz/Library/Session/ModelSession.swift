@@ -283,8 +283,23 @@ struct ModelSession {
         case .zone(let number, let action): return perform(action, number)
         case .noteRefused: return .wait
         case .noteInSync(let number, _): return .hand { $0.inSyncNoted(zone: number) }
+        case .readHousehold, .tellHousehold, .takeHousehold: return share(action)
         }
         return nil
+    }
+
+    private mutating func share(_ action: Session.Action) -> Work? {
+        guard let household = machine.household else { return nil }
+        switch action {
+        case .readHousehold: return .hand { $0.householdRead(household.digest) }
+        case .tellHousehold(let digest) where digest != household.digest:
+            let told = Message.HouseholdSet(set: household, port: 7431, addresses: [])
+            return .hand { $0.householdTold(told) }
+        case .takeHousehold(let told):
+            machine.household?.merge(told.set)
+            return machine.household == household ? nil : .hand { $0.settingsChanged() }
+        default: return nil
+        }
     }
 
     private mutating func pair(_ action: Session.Action) -> Work? {

@@ -27,10 +27,12 @@ struct SessionRules {
     private var isLastWordSaid = false
     /// Whether the session ended because it was asked to; nil before its end.
     private var wasAsked: Bool?
+    private var mayExchange = false
     private var wasOver = false
     /// Batches that were sent, in order, and not acknowledged, by zone.
     private(set) var unacknowledged: [Int: [ChangeToken]] = [:]
     private var lastDigests: [Int: ZoneSummary] = [:]
+    private var lastHousehold: [UInt8]?
 
     init(_ purpose: SessionPurpose, isPeerHonest: Bool) {
         self.purpose = purpose
@@ -63,12 +65,9 @@ struct SessionRules {
         wasOver = session.isOver
         try expect(
             (session.end != nil) == (session.timeout == .farewell), "waits for \(session.timeout)")
-        try expect(
-            !session.isExchanging || stage == .exchange || isBeginning(actions), "exchanges too early")
-    }
-
-    private func isBeginning(_ actions: [Session.Action]) -> Bool {
-        actions.contains { if case .exchange = $0 { true } else { false } }
+        // What is to be done before it, such as to tell the household, may already lead to more.
+        if actions.contains(where: { if case .exchange = $0 { true } else { false } }) { mayExchange = true }
+        try expect(!session.isExchanging || mayExchange, "exchanges too early")
     }
 
     private func mayEnd(with error: any Error) -> Bool {
@@ -142,6 +141,9 @@ struct SessionRules {
             if case .send = action { throw BrokenInvariant(description: "a zone sends on its own") }
         case .file: try expect(stage == .exchange, "deals with files at \(stage)")
         case .readGrants: try expect(stage.rawValue >= Stage.open.rawValue, "reads grants at \(stage)")
+        case .readHousehold: try expect(begun.count == zoneCount, "reads the household at \(stage)")
+        case .tellHousehold, .takeHousehold:
+            try expect(stage == .exchange, "deals with the household at \(stage)")
         case .send, .findPeer, .checkPairing, .leave: break
         }
     }
@@ -174,6 +176,11 @@ struct SessionRules {
             try expect(sentBegins.insert(begin.zone).inserted, "zone \(begin.zone) begins twice")
         case .assetRequest, .assetChunk, .assetMissing, .assetsAvailable, .assetsWanted, .pong:
             try expect(stage == .exchange, "\(message) at \(stage)")
+        case .household(let digest):
+            try expect(sentBegins.count == zoneCount, "tells of the household at \(stage)")
+            try expect(digest != lastHousehold, "the household was told twice")
+            lastHousehold = digest
+        case .householdSet: try expect(stage == .exchange, "tells the household at \(stage)")
         case .ping, .unknown: throw BrokenInvariant(description: "sends \(message)")
         case .batch, .acknowledge, .refuse, .digest, .resync, .reconcile: try checkExchange(sending: message)
         }

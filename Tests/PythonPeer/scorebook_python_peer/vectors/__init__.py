@@ -4,14 +4,16 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from . import channels, exchanges, records, sessions, unions
+from . import channels, discovery, exchanges, household, records, sessions, unions
 
 CHECKS: dict[str, Callable[[dict], None]] = {
     "clock.json": records.check_clock,
     "cpace-ristretto255.json": channels.check_cpace,
     "digests.json": records.check_digests,
+    "discovery.json": discovery.check_discovery,
     "frames.json": channels.check_frames,
     "handshake.json": channels.check_handshake,
+    "household.json": household.check_household,
     "keys.json": records.check_keys,
     "malformed.json": exchanges.check_malformed,
     "merge.json": records.check_merge,

@@ -267,6 +267,10 @@ class _PairingSide:
         equal("the key that is stored", key, self.remote_key)
         self.peers.append(name)
 
+    def introduce(self, key: bytes, name: str) -> None:
+        """The household is no part of a pairing's messages."""
+        equal("the key that is introduced", key, self.remote_key)
+
     def hear(self, code: str, *messages: Message) -> str:
         """What becomes of the pairing: `paired`, `closes`, the code of an error, or `waits` for another message."""
         waiting = list(messages)

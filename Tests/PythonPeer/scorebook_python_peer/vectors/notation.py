@@ -5,6 +5,7 @@ from typing import Any
 
 from .. import values
 from ..batch import Batch
+from ..household import Entry, Gets, Household, Introduction, Removal
 from ..messages import (
     Acknowledge,
     AssetChunk,
@@ -18,6 +19,8 @@ from ..messages import (
     Error,
     Goodbye,
     Hello,
+    HouseholdDigest,
+    HouseholdSet,
     Message,
     OfferedZone,
     Open,
@@ -180,7 +183,22 @@ def message(json: Json) -> Message | None:
             return Open(Union(json["union"]), zones)
         case "refuse":
             return Refuse(json["zone"], json["reason"], json["names"])
+        case "household":
+            return HouseholdDigest(hexadecimal(json["digest"]))
+        case "householdSet":
+            entries = [household_entry(entry) for entry in json["entries"]]
+            addresses = [(hexadecimal(a["key"]), a["address"]) for a in json["addresses"]]
+            return HouseholdSet(Household(entries), json["port"], addresses)
     raise AssertionError(f"{json['type']} is no type of message")
+
+
+def household_entry(json: Json) -> Entry:
+    introduction = Introduction(
+        hexadecimal(json["nonce"]), hexadecimal(json["key"]), json["name"], Gets[json["rights"].upper()],
+        hexadecimal(json["introducer"]), int(json["time"]),
+    )  # fmt: skip
+    removal = json["removal"]
+    return Entry(introduction, removal and Removal(hexadecimal(removal["remover"]), int(removal["time"])))
 
 
 def offered_zone(json: Json) -> OfferedZone:

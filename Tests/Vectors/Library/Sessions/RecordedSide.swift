@@ -138,6 +138,8 @@ final class RecordedSide {
             let refusal = Refusal(names: names, reason: reason)
             try machine.write { try zones[number].peerZone.noteRefused($0, refusal) }
         case .noteInSync(let number, _): try await perform(session.inSyncNoted(zone: number))
+        // The two form no household.
+        case .readHousehold, .tellHousehold, .takeHousehold: break
         case .authenticated, .enter, .checkPairing, .file, .leave: break
         case .beginPairingAttempt, .endPairingAttempt, .keepPeer:
             preconditionFailure("the two are paired, and \(machine.name) is to do this: \(action)")

@@ -60,7 +60,7 @@ package final class SessionMachine {
             now: { VectorFile.sessionClock })
         // The caller's user has decided in advance.
         return SyncEngine(
-            app: VectorKeys.app, store: store, identity: identity, displayName: name,
+            app: VectorKeys.app, store: store, identity: identity, displayName: name, discovery: .off,
             decide: { question in question.proposal == nil ? .nobody : answer })
     }
 

@@ -1,0 +1,71 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+extension NetworkFacts {
+    /// Looks at this machine.
+    ///
+    /// - Parameters:
+    ///   - port: the port that other machines connect to.
+    ///   - database: the path of the store's database.
+    ///   - firewall: what is known of the firewall.
+    ///   - probe: calls this machine itself where its system does not say who listens.
+    public static func observed(
+        port: Int, database: String, firewall: Firewall, probe: PeerProbe?
+    ) async -> NetworkFacts {
+        NetworkFacts(
+            port: port, hasAddress: hasAddress,
+            listener: await listener(port: port, database: database, probe: probe), firewall: firewall,
+            discovery: discovery)
+    }
+
+    private static var hasAddress: Bool {
+        let devices = (try? System.enumerateDevices()) ?? []
+        return devices.compactMap(\.address?.ipAddress).contains {
+            !$0.hasPrefix("127.") && $0 != "::1" && !$0.lowercased().hasPrefix("fe80")
+        }
+    }
+
+    private static func listener(port: Int, database: String, probe: PeerProbe?) async -> Listener {
+        let sockets = ListeningSockets()
+        let own = sockets?.entries(ofProcessesWith: database) ?? []
+        if !own.isEmpty { return .thisStore(addresses: own.map(\.address)) }
+        // Of the processes of other users the system shows only the sockets.
+        let others = sockets?.entries.filter { $0.port == port } ?? []
+        if sockets != nil, others.isEmpty { return .nobody }
+        let isEverywhere = others.first.map { ["0.0.0.0", "::"].contains($0.host) } ?? true
+        let host = isEverywhere ? "127.0.0.1" : others[0].host
+        switch await probe?.call(PeerAddress(host: host, port: port)) {
+        case .machine(let answer) where answer.isSelf:
+            return .thisStore(addresses: others.isEmpty ? ["*:\(port)"] : others.map(\.address))
+        case .unreachable where sockets == nil: return .nobody
+        default: return .other
+        }
+    }
+
+    /// Bonjour is part of macOS. On Linux Avahi has its place, and listens at a socket.
+    private static var discovery: Discovery {
+        #if os(Linux)
+            return isAnswering("/run/avahi-daemon/socket") ? .running : .missing(name: "Avahi")
+        #else
+            return .running
+        #endif
+    }
+
+    #if os(Linux)
+        /// Whether somebody answers at a socket of this machine.
+        private static func isAnswering(_ path: String) -> Bool {
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            guard descriptor >= 0 else { return false }
+            defer { close(descriptor) }
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            return withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+                }
+            }
+        }
+    #endif
+}

@@ -1,0 +1,48 @@
+import PeerSyncChannel
+import PeerSyncStore
+
+/// A machine of the app that announces itself on this network. Nobody has proved that it is what it says.
+public struct FoundMachine: Sendable, Hashable {
+    /// The name of the paired machine that it announces itself as; nil for every other one.
+    public let peer: String?
+    /// Where it listens, the best first.
+    public let addresses: [PeerAddress]
+    /// Whether it shows a pairing code.
+    public let showsCode: Bool
+}
+
+extension SyncEngine {
+    /// Looks for the machines of the app on this network, for a time.
+    ///
+    /// - Parameter time: machines that are there mostly answer within a second.
+    /// - Throws: ``PeerSyncError`` `noDiscovery`; errors of SQLite.
+    public func machines(within time: Duration = .seconds(2)) async throws -> [FoundMachine] {
+        guard discovery.discovery != nil else {
+            throw PeerSyncError(.noDiscovery, "looking for machines on this network is switched off")
+        }
+        let finder = Finder(self, tellsTrouble: false)
+        await withFinder(finder) { await finder.wait(for: time, until: \.hasFailed) }
+        guard finder.works else {
+            throw PeerSyncError(.noDiscovery, "machines on this network cannot be found at this moment")
+        }
+        let peers = try await store.peers.all()
+        return finder.found.map { found in
+            let peer = peers.first { peer in
+                (try? PublicKey(peer.publicKey)).map { found.announcement.names($0) } ?? false
+            }
+            return FoundMachine(
+                peer: peer?.name, addresses: found.service.addresses, showsCode: found.announcement.showsCode)
+        }
+    }
+
+    /// Runs `body` while a finder looks.
+    func withFinder<Value: Sendable>(
+        _ finder: Finder, _ body: @escaping @Sendable () async throws -> Value
+    ) async rethrows -> Value {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await finder.run() }
+            defer { group.cancelAll() }
+            return try await body()
+        }
+    }
+}

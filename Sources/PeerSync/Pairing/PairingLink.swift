@@ -1,0 +1,79 @@
+import Foundation
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
+
+/// All that a machine needs to pair with another one, as one text: for a QR code. Protocol/ "Pairing link" is normative.
+///
+/// Whoever reads the text can pair, as with the code alone.
+public struct PairingLink: Sendable, Equatable, CustomStringConvertible {
+    /// The most bytes of the text.
+    public static let greatestSize = 1024
+    /// The most addresses.
+    public static let addressLimit = 8
+    private static let beginning = "peer-sync:pair?v=1"
+
+    /// The app whose machines pair.
+    public let app: AppID
+    /// What the other machine shows.
+    public let code: PairingCode
+    /// The hash of the key that has to answer.
+    let keyHash: [UInt8]
+    /// Where the machine listens, the best first; may be empty.
+    public let addresses: [PeerAddress]
+
+    /// Makes the link of a machine that shows a code.
+    ///
+    /// - Parameters:
+    ///   - engine: the engine of the machine.
+    ///   - code: the code that it shows.
+    ///   - addresses: where it listens. Only the first ones count.
+    public init(to engine: SyncEngine, code: PairingCode, at addresses: [PeerAddress]) {
+        self.init(app: engine.app, key: engine.identity.publicKey, code: code, at: addresses)
+    }
+
+    package init(app: AppID, key: PublicKey, code: PairingCode, at addresses: [PeerAddress]) {
+        self.app = app
+        self.code = code
+        keyHash = ExpectedMachine.hash(of: key)
+        self.addresses = Array(addresses.prefix(Self.addressLimit))
+    }
+
+    /// Reads a link.
+    ///
+    /// - Returns: nil if the text is none, or of another version.
+    public init?(_ text: String) {
+        guard text.utf8.count <= Self.greatestSize, text.hasPrefix(Self.beginning + "&") else { return nil }
+        var values: [Substring: [String]] = [:]
+        for part in text.dropFirst(Self.beginning.count + 1).split(separator: "&") {
+            guard let equals = part.firstIndex(of: "="),
+                let value = part[part.index(after: equals)...].removingPercentEncoding
+            else { return nil }
+            values[part[..<equals], default: []].append(value)
+        }
+        guard let app = values["app"]?.first.flatMap({ try? AppID($0) }),
+            let code = values["code"]?.first.flatMap({ try? PairingCode($0) }),
+            let hash = values["key"]?.first.flatMap({ [UInt8](hexadecimal: $0) }),
+            hash.count == ExpectedMachine.hashLength
+        else { return nil }
+        let places = values["at"] ?? []
+        let addresses = places.compactMap { PeerAddress($0) }
+        guard places.count <= Self.addressLimit, addresses.count == places.count else { return nil }
+        self.app = app
+        self.code = code
+        keyHash = hash
+        self.addresses = addresses
+    }
+
+    /// The text, which ``init(_:)`` reads.
+    public var description: String {
+        let allowed = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:[]")
+        let places = addresses.map {
+            "&at=" + ($0.description.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")
+        }
+        return
+            "\(Self.beginning)&app=\(app)&code=\(code.formatted.filter { $0 != "-" })&key=\(keyHash.hexadecimal)"
+            + places.joined()
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The table `grdb_sync_introduction`: the household's set.
+enum HouseholdTable {
+    /// Stores of format 2 got this table before the first release, so an opening makes it where it is missing.
+    static let create = """
+        -- The machines of the household: who introduced whom, and who removed an introduction. Each row stays for good. id: the
+        -- hash of the introduction. rights: 1 read, 2 all. Times: milliseconds since 1970.
+        CREATE TABLE IF NOT EXISTS grdb_sync_introduction (
+            id BLOB PRIMARY KEY,
+            nonce BLOB NOT NULL,
+            publicKey BLOB NOT NULL,
+            name TEXT NOT NULL,
+            rights INTEGER NOT NULL,
+            introducedBy BLOB NOT NULL,
+            introducedAt INTEGER NOT NULL,
+            removedBy BLOB,
+            removedAt INTEGER
+        ) WITHOUT ROWID;
+
+        -- The addresses that others have told of a peer, the newest with the greatest id.
+        CREATE TABLE IF NOT EXISTS grdb_sync_peerHint (
+            id INTEGER PRIMARY KEY,
+            peer INTEGER NOT NULL REFERENCES grdb_sync_peer (id) ON DELETE CASCADE,
+            address TEXT NOT NULL,
+            UNIQUE (peer, address)
+        );
+        """
+
+    /// Reads the set. Rows that somebody has changed do not fit their hash any more; they count as not there, until another
+    /// machine tells them again.
+    static func load(_ db: Database) throws -> Household {
+        Household(
+            try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM grdb_sync_introduction")).compactMap(
+                entry)
+        )
+    }
+
+    private static func entry(_ row: Row) -> HouseholdEntry? {
+        guard let rights = UInt8.fromDatabaseValue(row["rights"]).flatMap(Introduction.Rights.init),
+            let name = String.fromDatabaseValue(row["name"]),
+            let time = Int64.fromDatabaseValue(row["introducedAt"]),
+            let introduction = Introduction(
+                nonce: row.bytes("nonce"), key: row.bytes("publicKey"), name: name, rights: rights,
+                introducer: row.bytes("introducedBy"), time: time),
+            introduction.id.bytes == row.bytes("id")
+        else { return nil }
+        let removal = Int64.fromDatabaseValue(row["removedAt"]).flatMap {
+            HouseholdEntry.Removal(by: row.bytes("removedBy"), time: $0)
+        }
+        return HouseholdEntry(introduction, removal: removal)
+    }
+
+    /// Forgets the set.
+    static func removeAll(_ db: Database) throws { try db.execute(sql: "DELETE FROM grdb_sync_introduction") }
+
+    /// Writes the entries of a set that differ from what the table holds.
+    static func save(_ db: Database, _ set: Household, over former: Household) throws {
+        let entries = Set(set.entries)
+        let before = Set(former.entries)
+        for entry in before.subtracting(entries) {
+            try db.cachedStatement(sql: "DELETE FROM grdb_sync_introduction WHERE id = ?")
+                .execute(arguments: [Data(entry.id.bytes)])
+        }
+        for entry in entries.subtracting(before) {
+            let introduction = entry.introduction
+            try db.cachedStatement(
+                sql: "INSERT OR REPLACE INTO grdb_sync_introduction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            ).execute(arguments: [
+                Data(entry.id.bytes), Data(introduction.nonce), Data(introduction.key), introduction.name,
+                introduction.rights.rawValue, Data(introduction.introducer), introduction.time,
+                entry.removal.map { Data($0.remover) }, entry.removal?.time,
+            ])
+        }
+    }
+}
