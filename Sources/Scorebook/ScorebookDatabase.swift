@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PeerSyncStore
+import PeerSync
 
 /// Opens the database file of a scorebook.
 public enum ScorebookDatabase {
@@ -14,6 +14,13 @@ public enum ScorebookDatabase {
     /// With `PRAGMA synchronous = NORMAL`, a commit survives a crash of the process at once, and a loss of power after
     /// the next checkpoint.
     public static func configuration() -> Configuration { configuration(Configuration()) }
+
+    /// The configuration of a copy in memory, where nothing has to survive and nobody else writes.
+    static func configurationInMemory() -> Configuration {
+        var configuration = configuration()
+        configuration.journalMode = .default
+        return configuration
+    }
 
     private static func configuration(_ base: Configuration) -> Configuration {
         var configuration = base

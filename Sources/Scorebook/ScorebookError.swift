@@ -30,11 +30,21 @@ public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertibl
     /// The place of the error in an imported file: a path such as `plays[12].playerScores[0].playerRefId`, or
     /// `line 3, column 14`.
     public let place: String?
+    /// What helps, for people; nil if the message says all.
+    public let hint: String?
+    /// The records that fit, with the code `ambiguous`; a caller may ask which one is meant, and try again with
+    /// ``Habits/chosen``.
+    public let choice: RecordChoice?
 
-    public init(_ code: Code, _ message: String, place: String? = nil) {
+    public init(
+        _ code: Code, _ message: String, place: String? = nil, hint: String? = nil,
+        choice: RecordChoice? = nil
+    ) {
         self.code = code
         self.message = message
         self.place = place
+        self.hint = hint
+        self.choice = choice
     }
 
     public var description: String { message }

@@ -1,6 +1,5 @@
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// The seven record types of a scorebook: their tables, and their description for the sync engine.
 ///
@@ -59,13 +58,13 @@ public enum ScorebookSchema {
     static let columns: KeyValuePairs<String, KeyValuePairs<String, ColumnKind>> = [
         "SBPerson": [
             "firstName": .text, "lastName": .text, "emailAddress": .text, "bggUsername": .text,
-            "avatar": .asset,
+            "avatar": .asset, "mergedInto": .text,
         ],
         "SBGame": [
             "name": .text, "bggID": .integer, "year": .integer, "minPlayers": .integer,
             "maxPlayers": .integer,
             "highestWins": .boolean, "noPoints": .boolean, "cooperative": .boolean, "usesTeams": .boolean,
-            "thumbnail": .asset,
+            "thumbnail": .asset, "mergedInto": .text,
         ],
         "SBMatch": [
             "game": .reference("SBGame"), "date": .date, "durationMinutes": .integer, "rounds": .integer,
@@ -147,6 +146,8 @@ public enum ScorebookSchema {
             try db.execute(sql: createVersion1)
             try addMissingColumns(db)
         }
+        // `mergedInto` of persons and games: the name of the record with which this one became one.
+        migrator.registerMigration("scorebook 2") { db in try addMissingColumns(db) }
         return migrator
     }
 

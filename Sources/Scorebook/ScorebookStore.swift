@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 import Synchronization
 
 /// A scorebook: who played what, when, where, with which result.
@@ -15,9 +14,9 @@ import Synchronization
 /// print(try await scorebook.matchSheet("\(match.recordName)").text)
 /// ```
 ///
-/// Each operation is one transaction, and folds what it wrote. A text names a record by its record name, by the
-/// beginning of its UUID (4 characters or more) if no other UUID begins so, or by its name. Upper and lower case
-/// matter only if names differ in nothing else.
+/// Each operation is one transaction, and folds what it wrote. A text names a record by its record name, by a
+/// part of its name or of its UUID that fits no other, or as ``Habits`` say. Upper and lower case matter only if names
+/// differ in nothing else.
 ///
 /// A store may have several zones. Operations add new records to the default zone and find records in all zones,
 /// unless the scorebook is ``limited(to:)`` one zone.
@@ -28,6 +27,8 @@ public final class ScorebookStore: Sendable {
     public let scope: ZoneScope
     /// The wall clock, in milliseconds since 1970.
     let now: @Sendable () -> Int64
+    /// How texts of people are understood.
+    public let habits: Habits
     private let shortage: Shortage
 
     /// Opens a scorebook in a database. Creates its tables, or migrates those of an older version.
@@ -44,6 +45,7 @@ public final class ScorebookStore: Sendable {
     ) throws {
         self.now = now ?? RecordStore.wallClock
         scope = .all
+        habits = Habits()
         shortage = Shortage()
         try ScorebookSchema.migrate(database)
         records = try RecordStore(
@@ -52,23 +54,41 @@ public final class ScorebookStore: Sendable {
         try ScorebookSchema.showRecords(database)
     }
 
-    private init(_ scorebook: ScorebookStore, _ zone: Zone) {
+    private init(_ scorebook: ScorebookStore, _ scope: ZoneScope, _ habits: Habits) {
         records = scorebook.records
         now = scorebook.now
         shortage = scorebook.shortage
-        scope = .one(zone)
+        self.scope = scope
+        self.habits = habits
     }
 
     /// Returns the part of the scorebook in one zone. It lists and finds only records of the zone, and adds new ones
     /// to it.
-    public func limited(to zone: Zone) -> ScorebookStore { ScorebookStore(self, zone) }
+    public func limited(to zone: Zone) -> ScorebookStore { ScorebookStore(self, .one(zone), habits) }
+
+    /// Returns the scorebook with another understanding of texts.
+    public func with(_ habits: Habits) -> ScorebookStore { ScorebookStore(self, scope, habits) }
+
+    /// The clock of the person at the machine.
+    public var time: LocalTime { LocalTime(zone: habits.timeZone, now: now()) }
 
     /// Reads in one snapshot of the database.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         // A record has no zone before it is folded. With a single zone that does not matter.
         let hasZones = try await records.database.read { try ZoneNames($0).areSeveral }
         if hasZones { try await foldForReading() }
+        try await settleMergesForReading()
         return try await records.database.read(body)
+    }
+
+    /// Moves what was added to merged persons and games to those that are left, before a read; on a full disk as
+    /// ``foldForReading()`` does.
+    func settleMergesForReading() async throws {
+        do {
+            try await settleMerges()
+        } catch  where StoreFailure(error)?.isOutOfRoom == true {
+            shortage.isThere.withLock { $0 = true }
+        }
     }
 
     /// Folds what other programs wrote, before a read. If the disk has no room for that, sets ``isShortOfRoom`` and
@@ -94,10 +114,15 @@ public final class ScorebookStore: Sendable {
     /// Writes in one transaction. The body calls ``settled(_:_:newIn:)`` for what it wrote.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value
     {
-        try await records.write { [records] db in
+        try await records.write { [records, habits, now] db in
             // Otherwise earlier writes of other programs would end up in the zone of this write.
             _ = try records.fold(db)
-            return try body(db)
+            for kind in [RecordKind.person, .game] {
+                let merged = try MergedRecords(db, kind)
+                if try merged.hasReferences(db) { try merged.settle(db) }
+            }
+            guard let command = habits.command else { return try body(db) }
+            return try UndoJournal.record(db, command, now()) { try body(db) }
         }
     }
 
@@ -112,7 +137,9 @@ public final class ScorebookStore: Sendable {
     }
 
     /// Returns a lookup for records of a kind, in the zone that the scorebook is limited to.
-    func lookup(_ kind: RecordKind) -> NameLookup { NameLookup(kind: kind, scope: scope) }
+    func lookup(_ kind: RecordKind, in scope: ZoneScope? = nil) -> NameLookup {
+        NameLookup(kind: kind, scope: scope ?? self.scope, habits: habits, time: time)
+    }
 
     /// Returns the zone of a record, where the records that belong to it have to be.
     func scope(_ db: Database, of name: RecordName) throws -> ZoneScope {

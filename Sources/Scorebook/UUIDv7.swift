@@ -1,5 +1,4 @@
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 import Synchronization
 
 /// A generator of UUIDs of version 7 (RFC 9562). They begin with the time, so names made one after the other lie side

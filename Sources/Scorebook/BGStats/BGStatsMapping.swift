@@ -1,4 +1,4 @@
-import PeerSyncModel
+import PeerSync
 
 /// The mapping of a BG Stats export to record states, a pure function of the file and the time.
 ///

@@ -1,4 +1,5 @@
-import PeerSyncModel
+import CSodium
+import PeerSync
 
 /// Names of records for which a BG Stats export has no UUIDs: the players, scores and locations of its plays.
 ///
@@ -34,7 +35,9 @@ enum DerivedName {
             input.append(contentsOf: text.utf8)
             input.append(0)
         }
-        let hash = BLAKE2b.hash(input, length: 16)
+        var hash = [UInt8](repeating: 0, count: 16)
+        let status = crypto_generichash(&hash, hash.count, input, UInt64(input.count), nil, 0)
+        precondition(status == 0, "libsodium makes hashes of 16 bytes")
         let high = hash[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let low = hash[8...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return RecordName.named(

@@ -1,6 +1,5 @@
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// A search for the parts that an older version of a play had, and that the newest version in this store lacks.
 ///
@@ -34,9 +33,11 @@ struct PlayVersions {
                 guard let part = try records.state(db, of: name), !part.isDeleted,
                     let imported = part.importedStamp, imported < version
                 else { return nil }
+                let replaced = RecordState(name: name, deletion: deletion)
+                var merged = part
+                merged.merge(replaced)
                 // A later change that somebody made here wins.
-                return part.life.map { $0 < deletion } == true
-                    ? RecordState(name: name, deletion: deletion) : nil
+                return merged.isDeleted ? replaced : nil
             }
         }
     }
@@ -55,18 +56,21 @@ struct PlayVersions {
 
     /// Returns the players, scores, locations and pictures of a match, including those without a row.
     private func parts(of match: RecordName) throws -> [RecordName] {
-        let statement = try db.cachedStatement(
+        let inTables = try db.cachedStatement(
             sql: """
-                WITH part (name) AS (
-                    SELECT recordName FROM SBPlayer WHERE match = ?1
-                    UNION SELECT recordName FROM SBMatchLocation WHERE match = ?1
-                    UNION SELECT recordName FROM SBMatchImage WHERE match = ?1
-                    UNION SELECT recordName FROM grdb_sync_heldReference WHERE target = ?1)
-                SELECT name FROM part
-                UNION SELECT recordName FROM SBScore JOIN part ON player = name
-                UNION SELECT recordName FROM grdb_sync_heldReference JOIN part ON target = name
+                SELECT recordName FROM SBPlayer WHERE match = ?1
+                UNION ALL SELECT recordName FROM SBMatchLocation WHERE match = ?1
+                UNION ALL SELECT recordName FROM SBMatchImage WHERE match = ?1
                 """)
-        return try RecordName.fetchAll(statement, arguments: [match])
+        let scores = try db.cachedStatement(sql: "SELECT recordName FROM SBScore WHERE player = ?")
+        let parts =
+            try RecordName.fetchAll(inTables, arguments: [match])
+            + records.listing.withoutRow(db, referringTo: match)
+        let below = try parts.flatMap { part in
+            try RecordName.fetchAll(scores, arguments: [part])
+                + records.listing.withoutRow(db, referringTo: part)
+        }
+        return Set(parts + below).sorted()
     }
 }
 

@@ -1,5 +1,5 @@
 import Foundation
-import PeerSyncModel
+import PeerSync
 
 /// The scorebook as a JSON file, format “scorebook export”, version 1.
 ///

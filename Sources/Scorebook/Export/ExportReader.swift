@@ -1,6 +1,5 @@
 import Foundation
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// The content of a file that ``ExportWriter`` wrote.
 struct ScorebookExport: Decodable {
@@ -108,10 +107,9 @@ private struct FieldKey: CodingKey {
     init?(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
 
-    /// Refuses a name that the store's tables could not take. It would damage the store.
+    /// Refuses a name that no field can have.
     func check(_ container: KeyedDecodingContainer<FieldKey>) throws {
-        let isReserved = ["recordName", "modificationDate"].contains(stringValue)
-        guard RecordName.isIdentifier(stringValue.utf8), stringValue.utf8.count <= 63, !isReserved else {
+        guard RecordField.canBeNamed(stringValue) else {
             throw ImportFileError.at(
                 ImportFileError.path(container.codingPath),
                 "has “\(Display.printable(stringValue.prefix(60)))”, which cannot name a field")

@@ -1,6 +1,5 @@
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// The contents of an export.
 public struct ExportContents: Sendable {
@@ -53,7 +52,7 @@ struct ExportWriter {
         let zone = try records.zones.current(db, zone)
         // The zone's own digest also covers hidden records, which an export leaves out.
         var digest = ZoneDigest()
-        try records.listing.forEachLiveState(db, zone: self.zone) { digest.insert(RecordID($0)) }
+        try records.listing.forEachLiveState(db, zone: self.zone) { digest.insert($0) }
         json.append(raw: "{\n  ")
         json.append(key: "format")
         json.append(quoted: ExportFormat.name)
@@ -95,23 +94,29 @@ struct ExportWriter {
     }
 
     private static func appendStamps(_ state: RecordState, to json: inout JSONText) {
-        let stamps = StampRun(state)
-        guard let base = stamps.base else { return }
-        append("stamp", base.description, to: &json)
-        if !stamps.exceptions.isEmpty {
+        guard let usual = usualStamp(state) else { return }
+        append("stamp", usual.description, to: &json)
+        let others = state.fields.filter { $0.stamp != usual }
+        if !others.isEmpty {
             json.append(raw: ", ")
             json.append(key: "stamps")
             json.append(raw: "{")
-            for (index, exception) in stamps.exceptions.enumerated() {
+            for (index, field) in others.enumerated() {
                 if index > 0 { json.append(raw: ", ") }
-                json.append(key: state.fields[exception.field].name)
-                json.append(quoted: exception.stamp.description)
+                json.append(key: field.name)
+                json.append(quoted: field.stamp.description)
             }
             json.append(raw: "}")
         }
         if let deletion = state.deletion { append("deletion", deletion.description, to: &json) }
         if let revival = state.revival { append("revival", revival.description, to: &json) }
         if let erasure = state.erasure { append("erasure", erasure.description, to: &json) }
+    }
+
+    /// The stamp that most fields have; the earliest of several that equally many have; nil if there are no fields.
+    private static func usualStamp(_ state: RecordState) -> Stamp? {
+        let counts = Dictionary(state.fields.map { ($0.stamp, 1) }, uniquingKeysWith: +)
+        return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
     }
 
     private static func append(_ key: String, _ value: String, to json: inout JSONText) {

@@ -1,5 +1,4 @@
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// The result of an import.
 public struct ImportReport: Sendable, Equatable, Encodable {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import NIOPosix
+import PeerSync
 
 extension ScorebookStore {
     /// The maximum size of a file, in bytes. A million records have less. Reading a file takes several times its size
@@ -21,7 +21,9 @@ extension ScorebookStore {
     ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`. It imports
     ///   nothing then.
     public func importFile(at path: String, restores: Bool = false) async throws -> ImportReport {
-        let data = try await blocking { try InputFile.read(path, upTo: Self.importLimit) }
+        let data = try await NIOThreadPool.singleton.runIfActive {
+            try InputFile.read(path, upTo: Self.importLimit)
+        }
         do {
             return try await importData(data, restores: restores)
         } catch let error as ScorebookError where error.code == .invalidFile {
@@ -46,7 +48,7 @@ extension ScorebookStore {
         _ states: [RecordState], _ zone: ZoneName?, _ format: ImportReport.Format, _ restores: Bool
     ) async throws -> ImportReport {
         try await write { [self] db in
-            let counting = try ImportCounting(db, before: states)
+            let counting = try ImportCounting(db, records, before: states)
             // The standard name in a file stands for the default zone, whatever its name is here.
             let named = zone == .standard ? nil : zone
             let target: ZoneTarget =
@@ -127,9 +129,11 @@ extension ScorebookStore {
     public func exportFile(
         at path: String, replaces: Bool = false, sparing store: StoreFiles = .none
     ) async throws -> ExportContents {
-        let file = try await blocking { try OutputFile(path, replaces: replaces, sparing: store) }
+        let file = try await NIOThreadPool.singleton.runIfActive {
+            try OutputFile(path, replaces: replaces, sparing: store)
+        }
         let contents = try await exporting { writer, db in try writer.write(db) { try file.write($0) } }
-        try await blocking { try file.finish() }
+        try await NIOThreadPool.singleton.runIfActive { try file.finish() }
         return contents
     }
 
@@ -143,10 +147,7 @@ extension ScorebookStore {
         for _ in 0..<3 {
             try await records.foldPendingChanges()
             let value: Value? = try await read { db in
-                let isPending =
-                    try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_pendingChange)")
-                    ?? false
-                return isPending ? nil : try body(writer, db)
+                try RecordStore.hasPendingChanges(db) ? nil : body(writer, db)
             }
             if let value { return value }
         }

@@ -1,4 +1,5 @@
-import PeerSyncModel
+import Foundation
+import PeerSync
 
 /// The bounds of values that people type. They catch typing errors; records from elsewhere may hold other values.
 enum Bounds {
@@ -30,33 +31,24 @@ enum Bounds {
             "\(value) cannot be the \(noun); it goes from \(range.lowerBound) to \(range.upperBound)")
     }
 
+    static func number(_ value: Double?, _ noun: String, _ range: ClosedRange<Double>) throws {
+        guard let value, !range.contains(value) else { return }
+        throw ScorebookError(
+            .invalidValue,
+            "\(value.formatted()) cannot be the \(noun); it goes from \(range.lowerBound.formatted()) to "
+                + range.upperBound.formatted())
+    }
+
     static let year = -10_000...9999
     static let players = 1...1000
     /// Up to a year of playing.
     static let minutes = 0...527_040
     static let rounds = 0...100_000
+    /// How far a new round may lie behind the last one: 33 in place of 3 is a typing error.
+    static let roundGap = 5
+    static let rating = 0.0...10.0
     static let rank = 1...1000
     static let bggID = 1...Int(Int32.max)
-
-    /// Returns the canonical text of a moment, given as a day, a day and a time, or full ISO 8601 in UTC.
-    ///
-    /// `2024-03-05`, `2024-03-05 19:30`, `2024-03-05T19:30:00Z`.
-    static func date(_ text: String) throws -> String {
-        var canonical = text.trimmed
-        if canonical.utf8.count > 10, canonical.dropFirst(10).first == " " {
-            let space = canonical.index(canonical.startIndex, offsetBy: 10)
-            canonical.replaceSubrange(space...space, with: "T")
-        }
-        if canonical.utf8.count == 10 { canonical += "T00:00" }
-        if canonical.utf8.count == 16 { canonical += ":00" }
-        if !canonical.hasSuffix("Z") { canonical += "Z" }
-        guard ISO8601.milliseconds(canonical: canonical) != nil else {
-            throw ScorebookError(
-                .invalidValue,
-                "“\(text)” is no date; write 2024-03-05, “2024-03-05 19:30” or 2024-03-05T19:30:00Z (UTC)")
-        }
-        return canonical
-    }
 }
 
 extension StringProtocol {

@@ -1,6 +1,5 @@
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// A deleted record that can be restored, as a list shows it.
 public struct DeletedListing: RecordListing, Equatable {
@@ -112,10 +111,9 @@ struct RecordTitles {
     private func target(_ field: String, of state: RecordState) throws -> String? {
         // Follows only references of the type in the schema, which has no cycle. A peer may have put any name there,
         // and a cycle would never end.
-        let type = records.schema.type(state.name.recordType)?.references.first { $0.field == field }?.target
-        guard case .reference(let name)? = state.field(field)?.value, name.recordType == type else {
-            return nil
-        }
+        guard case .reference(let type) = ScorebookSchema.columnKind(state.name.recordType, field),
+            case .reference(let name)? = state.field(field)?.value, name.recordType == type
+        else { return nil }
         return try title(of: name)
     }
 }

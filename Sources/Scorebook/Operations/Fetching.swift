@@ -1,6 +1,5 @@
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 extension ScorebookStore {
     /// Fetches the record of a name that a lookup just found.
@@ -23,7 +22,24 @@ extension ScorebookStore {
     /// - Returns: the steps, in order; the record itself comes last.
     @discardableResult
     public func delete(_ kind: RecordKind, _ text: String) async throws -> [DeletionStep] {
-        try await write { [self] db in try records.delete(db, lookup(kind).find(db, text)) }
+        try await write { [self] db in try delete(db, lookup(kind).find(db, text)) }
+    }
+
+    /// Deletes the record of that name; see ``delete(_:_:)``.
+    @discardableResult
+    public func delete(_ name: RecordName) async throws -> [DeletionStep] {
+        try await write { [self] db in try delete(db, name) }
+    }
+
+    private func delete(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
+        if name.recordType == RecordKind.person.recordType || name.recordType == RecordKind.game.recordType {
+            // Otherwise records that were merged into this one would stand for themselves again.
+            let kind: RecordKind = name.recordType == RecordKind.person.recordType ? .person : .game
+            for other in try MergedRecords(db, kind).merged(into: name.description) {
+                try records.delete(db, RecordName(other))
+            }
+        }
+        return try records.delete(db, name)
     }
 
     /// Returns the steps that ``delete(_:_:)`` would take, in order, without taking them.

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// A game to add.
 public struct NewGame: Sendable {
@@ -58,6 +57,7 @@ public struct GameListing: RecordListing, Equatable {
     /// The number of its matches.
     public let matches: Int
     public let zone: String
+    public var recordName: RecordName { game.recordName }
 
     private enum CodingKeys: String, CodingKey { case matches, zone }
 
@@ -131,7 +131,9 @@ extension ScorebookStore {
         try await read { [self] db in
             let matches = try Self.counts(db, "SELECT game, COUNT(*) FROM SBMatch GROUP BY game")
             let zones = try ZoneNames(db)
+            let merged = try MergedRecords(db, .game)
             return try Game.filter(sql: limits()).fetchAll(db)
+                .filter { !merged.contains($0.recordName.description) }
                 .map { game in
                     let name = game.recordName.description
                     return GameListing(

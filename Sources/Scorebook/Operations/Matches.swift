@@ -1,6 +1,5 @@
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 extension ScorebookStore {
     /// Adds a match with its players, scores and location, to the zone of its game.
@@ -11,17 +10,21 @@ extension ScorebookStore {
     @discardableResult
     public func addMatch(_ new: NewMatch) async throws -> Match {
         try await write { [self] db in
-            let game = try lookup(.game).find(db, new.game)
+            let game = try game(db, new)
             let zone = try scope(db, of: game)
+            guard !new.players.isEmpty else {
+                throw ScorebookError(
+                    .invalidValue, "a match needs players", hint: "write their names behind the game")
+            }
             let match = Match(
                 game: game,
-                date: try new.date.map(Bounds.date)
+                date: try new.date.map { try LocalTime.canonical(time.moment($0)) }
                     ?? ISO8601.text(milliseconds: now() / 1000 * 1000, fraction: .ifNeeded),
                 durationMinutes: new.durationMinutes, rounds: new.rounds,
                 notes: new.notes?.filled, board: new.board?.filled)
             try Self.check(match)
             try match.insert(db)
-            var persons = MatchPersons(scope: zone, createsPersons: new.createsPersons)
+            var persons = MatchPersons(lookup: lookup(.person, in: zone), createsPersons: new.createsPersons)
             for (index, player) in new.players.enumerated() {
                 try Self.insert(
                     db, player, try persons.person(db, player.person), seat: index + 1, match: match)
@@ -33,24 +36,31 @@ extension ScorebookStore {
         }
     }
 
-    private static func insert(
+    /// Finds the game of a new match, or adds it.
+    private func game(_ db: Database, _ new: NewMatch) throws -> RecordName {
+        guard new.createsGame else { return try lookup(.game).find(db, new.game) }
+        if let known = try lookup(.game).findCertain(db, new.game) { return known }
+        let game = Game(name: try Bounds.name(new.game, "name"))
+        try game.insert(db)
+        // The players have to be in the zone of the game, which has none before the fold.
+        let added: Game = try settled(db, game.recordName)
+        return added.recordName
+    }
+
+    static func insert(
         _ db: Database, _ new: NewPlayer, _ person: RecordName, seat: Int, match: Match
     ) throws {
-        let isSeated =
-            try Player
-            .filter(Column("match") == match.recordName.description && Column("person") == person.description)
-            .fetchCount(db) > 0
-        guard !isSeated else {
+        guard try !isSeated(db, person, match.recordName) else {
             throw ScorebookError(
                 .invalidValue, "“\(new.person)” is listed twice among the players of this match")
         }
         let player = Player(
             match: match.recordName, person: person, seatOrder: seat, team: new.team?.filled,
             role: new.role?.filled,
-            winner: new.isWinner)
+            startPlayer: new.isStarter, winner: new.isWinner)
         try player.insert(db)
         if let score = new.score?.filled {
-            let value = ScoreValue(score)
+            let value = try ScoreValue(typed: score)
             try Score(player: player.recordName, points: value.points, text: value.text).insert(db)
         }
     }
@@ -58,6 +68,7 @@ extension ScorebookStore {
     private static func check(_ match: Match) throws {
         try Bounds.whole(match.durationMinutes, "duration in minutes", Bounds.minutes)
         try Bounds.whole(match.rounds, "number of rounds", Bounds.rounds)
+        try Bounds.number(match.rating, "rating", Bounds.rating)
     }
 
     /// Changes a match.
@@ -68,10 +79,10 @@ extension ScorebookStore {
             var match: Match = try Self.fetch(db, name)
             let old = match
             if let game = edit.game {
-                match.game = try NameLookup(kind: .game, scope: scope(db, of: name)).find(db, game)
+                match.game = try lookup(.game, in: scope(db, of: name)).find(db, game)
             }
             edit.date.apply(to: &match.date)
-            if case .set(let date) = edit.date { match.date = try Bounds.date(date) }
+            if case .set(let date) = edit.date { match.date = try LocalTime.canonical(time.moment(date)) }
             edit.durationMinutes.apply(to: &match.durationMinutes)
             edit.rounds.apply(to: &match.rounds)
             edit.notes.apply(to: &match.notes)
@@ -81,6 +92,7 @@ extension ScorebookStore {
             try Self.check(match)
             try match.updateChanges(db, from: old)
             try Self.edit(db, edit.location, of: name, records)
+            if !edit.players.isEmpty { try self.edit(db, edit.players, of: match) }
             return try settled(db, match.recordName)
         }
     }
@@ -105,122 +117,5 @@ extension ScorebookStore {
             location.name = name
             try location.updateChanges(db, from: first)
         }
-    }
-}
-
-/// The persons of a match that is being added.
-private struct MatchPersons {
-    /// The zone of the match's game, where new persons go.
-    let scope: ZoneScope
-    let createsPersons: Bool
-    /// The persons added for this match, by name in lower case. The lookup does not find them: they have no zone
-    /// before the fold.
-    private var added: [String: RecordName] = [:]
-
-    init(scope: ZoneScope, createsPersons: Bool) {
-        self.scope = scope
-        self.createsPersons = createsPersons
-    }
-
-    /// Finds the person that a text names, or adds a new one.
-    mutating func person(_ db: Database, _ text: String) throws -> RecordName {
-        let lookup = NameLookup(kind: .person, scope: scope)
-        guard createsPersons else { return try lookup.find(db, text) }
-        if let name = try lookup.findIfThere(db, text) ?? added[text.trimmed.lowercased()] { return name }
-        guard !text.contains(RecordName.separator) else {
-            throw ScorebookError(.notFound, "there is no record \(text)")
-        }
-        let person = try ScorebookStore.insertPerson(db, text)
-        added[person.name.lowercased()] = person.recordName
-        return person.recordName
-    }
-}
-
-/// One line of a list of matches.
-public struct MatchListing: RecordListing, Equatable {
-    public let recordName: RecordName
-    /// ISO 8601 in UTC.
-    public let date: String?
-    /// The name of the game.
-    public let game: String
-    public let location: String?
-    /// The names of the players, in the order of their seats.
-    public let players: [String]
-    /// The names of the winners, as far as known.
-    public let winners: [String]
-    public let zone: String
-
-    private enum CodingKeys: String, CodingKey {
-        case recordName, date, game, location, players, winners, zone
-    }
-
-    /// Writes every key; unknown values are null.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(recordName, forKey: .recordName)
-        try container.encode(date, forKey: .date)
-        try container.encode(game, forKey: .game)
-        try container.encode(location, forKey: .location)
-        try container.encode(players, forKey: .players)
-        try container.encode(winners, forKey: .winners)
-        try container.encode(zone, forKey: .zone)
-    }
-}
-
-/// The choice of matches for a list.
-public struct MatchFilter: Sendable {
-    /// Only matches of this game: its name, record name or beginning of its UUID.
-    public var game: String?
-    /// Only matches in which this person took part.
-    public var person: String?
-    /// Only the latest matches, at most this many.
-    public var limit: Int?
-
-    public init(game: String? = nil, person: String? = nil, limit: Int? = nil) {
-        self.game = game
-        self.person = person
-        self.limit = limit
-    }
-}
-
-extension ScorebookStore {
-    /// Lists matches, the latest first.
-    public func matches(_ filter: MatchFilter = MatchFilter()) async throws -> [MatchListing] {
-        try await read { [self] db in
-            let names = try matchNames(db, filter)
-            let zones = try ZoneNames(db)
-            return try MatchSheet.fetchAll(db, names).map { sheet in
-                MatchListing(
-                    recordName: sheet.recordName, date: sheet.date, game: sheet.game,
-                    location: sheet.location,
-                    players: sheet.players.sorted { ($0.seatOrder ?? .max) < ($1.seatOrder ?? .max) }.map(
-                        \.person),
-                    winners: sheet.players.filter { $0.winner == true }.map(\.person),
-                    zone: try zones.name(db, of: sheet.recordName.description))
-            }
-        }
-    }
-
-    private func matchNames(_ db: Database, _ filter: MatchFilter) throws -> [RecordName] {
-        var request = Match.select(Column("recordName"), as: RecordName.self)
-            .filter(sql: limits())
-            .order(Column("date").desc, Column("recordName").desc)
-        if let game = filter.game {
-            request = request.filter(
-                Column("game") == (try lookup(.game).find(db, game)).description)
-        }
-        if let person = filter.person {
-            let name = try lookup(.person).find(db, person)
-            request = request.filter(
-                sql: "recordName IN (SELECT match FROM SBPlayer WHERE person = ?)",
-                arguments: [name.description])
-        }
-        if let limit = filter.limit { request = request.limit(max(0, limit)) }
-        return try request.fetchAll(db)
-    }
-
-    /// Reads one match with its players, scores and location.
-    public func matchSheet(_ text: String) async throws -> MatchSheet {
-        try await read { [self] db in try MatchSheet(db, lookup(.match).find(db, text)) }
     }
 }

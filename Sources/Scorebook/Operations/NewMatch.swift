@@ -2,7 +2,7 @@
 public struct NewMatch: Sendable {
     /// The game's name, record name or beginning of its UUID.
     public var game: String
-    /// A day, a day and a time, or ISO 8601, in UTC; nil for now.
+    /// What ``LocalTime/moment(_:)`` reads; nil for now.
     public var date: String?
     /// The players, in the order of their seats.
     public var players: [NewPlayer]
@@ -13,11 +13,13 @@ public struct NewMatch: Sendable {
     public var board: String?
     /// Whether the operation adds unknown players as persons. If not, it refuses them.
     public var createsPersons: Bool
+    /// Whether the operation adds the game if nobody knows it.
+    public var createsGame: Bool
 
     public init(
         game: String, date: String? = nil, players: [NewPlayer] = [], location: String? = nil,
         durationMinutes: Int? = nil, rounds: Int? = nil, notes: String? = nil, board: String? = nil,
-        createsPersons: Bool = false
+        createsPersons: Bool = false, createsGame: Bool = false
     ) {
         self.game = game
         self.date = date
@@ -28,6 +30,7 @@ public struct NewMatch: Sendable {
         self.notes = notes
         self.board = board
         self.createsPersons = createsPersons
+        self.createsGame = createsGame
     }
 }
 
@@ -40,16 +43,19 @@ public struct NewPlayer: Sendable {
     public var team: String?
     public var role: String?
     public var isWinner: Bool?
+    /// Whether this player began.
+    public var isStarter: Bool?
 
     public init(
         _ person: String, score: String? = nil, team: String? = nil, role: String? = nil,
-        isWinner: Bool? = nil
+        isWinner: Bool? = nil, isStarter: Bool? = nil
     ) {
         self.person = person
         self.score = score
         self.team = team
         self.role = role
         self.isWinner = isWinner
+        self.isStarter = isStarter
     }
 }
 
@@ -57,7 +63,7 @@ public struct NewPlayer: Sendable {
 public struct MatchEdit: Sendable {
     /// The game's name, record name or beginning of its UUID.
     public var game: String?
-    /// A day, a day and a time, or ISO 8601, in UTC.
+    /// What ``LocalTime/moment(_:)`` reads.
     public var date: Change<String> = .keep
     public var durationMinutes: Change<Int> = .keep
     public var rounds: Change<Int> = .keep
@@ -67,6 +73,13 @@ public struct MatchEdit: Sendable {
     public var ignored: Change<Bool> = .keep
     /// The place of the match. Clearing it deletes the match's location records.
     public var location: Change<String> = .keep
+    public var players = PlayersEdit()
+
+    /// Whether the edit changes nothing.
+    public var isEmpty: Bool {
+        game == nil && date == .keep && durationMinutes == .keep && rounds == .keep && notes == .keep
+            && board == .keep && rating == .keep && ignored == .keep && location == .keep && players.isEmpty
+    }
 
     public init() {}
 }

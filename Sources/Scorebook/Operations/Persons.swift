@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// The changes of an edit to a person.
 public struct PersonEdit: Sendable {
@@ -29,6 +28,7 @@ public struct PersonListing: RecordListing, Equatable {
     /// The number of matches in which they took part.
     public let matches: Int
     public let zone: String
+    public var recordName: RecordName { person.recordName }
 
     private enum CodingKeys: String, CodingKey { case name, matches, zone }
 
@@ -107,7 +107,9 @@ extension ScorebookStore {
             let matches = try Self.counts(
                 db, "SELECT person, COUNT(DISTINCT match) FROM SBPlayer GROUP BY person")
             let zones = try ZoneNames(db)
+            let merged = try MergedRecords(db, .person)
             return try Person.filter(sql: limits()).fetchAll(db)
+                .filter { !merged.contains($0.recordName.description) }
                 .map { person in
                     let name = person.recordName.description
                     return PersonListing(

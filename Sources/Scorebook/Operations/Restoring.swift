@@ -1,6 +1,5 @@
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// The records that a restore brought back.
 public struct RestoredRecords: Sendable, Hashable {
@@ -70,7 +69,11 @@ extension ScorebookStore {
     /// - Returns: the names of all these records, without those that were deleted for ever already.
     /// - Throws: ``ScorebookError`` `notFound`; ``RecordStoreError`` `deletionDenied`.
     public func deleteForever(_ name: RecordName) async throws -> [RecordName] {
-        try await write { [self] db in try deleteForever(db, name) }
+        // Not ``write(_:)``: the journal of commands must not keep what the records held.
+        try await records.write { [self] db in
+            _ = try records.fold(db)
+            return try deleteForever(db, name)
+        }
     }
 
     private func deleteForever(_ db: Database, _ name: RecordName) throws -> [RecordName] {
@@ -79,7 +82,32 @@ extension ScorebookStore {
                 .notFound,
                 "\(name) went with a deleted record; restore it first, or delete that one for ever")
         }
-        return try records.deleteForever(db, name)
+        try UndoJournal.forgetAll(db)
+        // What became one with the record holds the same person's name and picture.
+        let kind = RecordKind.allCases.first { $0.recordType == name.recordType }
+        let merged = try kind.map { try MergedRecords(db, $0).merged(into: name.description) } ?? []
+        return try merged.flatMap { try records.deleteForever(db, RecordName($0)) }
+            + records.deleteForever(db, name)
+    }
+}
+
+extension ScorebookStore {
+    /// Makes the journal of ``undo()`` forget what it has of records that other machines deleted for ever. Whoever syncs calls
+    /// it now and then, and at the end.
+    public func forgetErasedRecords() async throws {
+        let erased = try await records.database.read { [self] db in
+            let names = try UndoJournal.names(db)
+            guard !names.isEmpty else { return [RecordName]() }
+            return try ScorebookSchema.columns.flatMap { type, _ in
+                try records.listing.outOfSight(db, of: type).filter {
+                    try names.contains($0.description) && records.state(db, of: $0)?.erasure != nil
+                }
+            }
+        }
+        guard !erased.isEmpty else { return }
+        try await records.write { db in
+            for name in erased { try UndoJournal.forget(db, changesOf: name.description) }
+        }
     }
 }
 
@@ -98,38 +126,46 @@ private struct DeletedLookup {
             if try records.state(db, of: name) != nil { try live.checkZone(db, of: name) }
             return name
         }
-        let name = try live.choose(db, text, named: named(db), beginning: beginning)
-        if let name { return name }
+        if let name = try find(db, text, named: named(db)) { return name }
         guard try live.findIfThere(db, text) == nil else {
             throw ScorebookError(
                 .notDeleted, "“\(Display.printable(text))” is not deleted, so there is nothing to restore")
         }
         throw ScorebookError(
-            .notFound,
-            "there is no deleted \(live.kind.noun) “\(Display.printable(text))”; "
-                + "`record list --deleted` shows what can be restored")
+            .notFound, "there is no deleted \(live.kind.noun) “\(Display.printable(text))”",
+            hint: "`record list --deleted` shows what can be restored")
+    }
+
+    private func find(_ db: Database, _ text: String, named: [NamedRecord]) throws -> RecordName? {
+        let fit = NameFit(text)
+        return try live.choose(db, text, exactly: named)
+            ?? live.choose(db, text, named.filter { fit.isOfWords($0.name) })
+            ?? Int(text).flatMap { live.habits.numbered(live.kind, $0) }
+            ?? live.choose(db, text, identified(db, text))
+            ?? live.choose(db, text, named.filter { fit.isBeginning($0.name) })
     }
 
     /// Returns the deleted records with their names; nothing for kinds without names.
-    private func named(_ db: Database) throws -> [NameLookup.Candidate] {
+    private func named(_ db: Database) throws -> [NamedRecord] {
         guard [.person, .game].contains(live.kind) else { return [] }
         let titles = RecordTitles(db, records)
         return try records.listing.deleted(db, type: live.kind.recordType, in: live.scope).map { record in
-            NameLookup.Candidate(
+            NamedRecord(
                 recordName: record.name.description, name: try titles.title(of: record.name) ?? "")
         }
     }
 
-    /// Finds deleted and hidden records by UUID: hidden ones, which went with another record, can be restored too.
-    private func beginning(_ db: Database, with text: String) throws -> [NameLookup.Candidate] {
-        let names = try String.fetchAll(
-            db,
-            sql: """
-                SELECT remoteRecordID FROM grdb_sync_remoteRecord AS known
-                WHERE remoteRecordID LIKE ? AND status IN (1, 3) AND \(live.limits("known.remoteRecordID"))
-                ORDER BY remoteRecordID
-                """, arguments: [live.kind.recordType + RecordName.separator + text + "%"])
-        return try names.filter { try records.state(db, of: RecordName($0))?.fields.isEmpty == false }
-            .map { NameLookup.Candidate(recordName: $0, name: "") }
+    /// Finds deleted and hidden records by the beginning or the end of the UUID: hidden ones, which went with another record,
+    /// can be restored too.
+    private func identified(_ db: Database, _ text: String) throws -> [NamedRecord] {
+        guard NameLookup.mayBePart(text) else { return [] }
+        let part = text.lowercased()
+        return try records.listing.outOfSight(db, of: live.kind.recordType, in: live.scope)
+            .filter { name in
+                let identifier = name.suffix.lowercased()
+                return identifier.hasPrefix(part) || identifier.hasSuffix(part)
+            }
+            .filter { try records.state(db, of: $0)?.fields.isEmpty == false }
+            .map { NamedRecord(recordName: $0.description, name: "") }
     }
 }

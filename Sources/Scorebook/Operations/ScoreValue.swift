@@ -19,6 +19,18 @@ struct ScoreValue: Equatable, Sendable {
         }
     }
 
+    /// Reads a score that somebody types. Other texts than numbers are scores too, as `DNF`.
+    ///
+    /// - Throws: ``ScorebookError`` `invalidValue` for what looks like a number, but could not be added up.
+    init(typed text: String) throws {
+        let text = try Bounds.name(text, "score").replacing("\u{2212}", with: "-")
+        self.init(text)
+        guard self.text != nil, text.wholeMatch(of: /[-+]?[0-9.,' ]*[0-9][0-9.,' ]*/) != nil else { return }
+        throw ScorebookError(
+            .invalidValue, "“\(Display.printable(text))” is no number that can be added up",
+            hint: "write a number as 1250 or 3.5, with at most \(Self.digits) digits")
+    }
+
     private static func plainNumber(_ text: String) -> Double? {
         let unsigned = text.hasPrefix("-") ? text.dropFirst() : text[...]
         let parts = unsigned.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,6 +1,5 @@
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// A score to add.
 public struct NewScore: Sendable {
@@ -41,6 +40,7 @@ public struct ScoreListing: RecordListing, Equatable {
     /// The name of the person who scored.
     public let person: String
     public let zone: String
+    public var recordName: RecordName { score.recordName }
 
     private enum CodingKeys: String, CodingKey { case match, person, zone }
 
@@ -62,8 +62,9 @@ extension ScorebookStore {
     public func addScore(_ new: NewScore) async throws -> Score {
         try await write { [self] db in
             let player = try player(db, new)
-            let value = try Self.value(new.value)
-            try Bounds.whole(new.round, "round", 1...Bounds.rounds.upperBound)
+            let value = try ScoreValue(typed: new.value)
+            let match: Player = try Self.fetch(db, player)
+            try Self.checkRound(db, new.round, match.match)
             let score = Score(player: player, round: new.round, points: value.points, text: value.text)
             try Self.checkIsFree(db, score)
             try score.insert(db)
@@ -78,11 +79,12 @@ extension ScorebookStore {
             var score: Score = try Self.fetch(db, lookup(.score).find(db, text))
             let old = score
             if let text = edit.value {
-                let value = try Self.value(text)
+                let value = try ScoreValue(typed: text)
                 (score.points, score.text) = (value.points, value.text)
             }
             edit.round.apply(to: &score.round)
-            try Bounds.whole(score.round, "round", 1...Bounds.rounds.upperBound)
+            let player: Player = try Self.fetch(db, score.player)
+            try Self.checkRound(db, edit.round == .keep ? nil : score.round, player.match)
             if score.round != old.round { try Self.checkIsFree(db, score) }
             try score.updateChanges(db, from: old)
             return try settled(db, score.recordName)
@@ -132,44 +134,50 @@ extension ScorebookStore {
         return listings
     }
 
-    private static func value(_ text: String) throws -> ScoreValue {
-        ScoreValue(try Bounds.name(text, "score"))
-    }
-
     private func player(_ db: Database, _ new: NewScore) throws -> RecordName {
         guard let match = new.match else { return try lookup(.player).find(db, new.player) }
         let matchName = try lookup(.match).find(db, match)
-        if new.player.hasPrefix(RecordKind.player.recordType + RecordName.separator) {
-            let player: Player = try Self.fetch(db, lookup(.player).find(db, new.player))
-            guard player.match == matchName else {
-                throw ScorebookError(.invalidValue, "\(player.recordName) is not a player of \(matchName)")
-            }
-            return player.recordName
-        }
-        let person = try NameLookup(kind: .person, scope: scope(db, of: matchName)).find(db, new.player)
-        let players =
-            try Player
-            .filter(Column("match") == matchName.description && Column("person") == person.description)
-            .fetchAll(db)
-        guard let player = players.first else {
-            throw ScorebookError(.notFound, "“\(new.player)” took no part in \(matchName)")
-        }
-        guard players.count == 1 else {
-            let names = players.map(\.recordName.description).joined(separator: ", ")
-            throw ScorebookError(
-                .ambiguous,
-                "“\(new.player)” has several parts in \(matchName); give the record name of one: \(names)")
-        }
-        return player.recordName
+        return try self.player(db, new.player, of: matchName).recordName
     }
 
-    private static func checkIsFree(_ db: Database, _ score: Score) throws {
+    /// Finds a player of a match by the record name, or by the person's name. People who did not play count only if no player fits.
+    func player(_ db: Database, _ text: String, of match: RecordName) throws -> Player {
+        if text.hasPrefix(RecordKind.player.recordType + RecordName.separator) {
+            let player: Player = try Self.fetch(db, lookup(.player).find(db, text))
+            guard player.match == match else {
+                throw ScorebookError(.invalidValue, "\(player.recordName) is not a player of \(match)")
+            }
+            return player
+        }
+        let lookup = lookup(.person, in: try scope(db, of: match))
+        let players = try Player.filter(Column("match") == match.description).fetchAll(db)
+        let person = try lookup.amongPlayers(of: match).findIfThere(db, text) ?? lookup.find(db, text)
+        let parts = players.filter { $0.person == person }
+        guard let player = parts.first else {
+            let sheet = try MatchSheet(db, match)
+            throw ScorebookError(
+                .notFound, "“\(Display.printable(text))” took no part in \(sheet.shortTitle(time))",
+                hint:
+                    "its players are \(sheet.players.map { Display.printable($0.person) }.joined(separator: ", "))"
+            )
+        }
+        guard parts.count == 1 else {
+            let names = parts.map(\.recordName.description).joined(separator: ", ")
+            throw ScorebookError(
+                .ambiguous, "“\(Display.printable(text))” has several parts in \(match): \(names)",
+                hint: "give the record name of one, in quotes")
+        }
+        return player
+    }
+
+    static func checkIsFree(_ db: Database, _ score: Score) throws {
         let sql = "SELECT recordName FROM SBScore WHERE player = ? AND round IS ? AND recordName <> ?"
         let taken = try String.fetchOne(
             db, sql: sql, arguments: [score.player.description, score.round, score.recordName.description])
         guard let taken else { return }
         let what = score.round.map { "round \($0)" } ?? "the whole match"
         throw ScorebookError(
-            .invalidValue, "there is a score for \(what) already; change it with `score edit \(taken)`")
+            .invalidValue, "there is a score for \(what) already",
+            hint: "change it with `score edit '\(taken)'`")
     }
 }

@@ -1,6 +1,5 @@
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// A picture in a scorebook: one of a match, the avatar of a person, or the thumbnail of a game.
 public struct Picture: RecordListing, Equatable {

@@ -1,6 +1,6 @@
 import Foundation
-import PeerSyncModel
-import PeerSyncStore
+import NIOPosix
+import PeerSync
 
 /// The result of copying the files of pictures from one directory to another.
 public struct PictureCopies: Sendable, Equatable, Encodable {
@@ -25,7 +25,7 @@ extension ScorebookStore {
         _ contents: ExportContents, to directory: URL, sparing store: StoreFiles = .none
     ) async throws -> PictureCopies {
         let assets = try assetDirectory()
-        return try await blocking {
+        return try await NIOThreadPool.singleton.runIfActive {
             var copies = PictureCopies()
             for use in contents.pictures.list {
                 let image = use.image
@@ -57,7 +57,7 @@ extension ScorebookStore {
         let assets = try assetDirectory()
         let files = try Self.filesByHash(directory)
         let uses = try await pictureUses()
-        return try await blocking {
+        return try await NIOThreadPool.singleton.runIfActive {
             var copies = PictureCopies()
             for use in uses {
                 let image = use.image

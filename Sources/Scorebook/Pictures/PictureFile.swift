@@ -1,6 +1,5 @@
 import Foundation
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// Functions for the files of pictures on their way into and out of a scorebook. All calls block.
 public enum PictureFile {

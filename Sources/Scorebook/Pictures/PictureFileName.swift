@@ -1,5 +1,4 @@
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 /// File names for pictures that leave a scorebook.
 ///

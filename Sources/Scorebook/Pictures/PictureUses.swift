@@ -1,4 +1,4 @@
-import PeerSyncModel
+import PeerSync
 
 /// A file with a picture, and the records that have it.
 public struct PictureUse: Sendable, Equatable, Encodable {

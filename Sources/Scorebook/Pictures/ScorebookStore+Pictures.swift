@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import NIOPosix
+import PeerSync
 
 extension ScorebookStore {
     /// Copies a picture into the scorebook's directory of assets, without a record for it.
@@ -12,7 +12,7 @@ extension ScorebookStore {
     ///   picture; `noAssetDirectory`. ``RecordStoreError``: `noSpace`, `assetUnwritable`.
     public func storePicture(_ file: URL) async throws -> Asset {
         let assets = try assetDirectory()
-        return try await blocking {
+        return try await NIOThreadPool.singleton.runIfActive {
             try PictureFile.check(file)
             let asset = try assets.add(file)
             // Another program may have written to the file since the check.
@@ -52,7 +52,7 @@ extension ScorebookStore {
         let caption = try caption?.filled.map { try Bounds.name($0, "caption") }
         let match = try await find(.match, text)
         // Checks all files first: it copies none if one of them cannot be added.
-        try await blocking { for file in files { try PictureFile.check(file) } }
+        try await NIOThreadPool.singleton.runIfActive { for file in files { try PictureFile.check(file) } }
         var images: [Asset] = []
         for file in files { images.append(try await storePicture(file)) }
         return try await write { [self, images] db in

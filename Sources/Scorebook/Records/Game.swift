@@ -1,5 +1,5 @@
 import GRDB
-import PeerSyncModel
+import PeerSync
 
 /// A game that can be played.
 public struct Game: ScorebookRecord, Equatable {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PeerSyncModel
+import PeerSync
 
 /// One play of a game.
 public struct Match: ScorebookRecord, Equatable {

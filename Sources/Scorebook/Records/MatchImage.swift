@@ -1,5 +1,5 @@
 import GRDB
-import PeerSyncModel
+import PeerSync
 
 /// A picture of a match.
 public struct MatchImage: ScorebookRecord, Equatable {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PeerSyncModel
+import PeerSync
 
 /// The place of a match.
 public struct MatchLocation: ScorebookRecord, Equatable {

@@ -1,5 +1,5 @@
 import GRDB
-import PeerSyncModel
+import PeerSync
 
 /// A person who plays.
 public struct Person: ScorebookRecord, Equatable {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PeerSyncModel
+import PeerSync
 
 /// The part of one person in one match.
 public struct Player: ScorebookRecord, Equatable {

@@ -1,4 +1,4 @@
-import PeerSyncModel
+import PeerSync
 
 extension RecordNameError {
     /// The rule that a text breaks, and how the name of a record in a scorebook looks.

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PeerSyncModel
+import PeerSync
 
 /// A player's score, in one round or in the whole match.
 public struct Score: ScorebookRecord, Equatable {

@@ -2,9 +2,9 @@
 ///
 /// Names come from other machines. So `printable` replaces every character that could move the cursor, change colours
 /// or turn the direction of writing.
-package enum Display {
+public enum Display {
     /// Replaces each control character by `�`.
-    package static func printable(_ text: some StringProtocol) -> String {
+    public static func printable(_ text: some StringProtocol) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             result.append(isDangerous(scalar) ? "\u{FFFD}" : scalar)
@@ -14,14 +14,26 @@ package enum Display {
 
     /// Returns the number of columns of a text: two for wide East Asian characters and emoji, none for combining
     /// marks.
-    package static func width(_ text: some StringProtocol) -> Int {
+    public static func width(_ text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + width($1) }
     }
 
     /// Pads a text with blanks to a number of columns.
-    static func padded(_ text: String, to columns: Int, isRight: Bool) -> String {
+    public static func padded(_ text: String, to columns: Int, isRight: Bool) -> String {
         let blanks = String(repeating: " ", count: max(0, columns - width(text)))
         return isRight ? blanks + text : text + blanks
+    }
+
+    /// Shortens a text to a number of columns, with `…` at its end if something is cut off.
+    public static func shortened(_ text: String, to columns: Int) -> String {
+        guard width(text) > columns else { return text }
+        var (result, width) = ("", 0)
+        for character in text {
+            width += Self.width(character)
+            guard width < columns else { break }
+            result.append(character)
+        }
+        return result + "…"
     }
 
     private static func width(_ character: Character) -> Int {

@@ -1,6 +1,9 @@
 import Foundation
 
 extension MatchSheet {
+    /// The sheet for people, with the time in UTC; see ``text(_:)``.
+    public var text: String { text(LocalTime(zone: .gmt, now: 0)) }
+
     /// The sheet for people, in several lines.
     ///
     /// ```
@@ -12,8 +15,10 @@ extension MatchSheet {
     /// ```
     ///
     /// Winners have a star. Rounds have columns if there is more than one.
-    public var text: String {
-        var text = title + "\n"
+    ///
+    /// - Parameter time: the clock of the reader.
+    public func text(_ time: LocalTime) -> String {
+        var text = title(time) + "\n"
         if !players.isEmpty { text += "\n" + table.text }
         if let notes, !notes.trimmed.isEmpty {
             text += "\n"
@@ -24,19 +29,20 @@ extension MatchSheet {
         return text
     }
 
-    private var title: String {
+    /// The game and the time, as in “Catan, 2024-03-05 19:30”.
+    public func shortTitle(_ time: LocalTime) -> String {
+        let game = game.isEmpty ? recordName.description : game
+        return Display.printable([game, date.map(time.text)].compactMap(\.self).joined(separator: ", "))
+    }
+
+    private func title(_ time: LocalTime) -> String {
         var parts = [game.isEmpty ? recordName.description : game]
-        if let date { parts.append(Self.shortDate(date)) }
+        if let date { parts.append(time.text(date)) }
         if let location, !location.isEmpty { parts.append(location) }
         if let board, !board.isEmpty { parts.append(board) }
         if let durationMinutes, durationMinutes > 0 { parts.append(Self.duration(durationMinutes)) }
+        if let result { parts.append(result.rawValue) }
         return parts.map { Display.printable($0) }.joined(separator: " · ")
-    }
-
-    /// Shortens ISO 8601 in UTC to `2024-03-05 19:30`; leaves other texts as they are.
-    package static func shortDate(_ date: String) -> String {
-        guard date.utf8.count >= 20, date.hasSuffix("Z"), date.dropFirst(10).first == "T" else { return date }
-        return date.prefix(10) + " " + date.dropFirst(11).prefix(5)
     }
 
     private static func duration(_ minutes: Int) -> String {
@@ -49,6 +55,8 @@ extension MatchSheet {
 
     private var table: TextTable {
         let rounds = roundColumns
+        // Otherwise nobody could see why the total is not the sum of the rounds.
+        let hasOthers = !rounds.isEmpty && players.contains { $0.scores.contains { $0.round == nil } }
         let hasTeams = players.contains { $0.team?.isEmpty == false }
         let hasRoles = players.contains { $0.role?.isEmpty == false }
         let hasScores = players.contains { !$0.scores.isEmpty }
@@ -58,37 +66,43 @@ extension MatchSheet {
         if hasTeams { columns.append(.left("Team")) }
         if hasRoles { columns.append(.left("Role")) }
         columns += rounds.map { .right("\($0)") }
+        if hasOthers { columns.append(.right("other")) }
         if hasScores { columns.append(.right(rounds.isEmpty ? "Score" : "Total")) }
         var table = TextTable(columns)
         for player in players {
             var cells = hasPlaces ? [Self.place(player)] : []
-            cells.append(player.person.isEmpty ? "(no name)" : player.person)
+            cells.append(
+                (player.person.isEmpty ? "(no name)" : player.person)
+                    + (player.startPlayer == true ? " (began)" : ""))
             if hasTeams { cells.append(player.team ?? "") }
             if hasRoles { cells.append(player.role ?? "") }
             cells += rounds.map { round in
-                player.scores.filter { $0.round == round }.map(\.written).joined(separator: "+")
+                Self.written(player.scores.filter { $0.round == round })
             }
+            if hasOthers { cells.append(Self.written(player.scores.filter { $0.round == nil })) }
             if hasScores { cells.append(Self.result(player, hasRounds: !rounds.isEmpty)) }
             table.append(cells)
         }
         return table
     }
 
-    /// The rounds that have scores, if there is more than one.
+    /// The rounds that have scores, if there is more than one, or points of no round beside them.
     private var roundColumns: [Int] {
-        let rounds = Set(players.flatMap { $0.scores.compactMap(\.round) }).sorted()
-        return rounds.count > 1 ? rounds : []
+        let rounds = Set(players.flatMap { $0.scores.map(\.round) })
+        return rounds.count > 1 ? rounds.compactMap(\.self).sorted() : []
     }
+
+    private static func written(_ scores: [Entry]) -> String { scores.map(\.written).joined(separator: "+") }
 
     private static func place(_ player: Line) -> String {
         let star = player.winner == true ? "*" : " "
         return player.rank.map { "\(star) \($0)" } ?? "\(star)  "
     }
 
-    /// Returns the total. If there is none, returns the scores that no column shows, as written.
+    /// Returns the total. If there is none, returns the scores as written, unless columns show them.
     private static func result(_ player: Line, hasRounds: Bool) -> String {
         if let total = player.total { return Entry.written(total) }
-        return player.scores.filter { !hasRounds || $0.round == nil }.map(\.written).joined(separator: " + ")
+        return hasRounds ? "" : player.scores.map(\.written).joined(separator: " + ")
     }
 }
 
@@ -108,7 +122,7 @@ extension MatchSheet.Entry {
 
 extension MatchSheet: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case recordName, game, date, location, durationMinutes, rounds, board, notes, players
+        case recordName, game, date, location, durationMinutes, rounds, board, notes, result, players
     }
 
     /// Writes every key; unknown values are null.
@@ -122,6 +136,7 @@ extension MatchSheet: Encodable {
         try container.encode(rounds, forKey: .rounds)
         try container.encode(board, forKey: .board)
         try container.encode(notes, forKey: .notes)
+        try container.encode(result?.rawValue, forKey: .result)
         try container.encode(players, forKey: .players)
     }
 }

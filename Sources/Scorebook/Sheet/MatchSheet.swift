@@ -1,5 +1,5 @@
 import GRDB
-import PeerSyncModel
+import PeerSync
 
 /// One match with its players, scores and location, as `match show` prints it.
 public struct MatchSheet: Sendable, Equatable {
@@ -23,6 +23,11 @@ public struct MatchSheet: Sendable, Equatable {
         public let total: Double?
     }
 
+    /// The result of a match in which all win or lose together.
+    public enum Result: String, Sendable {
+        case won, lost
+    }
+
     /// One score.
     public struct Entry: Sendable, Equatable {
         /// The record name of the SBScore.
@@ -42,6 +47,8 @@ public struct MatchSheet: Sendable, Equatable {
     public let rounds: Int?
     public let board: String?
     public let notes: String?
+    /// The result of all players together: of a cooperative match, or of one that all have lost; nil if there is none.
+    public let result: Result?
     /// The players by place, as far as it is known, then by seat.
     public let players: [Line]
 
@@ -60,8 +67,15 @@ public struct MatchSheet: Sendable, Equatable {
         rounds = match.rounds
         board = match.board
         notes = match.notes
+        let winners = players.map(\.player.winner)
+        result =
+            winners.isEmpty
+            ? nil
+            : winners.allSatisfy { $0 == false }
+                ? .lost
+                : winners.allSatisfy { $0 == true } && game?.cooperative == true ? .won : nil
         var lines = players.map { Line($0.player, person: $0.person, scores: $0.scores) }
-        Self.rank(&lines, highestWins: game?.highestWins ?? true, isWithoutPoints: game?.noPoints ?? false)
+        Self.rank(&lines, Ranking(game))
         self.players = lines.sorted { left, right in
             let leftKey = (left.rank ?? .max, left.seatOrder ?? .max)
             let rightKey = (right.rank ?? .max, right.seatOrder ?? .max)
@@ -69,30 +83,15 @@ public struct MatchSheet: Sendable, Equatable {
         }
     }
 
-    /// Returns one total for each team, because such a team takes one place. Returns nil unless all play in teams
-    /// whose members have equal totals.
-    private static func parties(_ lines: [Line]) -> [Double]? {
-        var totals: [String: Double] = [:]
-        for line in lines {
-            guard let team = line.team, let total = line.total else { return nil }
-            guard totals.updateValue(total, forKey: team) ?? total == total else { return nil }
+    /// Fills in the places and winners that nobody recorded.
+    private static func rank(_ lines: inout [Line], _ ranking: Ranking) {
+        var entries = lines.map {
+            Ranking.Entry(total: $0.total, team: $0.team, rank: $0.rank, isWinner: $0.winner)
         }
-        return Array(totals.values)
-    }
-
-    /// Computes places and winners from the scores, each only if none is recorded for any player.
-    private static func rank(_ lines: inout [Line], highestWins: Bool, isWithoutPoints: Bool) {
-        let totals = lines.compactMap(\.total)
-        guard !isWithoutPoints, totals.count == lines.count, !lines.isEmpty else { return }
-        let parties = parties(lines) ?? totals
-        if lines.allSatisfy({ $0.rank == nil }) {
-            for index in lines.indices {
-                let better = parties.filter { highestWins ? $0 > totals[index] : $0 < totals[index] }
-                lines[index].rank = better.count + 1
-            }
-        }
-        if lines.allSatisfy({ $0.winner == nil }) {
-            for index in lines.indices { lines[index].winner = lines[index].rank == 1 }
+        ranking.complete(&entries)
+        for (index, entry) in entries.enumerated() {
+            lines[index].rank = entry.rank
+            lines[index].winner = entry.isWinner
         }
     }
 }

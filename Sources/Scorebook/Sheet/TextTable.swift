@@ -1,24 +1,24 @@
 /// A table for a terminal: aligned columns, two blanks between them, no lines.
-package struct TextTable {
-    package struct Column {
+public struct TextTable {
+    public struct Column {
         let title: String
         let isRight: Bool
 
         /// Makes a column of texts, aligned at the left.
-        package static func left(_ title: String) -> Column { Column(title: title, isRight: false) }
+        public static func left(_ title: String) -> Column { Column(title: title, isRight: false) }
         /// Makes a column of numbers, aligned at the right.
-        package static func right(_ title: String) -> Column { Column(title: title, isRight: true) }
+        public static func right(_ title: String) -> Column { Column(title: title, isRight: true) }
     }
 
     private let columns: [Column]
     private var rows: [[String]] = []
 
-    package init(_ columns: [Column]) {
+    public init(_ columns: [Column]) {
         self.columns = columns
     }
 
     /// Adds a row with one cell for each column. Replaces control characters in them.
-    package mutating func append(_ cells: [String]) {
+    public mutating func append(_ cells: [String]) {
         precondition(cells.count == columns.count, "a row has one cell for each column")
         rows.append(cells.map { Display.printable($0) })
     }
@@ -26,7 +26,7 @@ package struct TextTable {
     /// The titles and the rows. Each line ends with a line break, without blanks before it.
     ///
     /// There is no line of titles if all of them are empty.
-    package var text: String {
+    public var text: String {
         let titles = columns.map(\.title)
         let lines = (titles.allSatisfy(\.isEmpty) ? [] : [titles]) + rows
         let widths = columns.indices.map { column in lines.map { Display.width($0[column]) }.max() ?? 0 }

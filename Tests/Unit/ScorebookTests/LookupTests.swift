@@ -28,7 +28,9 @@ struct LookupTests {
         ("SBPerson|~|aaaa1111-0000-7000-8000-000000000001", 1), ("Ada Lovelace", 1), ("  ada lovelace ", 1),
         ("aaaa1", 1),
         ("AAAA2222-0000", 2), ("grace kelly", 3), ("bbbb", 3), ("Ann", 4), ("ann", 5), ("zoë ÅNGSTRÖM", 6),
-        ("dddd1111-0000-7000-8000-000000000006", 6), ("aaaa", 9),
+        ("dddd1111-0000-7000-8000-000000000006", 6), ("aaaa", 9), ("lovelace", 1), ("kelly", 3), ("hop", 2),
+        ("gr kel", 3),
+        ("angstrom", 6), ("Zoe", 6), ("8000-000000000007", 7), ("000008", 8), ("aaa", 9), ("l", 1),
     ])
     func aRecordIsFound(text: String, number: Int) async throws {
         let name = try await scorebook().find(.person, text)
@@ -37,11 +39,12 @@ struct LookupTests {
 
     @Test(
         arguments: [
-            ("Nobody", ScorebookError.Code.notFound, "`person list`"), ("aaa", .notFound, "aaa"),
+            ("Nobody", ScorebookError.Code.notFound, "Nobody"), ("aab", .notFound, "aab"),
+            ("grace", .ambiguous, "Grace Hopper (no matches, id 000002)"), ("Lovlace", .notFound, "Lovlace"),
             ("aa%a", .notFound, "aa%a"),
             ("____", .notFound, "there is no person"), ("", .notFound, "there is no person"),
-            ("eeee", .ambiguous, "SBPerson|~|eeee1111"),
-            ("Twin One", .ambiguous, "Twin One (SBPerson|~|eeee2222"),
+            ("eeee", .ambiguous, "Twin One (no matches, id 000007)"),
+            ("Twin One", .ambiguous, "id 000008"),
             ("ANN", .ambiguous, "several"), ("SBPerson|~|aaaa", .notFound, "there is no record"),
             ("SBGame|~|aaaa", .invalidValue, "is not a person"), ("Bogus|~|", .invalidValue, "nothing after"),
             ("|~|x", .invalidValue, "record type"), ("SBPerson|~|é", .invalidValue, "ASCII"),
@@ -52,6 +55,46 @@ struct LookupTests {
         let error = await #expect(throws: ScorebookError.self) { try await scorebook.find(.person, text) }
         #expect(error?.code == code)
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
+
+    /// A typing error is answered with the names that are near.
+    @Test(arguments: [
+        ("Lovlace", "did you mean Ada Lovelace?"), ("Garce", "did you mean Grace Hopper or Grace Kelly?"),
+        ("Qwertz", "`person list` shows those there are"),
+    ])
+    func whatIsNearIsNamed(text: String, hint: String) async throws {
+        let scorebook = try await scorebook()
+        let error = await #expect(throws: ScorebookError.self) { try await scorebook.find(.person, text) }
+        #expect(error?.hint == hint)
+    }
+
+    @Test func aNumberMeansTheRecordThatTheListShowed() async throws {
+        let scorebook = try await scorebook()
+        let grace = try await scorebook.find(.person, "Grace Hopper")
+        let reader = scorebook.with(Habits { kind, number in kind == .person && number == 2 ? grace : nil })
+        #expect(try await reader.find(.person, "2") == grace)
+        await #expect(throws: ScorebookError.self) { try await reader.find(.person, "3") }
+        try await scorebook.addPerson("Henry 2")
+        let error = await #expect(throws: ScorebookError.self) { try await reader.find(.person, "2") }
+        #expect(
+            error?.code == .ambiguous
+                && error?.choice?.candidates.map(\.title) == ["Grace Hopper", "Henry 2"])
+        try await scorebook.delete(.person, "Henry 2")
+        try await scorebook.delete(.person, "Grace Hopper")
+        let gone = await #expect(throws: ScorebookError.self) { try await reader.find(.person, "2") }
+        #expect(gone?.message.contains("not there any more") == true)
+    }
+
+    @Test func aChoiceSettlesWhatFitsSeveral() async throws {
+        let scorebook = try await scorebook()
+        let error = await #expect(throws: ScorebookError.self) {
+            try await scorebook.find(.person, "Twin One")
+        }
+        let choice = try #require(error?.choice)
+        #expect(choice.count == 2)
+        var habits = Habits()
+        habits.chosen[choice.question] = choice.candidates[1].recordName
+        #expect(try await scorebook.with(habits).find(.person, "Twin One") == choice.candidates[1].recordName)
     }
 
     @Test(

@@ -15,10 +15,10 @@ struct MatchSheetTests {
             try await sheet("000000000001") == """
                 Harbour Lights · 2021-04-01 19:30 · Ada's kitchen · Seafarers · 75 min
 
-                     Player        Score
-                * 1  Ada Lovelace     10
-                  2  Grace Hopper      8
-                  3  林 美咲           7
+                     Player                Score
+                * 1  Ada Lovelace (began)     10
+                  2  Grace Hopper              8
+                  3  林 美咲                   7
 
                 Close to the end.
                 A second line.
@@ -77,7 +77,7 @@ struct MatchSheetTests {
     @Test func noScoresNoColumn() async throws {
         #expect(
             try await sheet("000000000004") == """
-                Lighthouse Keepers · 2021-04-04 19:30 · Ada's kitchen
+                Lighthouse Keepers · 2021-04-04 19:30 · Ada's kitchen · won
 
                      Player
                 *    Ada Lovelace
@@ -138,7 +138,7 @@ struct MatchSheetTests {
         #expect(
             object.keys.sorted() == [
                 "board", "date", "durationMinutes", "game", "location", "notes", "players", "recordName",
-                "rounds",
+                "result", "rounds",
             ])
         let players = try #require(object["players"] as? [[String: Any]])
         #expect(players.map { $0["person"] as? String } == ["Ada Lovelace", "Cher"])

@@ -73,7 +73,8 @@ struct PictureTests {
 
     @Test func picturesOfTheLatestMatchComeFirst() async throws {
         try await Support.withPictures { scorebook, directory, match in
-            let later = try await scorebook.addMatch(NewMatch(game: "Catan", date: "2024-03-06"))
+            let later = try await scorebook.addMatch(
+                NewMatch(game: "Catan", date: "2024-03-06", players: [NewPlayer("Ada Lovelace")]))
             for (number, match) in [match, later, match].enumerated() {
                 let file = try Support.picture("\(number).jpg", in: directory, "\(number)")
                 try await scorebook.addImages(match: "\(match.recordName)", files: [file])

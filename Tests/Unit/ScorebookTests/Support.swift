@@ -18,7 +18,8 @@ enum Support {
     ) throws -> ScorebookStore {
         try ScorebookStore(
             DatabaseQueue(), replica: ReplicaID(rawValue: replica),
-            assetDirectory: assets.map { AssetDirectory(at: $0) }, now: { now })
+            assetDirectory: assets.map { AssetDirectory(at: $0) }, now: { now }
+        ).with(Habits(timeZone: .gmt))
     }
 
     /// A file of the directory `Data` beside this source file.

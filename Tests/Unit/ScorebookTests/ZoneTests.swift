@@ -45,7 +45,7 @@ struct ZoneTests {
         let (all, club) = try await scorebook()
         let error = await #expect(throws: ScorebookError.self) { try await all.find(.person, "Ada") }
         #expect(error?.code == .ambiguous)
-        #expect(error?.message.contains("in “club”") == true && error?.message.contains("--zone") == true)
+        #expect(error?.message.contains("zone club") == true && error?.hint?.contains("--zone") == true)
         #expect(try await club.find(.person, "ada") != club.find(.game, "Hearts"))
         #expect(try await all.find(.game, "hearts") == club.find(.game, "Hearts"))
         #expect(try await all.find(.person, "Bob").recordType == "SBPerson")

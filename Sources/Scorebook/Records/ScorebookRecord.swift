@@ -1,22 +1,5 @@
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
-
-extension RecordName: DatabaseValueConvertible {
-    public var databaseValue: DatabaseValue { description.databaseValue }
-
-    public static func fromDatabaseValue(_ value: DatabaseValue) -> RecordName? {
-        String.fromDatabaseValue(value).flatMap { try? RecordName($0) }
-    }
-}
-
-extension RecordName: Encodable {
-    /// Writes the whole name as one text.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
-}
+import PeerSync
 
 extension Row {
     /// Returns the value of a column; nil if it holds something else.

@@ -1,0 +1,87 @@
+import GRDB
+import PeerSync
+
+/// Persons or games that became one with another: for each of them the one that is left.
+///
+/// The record that was merged stays, with the name of the other one in `mergedInto`. If it were deleted, a match that another machine
+/// adds to it offline would bring it back. So each machine moves what still refers to it, whenever it reads or writes; all machines
+/// come to the same, whichever does it first.
+struct MergedRecords {
+    /// The columns that refer to a kind, by table.
+    private static let references: [RecordKind: [(table: String, column: String)]] = [
+        .person: [("SBPlayer", "person")], .game: [("SBMatch", "game")],
+    ]
+
+    let kind: RecordKind
+    private let survivors: [String: String]
+
+    init(_ db: Database, _ kind: RecordKind) throws {
+        self.kind = kind
+        guard Self.references[kind] != nil else {
+            survivors = [:]
+            return
+        }
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT recordName, mergedInto FROM \(kind.recordType) WHERE mergedInto IS NOT NULL")
+        guard !rows.isEmpty else {
+            survivors = [:]
+            return
+        }
+        // Other programs may write anything.
+        let targets = rows.reduce(into: [String: String]()) { targets, row in
+            guard let name = String.fromDatabaseValue(row[0]) else { return }
+            targets[name] = String.fromDatabaseValue(row[1])
+        }
+        let present = Set(try String.fetchAll(db, sql: "SELECT recordName FROM \(kind.recordType)"))
+        survivors = targets.keys.reduce(into: [:]) { survivors, name in
+            let survivor = Self.survivor(of: name, targets, present)
+            if survivor != name { survivors[name] = survivor }
+        }
+    }
+
+    /// Follows the merges. In a circle, which two machines make when each merges the other way round, the smallest name is
+    /// left. A record whose target was deleted stands for itself.
+    private static func survivor(of name: String, _ targets: [String: String], _ present: Set<String>)
+        -> String
+    {
+        var path = [name]
+        while let next = targets[path[path.count - 1]], present.contains(next) {
+            if let begin = path.firstIndex(of: next) { return path[begin...].min() ?? name }
+            path.append(next)
+        }
+        return path[path.count - 1]
+    }
+
+    /// The records that became one with a record, directly or through others.
+    func merged(into name: String) -> [String] {
+        survivors.filter { $0.value == name }.map(\.key).sorted()
+    }
+
+    /// Whether a record became one with another.
+    func contains(_ name: String) -> Bool { survivors[name] != nil }
+
+    /// The record that is left of a record: itself if it was not merged.
+    func survivor(of name: String) -> String { survivors[name] ?? name }
+
+    /// Whether something still refers to a merged record.
+    func hasReferences(_ db: Database) throws -> Bool {
+        guard !survivors.isEmpty else { return false }
+        return try (Self.references[kind] ?? []).contains { table, column in
+            try survivors.keys.contains { name in
+                try Bool.fetchOne(
+                    db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(column) = ?)"),
+                    arguments: [name]) ?? false
+            }
+        }
+    }
+
+    /// Lets everything that refers to a merged record refer to the one that is left.
+    func settle(_ db: Database) throws {
+        for (name, survivor) in survivors.sorted(by: { $0.key < $1.key }) {
+            for (table, column) in Self.references[kind] ?? [] {
+                try db.execute(
+                    sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) = ?", arguments: [survivor, name])
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import GRDB
+import PeerSync
+
+extension ScorebookStore {
+    /// Makes one of two persons, or of two games: everything of the first one belongs to the second one from now on, on every
+    /// machine, and so does what another machine adds to the first one before it knows. What the second one lacks, such
+    /// as an e-mail address, it gets from the first one.
+    ///
+    /// - Parameters:
+    ///   - kind: `person` or `game`.
+    ///   - text: names the record that goes.
+    ///   - other: names the record that stays.
+    /// - Returns: the name of the record that stays.
+    /// - Throws: ``ScorebookError``: `notFound`; `ambiguous`; `otherZone`; `invalidValue` for the same record twice, and for
+    ///   two persons who played in one match.
+    @discardableResult
+    public func merge(_ kind: RecordKind, _ text: String, into other: String) async throws -> RecordName {
+        try await write { [self] db in
+            let old = try lookup(kind).find(db, text)
+            let new = try lookup(kind, in: scope(db, of: old)).find(db, other)
+            guard old != new else {
+                throw ScorebookError(
+                    .invalidValue, "both texts name the same \(kind.noun)",
+                    hint: "give the ids of the two, as `\(kind.noun) list` shows them")
+            }
+            if kind == .person { try checkPlayedApart(db, old, new) }
+            let columns = ScorebookSchema.columns.first { $0.key == kind.recordType }?.value.map(\.key) ?? []
+            for column in columns where column != "mergedInto" {
+                try db.execute(
+                    sql: """
+                        UPDATE \(kind.recordType) SET \(column) = (SELECT \(column) FROM \(kind.recordType) WHERE recordName = ?)
+                        WHERE recordName = ? AND \(column) IS NULL
+                        """, arguments: [old.description, new.description])
+            }
+            try db.execute(
+                sql: "UPDATE \(kind.recordType) SET mergedInto = ? WHERE recordName = ?",
+                arguments: [new.description, old.description])
+            // Otherwise an earlier merge the other way round would make a circle.
+            try db.execute(
+                sql:
+                    "UPDATE \(kind.recordType) SET mergedInto = NULL WHERE recordName = ? AND mergedInto IS NOT NULL",
+                arguments: [new.description])
+            try MergedRecords(db, kind).settle(db)
+            _ = try records.fold(db)
+            return new
+        }
+    }
+
+    private func checkPlayedApart(_ db: Database, _ old: RecordName, _ new: RecordName) throws {
+        let match = try RecordName.fetchOne(
+            db,
+            sql: """
+                SELECT match FROM SBPlayer WHERE person = ?
+                INTERSECT SELECT match FROM SBPlayer WHERE person = ? LIMIT 1
+                """, arguments: [old.description, new.description])
+        guard let match else { return }
+        throw ScorebookError(
+            .invalidValue, "both played in \(try MatchSheet(db, match).shortTitle(time)), so they are two",
+            hint: "`match edit` takes one of them out, or exchanges one")
+    }
+
+    /// Moves what other machines and programs have added to merged records, if there is something.
+    func settleMerges() async throws {
+        let kinds: [RecordKind] = [.person, .game]
+        let isDue = try await records.database.read { db in
+            try kinds.contains { try MergedRecords(db, $0).hasReferences(db) }
+        }
+        guard isDue else { return }
+        try await records.write { db in
+            for kind in kinds { try MergedRecords(db, kind).settle(db) }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import GRDB
+import PeerSync
+
+/// One line of a list of matches.
+public struct MatchListing: RecordListing, Equatable {
+    public let recordName: RecordName
+    /// ISO 8601 in UTC.
+    public let date: String?
+    /// The name of the game.
+    public let game: String
+    public let location: String?
+    /// The names of the players, in the order of their seats.
+    public let players: [String]
+    /// The names of the winners, as far as known.
+    public let winners: [String]
+    public let zone: String
+
+    private enum CodingKeys: String, CodingKey {
+        case recordName, date, game, location, players, winners, zone
+    }
+
+    /// Writes every key; unknown values are null.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordName, forKey: .recordName)
+        try container.encode(date, forKey: .date)
+        try container.encode(game, forKey: .game)
+        try container.encode(location, forKey: .location)
+        try container.encode(players, forKey: .players)
+        try container.encode(winners, forKey: .winners)
+        try container.encode(zone, forKey: .zone)
+    }
+}
+
+extension ScorebookStore {
+    /// Lists matches, the latest first.
+    public func matches(_ filter: MatchFilter = MatchFilter()) async throws -> [MatchListing] {
+        try await read { [self] db in
+            let names = try matchNames(db, filter)
+            let zones = try ZoneNames(db)
+            var sheets = try MatchSheet.fetchAll(db, names)
+            if let winner = filter.winner {
+                let parts = try Set(
+                    RecordName.fetchAll(
+                        db, sql: "SELECT recordName FROM SBPlayer WHERE person = ?",
+                        arguments: [lookup(.person).find(db, winner).description]))
+                sheets.removeAll {
+                    !$0.players.contains { $0.winner == true && parts.contains($0.recordName) }
+                }
+                if let limit = filter.limit { sheets = Array(sheets.prefix(limit)) }
+            }
+            return try sheets.map { sheet in
+                MatchListing(
+                    recordName: sheet.recordName, date: sheet.date, game: sheet.game,
+                    location: sheet.location,
+                    players: sheet.players.sorted { ($0.seatOrder ?? .max) < ($1.seatOrder ?? .max) }.map(
+                        \.person),
+                    winners: sheet.players.filter { $0.winner == true }.map(\.person),
+                    zone: try zones.name(db, of: sheet.recordName.description))
+            }
+        }
+    }
+
+    private func matchNames(_ db: Database, _ filter: MatchFilter) throws -> [RecordName] {
+        var request = Match.latestFirst.filter(sql: limits()).select(
+            Column("recordName"), as: RecordName.self)
+        if let game = filter.game {
+            request = request.filter(
+                Column("game") == (try lookup(.game).find(db, game)).description)
+        }
+        if let person = filter.person {
+            let name = try lookup(.person).find(db, person)
+            request = request.filter(
+                sql: "recordName IN (SELECT match FROM SBPlayer WHERE person = ?)",
+                arguments: [name.description])
+        }
+        if let winner = filter.winner {
+            request = request.filter(
+                sql: "recordName IN (SELECT match FROM SBPlayer WHERE person = ?)",
+                arguments: [try lookup(.person).find(db, winner).description])
+        }
+        if let since = filter.since {
+            let begin = try time.day(since)?.lowerBound ?? time.moment(since)
+            request = request.filter(Column("date") >= (try LocalTime.canonical(begin)))
+        }
+        if let until = filter.until {
+            let end = try time.day(until)?.upperBound ?? time.moment(until)
+            request = request.filter(Column("date") < (try LocalTime.canonical(end)))
+        }
+        if let place = filter.place {
+            request = request.filter(
+                sql: "recordName IN (SELECT match FROM SBMatchLocation WHERE \(Self.contains("name")))",
+                arguments: [Self.pattern(place)])
+        }
+        if let text = filter.text {
+            let conditions = ["notes", "board"].map(Self.contains).joined(separator: " OR ")
+            let pattern = Self.pattern(text)
+            request = request.filter(
+                sql: """
+                    (\(conditions)
+                    OR recordName IN (SELECT match FROM SBMatchLocation WHERE \(Self.contains("name")))
+                    OR recordName IN (SELECT match FROM SBMatchImage WHERE \(Self.contains("caption"))))
+                    """, arguments: [pattern, pattern, pattern, pattern])
+        }
+        // The winner may follow from the scores alone, which SQL does not know.
+        if let limit = filter.limit, filter.winner == nil { request = request.limit(max(0, limit)) }
+        return try request.fetchAll(db)
+    }
+
+    private static func contains(_ column: String) -> String { "\(column) LIKE ? ESCAPE '\\'" }
+
+    private static func pattern(_ text: String) -> String {
+        "%" + text.trimmed.replacing(/[%_\\]/) { "\\\($0.output)" } + "%"
+    }
+
+    /// Reads one match with its players, scores and location.
+    public func matchSheet(_ text: String) async throws -> MatchSheet {
+        try await read { [self] db in try MatchSheet(db, lookup(.match).find(db, text)) }
+    }
+}

@@ -1,0 +1,101 @@
+import GRDB
+import PeerSync
+
+/// The changes of an edit to the players of a match. Each text names a player by the person.
+public struct PlayersEdit: Sendable {
+    /// Players to add, behind the last seat.
+    public var added: [NewPlayer] = []
+    /// Players to take out of the match, with their scores.
+    public var removed: [String] = []
+    /// Players who were somebody else: the one that is there, and the person who really played. Scores and seat stay.
+    public var exchanged: [(player: String, person: String)] = []
+    /// The winners; all others have lost. An empty list: nobody has won. Clearing leaves it to the scores.
+    public var winners: Change<[String]> = .keep
+    /// Whether all have won or lost together.
+    public var result: Bool?
+    /// The player who began.
+    public var starter: Change<String> = .keep
+    public var teams: [(player: String, value: String?)] = []
+    public var roles: [(player: String, value: String?)] = []
+    /// Whether the edit adds unknown players as persons. If not, it refuses them.
+    public var createsPersons = false
+
+    public init() {}
+
+    /// Whether it changes nothing.
+    public var isEmpty: Bool {
+        added.isEmpty && removed.isEmpty && exchanged.isEmpty && winners == .keep && result == nil
+            && starter == .keep
+            && teams.isEmpty && roles.isEmpty
+    }
+}
+
+extension ScorebookStore {
+    /// Changes the players of a match. Winners, teams and so on may be players that the same edit adds.
+    func edit(_ db: Database, _ edit: PlayersEdit, of match: Match) throws {
+        let zone = try scope(db, of: match.recordName)
+        var persons = MatchPersons(lookup: lookup(.person, in: zone), createsPersons: edit.createsPersons)
+        for text in edit.removed {
+            try records.delete(db, player(db, text, of: match.recordName).recordName)
+        }
+        for (text, person) in edit.exchanged {
+            let old = try player(db, text, of: match.recordName)
+            var new = old
+            new.person = try persons.person(db, person)
+            guard try new.person == old.person || !Self.isSeated(db, new.person, match.recordName) else {
+                throw ScorebookError(
+                    .invalidValue, "“\(Display.printable(person))” plays in this match already")
+            }
+            try new.updateChanges(db, from: old)
+        }
+        let seats = "SELECT max(COALESCE(max(seatOrder), 0), COUNT(*)) FROM SBPlayer WHERE match = ?"
+        let last = min(
+            max(0, try Int.fetchOne(db, sql: seats, arguments: [match.recordName.description]) ?? 0),
+            1_000_000)
+        for (index, new) in edit.added.enumerated() {
+            try Self.insert(db, new, try persons.person(db, new.person), seat: last + index + 1, match: match)
+        }
+        guard
+            try Player.filter(Column("match") == match.recordName.description).fetchCount(db) > 0
+                || edit.isEmpty
+        else {
+            throw ScorebookError(.invalidValue, "a match needs players", hint: "`match delete` deletes it")
+        }
+        // New players have no zone before the fold, and would not be found.
+        _ = try records.fold(db, newIn: zone.target)
+        try editParts(db, edit, of: match.recordName)
+    }
+
+    private func editParts(_ db: Database, _ edit: PlayersEdit, of match: RecordName) throws {
+        let winners: Set<RecordName>?
+        switch edit.winners {
+        case .keep, .clear: winners = nil
+        case .set(let texts): winners = Set(try texts.map { try player(db, $0, of: match).recordName })
+        }
+        var starter: RecordName?
+        if case .set(let text) = edit.starter { starter = try player(db, text, of: match).recordName }
+        func values(_ texts: [(player: String, value: String?)]) throws -> [RecordName: String?] {
+            try Dictionary(
+                texts.map { (try player(db, $0.player, of: match).recordName, $0.value?.filled) },
+                uniquingKeysWith: { $1 })
+        }
+        let (teams, roles) = (try values(edit.teams), try values(edit.roles))
+        for old in try Player.filter(Column("match") == match.description).fetchAll(db) {
+            var new = old
+            if let winners { new.winner = winners.contains(old.recordName) }
+            if edit.winners == .clear { new.winner = nil }
+            if let result = edit.result { new.winner = result }
+            // A place that was written down would go on showing the old winner first.
+            if new.winner != old.winner, old.rank != nil { new.rank = nil }
+            if edit.starter != .keep { new.startPlayer = starter == old.recordName ? true : nil }
+            if let team = teams[old.recordName] { new.team = team }
+            if let role = roles[old.recordName] { new.role = role }
+            try new.updateChanges(db, from: old)
+        }
+    }
+
+    static func isSeated(_ db: Database, _ person: RecordName, _ match: RecordName) throws -> Bool {
+        try Player.filter(Column("match") == match.description && Column("person") == person.description)
+            .fetchCount(db) > 0
+    }
+}

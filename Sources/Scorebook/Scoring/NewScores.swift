@@ -1,0 +1,88 @@
+import GRDB
+import PeerSync
+
+/// Scores of one match, to write down in one step.
+public struct NewScores: Sendable {
+    /// The round of the scores.
+    public enum Round: Sendable, Equatable {
+        /// None: they are scores of the whole match.
+        case none
+        /// 1 for the first round.
+        case number(Int)
+        /// The round after the last one that has scores.
+        case next
+    }
+
+    /// A text that names the match.
+    public var match: String
+    public var round: Round
+    /// The score of each player: texts that name the player, and what people write for the score.
+    public var values: [(player: String, value: String)]
+
+    public init(match: String, round: Round = .none, values: [(player: String, value: String)]) {
+        self.match = match
+        self.round = round
+        self.values = values
+    }
+}
+
+/// Scores that were written down.
+public struct AddedScores: Sendable {
+    public let scores: [Score]
+    /// The match with them.
+    public let sheet: MatchSheet
+}
+
+extension ScorebookStore {
+    /// Adds scores to players of a match, all of them or none.
+    ///
+    /// - Throws: ``ScorebookError`` `invalidValue` for a score that looks like a number and is none, for a player who has a
+    ///   score in that round already, and for a round far behind the last one.
+    @discardableResult
+    public func addScores(_ new: NewScores) async throws -> AddedScores {
+        try await write { [self] db in
+            let match = try lookup(.match).find(db, new.match)
+            let round: Int?
+            switch new.round {
+            case .none: round = nil
+            case .number(let number): round = number
+            case .next: round = try Self.lastRound(db, match) + 1
+            }
+            try Self.checkRound(db, round, match)
+            let scores = try new.values.map { player, value in
+                let value = try ScoreValue(typed: value)
+                let score = Score(
+                    player: try self.player(db, player, of: match).recordName, round: round,
+                    points: value.points,
+                    text: value.text)
+                try Self.checkIsFree(db, score)
+                try score.insert(db)
+                return score.recordName
+            }
+            let written: [Score] = try scores.map { try settled(db, $0) }
+            return AddedScores(scores: written, sheet: try MatchSheet(db, match))
+        }
+    }
+
+    /// Returns the last round of a match that has scores, 0 if none has.
+    static func lastRound(_ db: Database, _ match: RecordName) throws -> Int {
+        let sql =
+            "SELECT max(round) FROM SBScore WHERE player IN (SELECT recordName FROM SBPlayer WHERE match = ?)"
+        let last = try Int.fetchOne(db, sql: sql, arguments: [match.description]) ?? 0
+        // Other programs may write any number.
+        return min(max(0, last), Bounds.rounds.upperBound)
+    }
+
+    /// Refuses a round that is out of bounds, or so far behind the last one that it is a typing error.
+    static func checkRound(_ db: Database, _ round: Int?, _ match: RecordName) throws {
+        guard let round else { return }
+        try Bounds.whole(round, "round", 1...Bounds.rounds.upperBound)
+        let last = try lastRound(db, match)
+        guard round > last + Bounds.roundGap else { return }
+        throw ScorebookError(
+            .invalidValue,
+            "round \(round) is far behind "
+                + (last == 0 ? "the first one" : "round \(last), the last one with scores"),
+            hint: "write a round up to \(last + Bounds.roundGap)")
+    }
+}

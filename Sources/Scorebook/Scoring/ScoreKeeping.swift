@@ -1,0 +1,151 @@
+import GRDB
+import PeerSync
+
+/// A match whose scores somebody types, line by line, while it goes on.
+///
+/// ```swift
+/// var keeping = try await scorebook.keepScore(of: "last")
+/// print(try await keeping.take("5 8 13"))
+/// ```
+///
+/// Everything typed is in the scorebook at once, so that a pause needs nothing, and other machines see it.
+public struct ScoreKeeping: Sendable {
+    /// The effect of a line.
+    public enum Answer: Sendable {
+        /// The scores are written, or taken back.
+        case sheet(MatchSheet)
+        /// There was nothing to take back.
+        case nothingToUndo
+        /// Somebody asked what can be typed.
+        case help
+        case pause
+        case end
+    }
+
+    private let scorebook: ScorebookStore
+    /// The match.
+    public let match: RecordName
+    /// The names of the players, in the order of their seats; scores without names are theirs in this order.
+    public let players: [String]
+    private let playerNames: [RecordName]
+    /// The scores of each line since the beginning.
+    private var entries: [[RecordName]] = []
+    /// The round that the next line is for. Scores with names stay in a round until each player has one.
+    public private(set) var round: Int
+
+    fileprivate init(_ scorebook: ScorebookStore, _ match: RecordName, _ sheet: MatchSheet, round: Int) {
+        let seats = sheet.bySeat
+        self.scorebook = scorebook
+        self.match = match
+        self.round = round
+        players = seats.map(\.person)
+        playerNames = seats.map(\.recordName)
+    }
+
+    /// Takes a line: one score for each player, `-` for none; scores with names, as in `Ada=5`; or one of the words `undo`,
+    /// `pause`, `end`, `sheet` and `help`. A number with a colon before the scores is the round.
+    ///
+    /// - Returns: nil for an empty line.
+    /// - Throws: ``ScorebookError``; nothing of the line is written then.
+    public mutating func take(_ line: String) async throws -> Answer? {
+        var text = line.trimmed
+        switch text.lowercased() {
+        case "": return nil
+        case "undo": return try await undo()
+        case "pause": return .pause
+        case "end": return .end
+        case "help", "?": return .help
+        case "sheet": return .sheet(try await scorebook.matchSheet("\(match)"))
+        default: break
+        }
+        let isNamed = text.contains("=")
+        var round = isNamed ? round : try await nextRound()
+        if let prefix = text.prefixMatch(of: /([0-9]{1,6}):/), let number = Int(prefix.1) {
+            round = number
+            text = String(text[prefix.range.upperBound...])
+        }
+        let added = try await scorebook.addScores(
+            NewScores(match: "\(match)", round: .number(round), values: try values(text)))
+        entries.append(added.scores.map(\.recordName))
+        let isOpen =
+            isNamed && added.sheet.players.contains { line in !line.scores.contains { $0.round == round } }
+        self.round = isOpen ? round : try await nextRound()
+        return .sheet(added.sheet)
+    }
+
+    private func values(_ text: String) throws -> [(String, String)] {
+        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        if words.contains(where: { $0.contains("=") }) { return try words.map(Self.named) }
+        guard words.count == players.count else {
+            throw ScorebookError(
+                .invalidValue, "there are \(players.count) players and \(words.count) scores",
+                hint:
+                    "write one for each of \(players.map { Display.printable($0) }.joined(separator: ", ")), and - for none"
+            )
+        }
+        let values = zip(playerNames, words).filter { $1 != "-" }.map { ("\($0)", $1) }
+        guard !values.isEmpty else { throw ScorebookError(.invalidValue, "the line has no score") }
+        return values
+    }
+
+    private static func named(_ word: String) throws -> (String, String) {
+        guard let equals = word.lastIndex(of: "="), equals > word.startIndex else {
+            throw ScorebookError(
+                .invalidValue, "“\(Display.printable(word))” is no score of a player",
+                hint: "write it as Ada=5")
+        }
+        return (String(word[..<equals]), String(word[word.index(after: equals)...]))
+    }
+
+    /// Takes back the scores of the last line; before the first line, those of the last round.
+    private mutating func undo() async throws -> Answer {
+        let (match, last) = (match, entries.popLast())
+        let sheet: MatchSheet? = try await scorebook.write { [scorebook] db in
+            let names = try last ?? Self.lastScores(db, match)
+            for name in names
+            where try Score.filter(Column("recordName") == name.description).fetchCount(db) > 0 {
+                try scorebook.records.delete(db, name)
+            }
+            return try names.isEmpty ? nil : MatchSheet(db, match)
+        }
+        round = try await nextRound()
+        return sheet.map(Answer.sheet) ?? .nothingToUndo
+    }
+
+    private static func lastScores(_ db: Database, _ match: RecordName) throws -> [RecordName] {
+        let last = try ScorebookStore.lastRound(db, match)
+        let sql = """
+            SELECT recordName FROM SBScore
+            WHERE round IS ? AND player IN (SELECT recordName FROM SBPlayer WHERE match = ?)
+            """
+        return try RecordName.fetchAll(db, sql: sql, arguments: [last, match.description])
+    }
+
+    private func nextRound() async throws -> Int {
+        let match = match
+        return try await scorebook.read { db in try ScorebookStore.lastRound(db, match) } + 1
+    }
+}
+
+extension ScorebookStore {
+    /// Begins to keep the scores of a match, or goes on with it.
+    ///
+    /// - Parameter text: names the match.
+    public func keepScore(of text: String) async throws -> ScoreKeeping {
+        try await read { [self] db in
+            let match = try lookup(.match).find(db, text)
+            return ScoreKeeping(
+                self, match, try MatchSheet(db, match), round: try Self.lastRound(db, match) + 1)
+        }
+    }
+}
+
+extension MatchSheet {
+    /// The players in the order of their seats.
+    var bySeat: [Line] {
+        players.sorted { left, right in
+            let (first, second) = (left.seatOrder ?? .max, right.seatOrder ?? .max)
+            return first == second ? left.recordName < right.recordName : first < second
+        }
+    }
+}

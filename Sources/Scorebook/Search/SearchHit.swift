@@ -1,0 +1,13 @@
+import PeerSync
+
+/// A record that a search found.
+public struct SearchHit: RecordListing, Equatable {
+    public let recordName: RecordName
+    /// `person`, `game` or `match`.
+    public let kind: String
+    /// The name, or the game and the time of a match.
+    public let title: String
+    /// The place of the text where the words are.
+    public let excerpt: String
+    public let zone: String
+}

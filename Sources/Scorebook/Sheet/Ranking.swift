@@ -1,0 +1,68 @@
+/// The places and the winners of one match, as its scores say.
+///
+/// The sheet of a match and the statistics both ask it, so that they never differ.
+struct Ranking {
+    /// What decides about one player.
+    struct Entry {
+        /// The sum of the points; nil if it is unknown.
+        var total: Double?
+        var team: String?
+        /// The place, 1 for the first; nil if nobody knows it.
+        var rank: Int?
+        /// Whether the player won; nil if nobody knows it.
+        var isWinner: Bool?
+    }
+
+    /// How a game is won.
+    enum Rule {
+        case highestTotal, lowestTotal
+        /// By places that somebody writes down.
+        case places
+        /// All win or lose together, as somebody writes down.
+        case together
+    }
+
+    let rule: Rule
+
+    /// Whether the totals of the players decide.
+    var isByTotals: Bool { rule == .highestTotal || rule == .lowestTotal }
+
+    /// - Parameter game: nil if nobody knows it; the highest total wins then.
+    init(_ game: Game?) {
+        rule =
+            game?.cooperative == true
+            ? .together
+            : game?.noPoints == true ? .places : game?.highestWins == false ? .lowestTotal : .highestTotal
+    }
+
+    /// Fills in places and winners, each only if it is recorded for no player.
+    ///
+    /// Totals decide about places only if all players have one. All who share the first place win.
+    func complete(_ entries: inout [Entry]) {
+        guard rule != .together else { return }
+        let totals = entries.compactMap(\.total)
+        if isByTotals, totals.count == entries.count, entries.allSatisfy({ $0.rank == nil }) {
+            let parties = Self.parties(entries) ?? totals
+            for index in entries.indices {
+                let better = parties.filter {
+                    rule == .highestTotal ? $0 > totals[index] : $0 < totals[index]
+                }
+                entries[index].rank = better.count + 1
+            }
+        }
+        guard entries.allSatisfy({ $0.isWinner == nil }), entries.contains(where: { $0.rank != nil })
+        else { return }
+        for index in entries.indices { entries[index].isWinner = entries[index].rank == 1 }
+    }
+
+    /// Returns one total for each team, because such a team takes one place. Returns nil unless all play in teams
+    /// whose members have equal totals.
+    private static func parties(_ entries: [Entry]) -> [Double]? {
+        var totals: [String: Double] = [:]
+        for entry in entries {
+            guard let team = entry.team, let total = entry.total else { return nil }
+            guard totals.updateValue(total, forKey: team) ?? total == total else { return nil }
+        }
+        return Array(totals.values)
+    }
+}

@@ -1,0 +1,86 @@
+import GRDB
+import PeerSync
+
+/// A command that was taken back.
+public struct UndoneCommand: Sendable, Equatable, Encodable {
+    /// The command, as in `match edit`.
+    public let command: String
+    /// When it wrote, in milliseconds since 1970.
+    public let time: Int64
+    /// How many records came back.
+    public internal(set) var restored = 0
+    /// How many records have their values of before.
+    public internal(set) var changed = 0
+    /// How many records are deleted, because the command had added them.
+    public internal(set) var deleted = 0
+    /// How many records stayed, because somebody has changed them since.
+    public internal(set) var kept = 0
+}
+
+extension ScorebookStore {
+    /// Takes back the last command of this machine, as new writes that reach the other machines. Called again, takes back
+    /// the one before.
+    ///
+    /// What somebody has changed since, here or on another machine, stays.
+    ///
+    /// - Throws: ``ScorebookError`` `notFound` when there is nothing to take back; `invalidValue` when something was added since to
+    ///   a record that the command had added, so that taking it back would delete that, too.
+    public func undo() async throws -> UndoneCommand {
+        try await records.write { [self] db in
+            _ = try records.fold(db)
+            guard let entry = try UndoJournal.last(db, now: now()) else {
+                throw ScorebookError(
+                    .notFound, "there is no command of the last day to take back",
+                    hint: "`record list --deleted` shows deleted records that can be restored")
+            }
+            var undone = UndoneCommand(command: entry.command, time: entry.time)
+            for change in entry.changes { try takeBack(db, change, &undone) }
+            try deleteAdded(db, entry.changes.filter { $0.old == nil }.map(\.name), &undone)
+            try UndoJournal.forget(db, run: entry.run)
+            _ = try records.fold(db)
+            return undone
+        }
+    }
+
+    /// Restores a record that was deleted, and gives one that was changed its values of before.
+    private func takeBack(_ db: Database, _ change: UndoJournal.Change, _ undone: inout UndoneCommand) throws
+    {
+        guard let old = change.old else { return }
+        let name = try RecordName(change.name)
+        guard let new = change.new else {
+            guard try records.state(db, of: name)?.isDeleted == true else { return }
+            undone.restored += try records.restore(db, name).count
+            return
+        }
+        guard let current = try UndoJournal.values(db, change.name) else {
+            undone.kept += 1
+            return
+        }
+        let columns = old.filter { current[$0.key] == new[$0.key] }
+        if columns.count < old.count { undone.kept += 1 }
+        guard !columns.isEmpty else { return }
+        let values = columns.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(
+            separator: ", ")
+        try db.execute(
+            sql: "UPDATE \(name.recordType) SET \(values) WHERE recordName = ?", arguments: [change.name])
+        undone.changed += 1
+    }
+
+    private func deleteAdded(_ db: Database, _ names: [String], _ undone: inout UndoneCommand) throws {
+        let added = Set(names)
+        _ = try records.fold(db)
+        for text in names {
+            guard try UndoJournal.values(db, text) != nil else { continue }
+            let steps = try records.deletionSteps(db, RecordName(text)).filter { $0.action == .delete }
+            let others = steps.filter { !added.contains($0.name.description) }
+            guard others.isEmpty else {
+                throw ScorebookError(
+                    .invalidValue,
+                    "\(others.count) records that somebody added since would go with what `\(undone.command)` added",
+                    hint: "delete it by its name if they may go")
+            }
+            undone.deleted += steps.count
+            try records.delete(db, RecordName(text))
+        }
+    }
+}

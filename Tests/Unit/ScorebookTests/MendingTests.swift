@@ -1,0 +1,211 @@
+import PeerSyncModel
+import Scorebook
+import Testing
+
+/// A match that is over is edited in all that it has, and the last command is taken back.
+struct MendingTests {
+    private func scorebook() async throws -> ScorebookStore {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Pandemic", cooperative: true))
+        try await scorebook.addMatch(
+            NewMatch(
+                game: "Pandemic",
+                players: [
+                    NewPlayer("Ada", score: "10"), NewPlayer("Alan", score: "8"), NewPlayer("Grace Hopper"),
+                ],
+                createsPersons: true))
+        return scorebook
+    }
+
+    private func edit(_ scorebook: ScorebookStore, _ change: (inout PlayersEdit) -> Void) async throws
+        -> [String]
+    {
+        var edit = MatchEdit()
+        change(&edit.players)
+        try await scorebook.editMatch("last", edit)
+        return try await players(scorebook)
+    }
+
+    private func players(_ scorebook: ScorebookStore) async throws -> [String] {
+        try await scorebook.rows(
+            """
+            SELECT firstName, seatOrder, team, role, startPlayer, winner,
+                (SELECT group_concat(points) FROM SBScore WHERE player = SBPlayer.recordName)
+            FROM SBPlayer JOIN SBPerson ON person = SBPerson.recordName ORDER BY seatOrder
+            """)
+    }
+
+    @Test func playersAreAddedRemovedAndExchanged() async throws {
+        let scorebook = try await scorebook()
+        let rows = try await edit(scorebook) { edit in
+            edit.added = [NewPlayer("Bea", score: "3")]
+            edit.removed = ["alan"]
+            edit.exchanged = [("ada", "Cem")]
+            edit.createsPersons = true
+        }
+        #expect(
+            rows == [
+                "Cem|1|null|null|null|null|10", "Grace|3|null|null|null|null|null",
+                "Bea|4|null|null|null|null|3",
+            ])
+        #expect(try await scorebook.person("Ada").matches == 0)
+    }
+
+    @Test func winnersTeamsRolesAndWhoBeganAreSet() async throws {
+        let scorebook = try await scorebook()
+        var rows = try await edit(scorebook) { edit in
+            edit.winners = .set(["hopper"])
+            edit.teams = [("Ada", "red"), ("Alan", "blue")]
+            edit.roles = [("Ada", "Medic")]
+            edit.starter = .set("alan")
+        }
+        #expect(
+            rows == ["Ada|1|red|Medic|null|0|10", "Alan|2|blue|null|1|0|8", "Grace|3|null|null|null|1|null"])
+        rows = try await edit(scorebook) { edit in
+            edit.winners = .clear
+            edit.teams = [("Ada", nil)]
+            edit.starter = .set("Ada")
+        }
+        #expect(
+            rows == [
+                "Ada|1|null|Medic|1|null|10", "Alan|2|blue|null|null|null|8",
+                "Grace|3|null|null|null|null|null",
+            ])
+    }
+
+    @Test func allWinOrLoseTogether() async throws {
+        let scorebook = try await scorebook()
+        for (hasWon, result) in [(true, MatchSheet.Result.won), (false, .lost)] {
+            _ = try await edit(scorebook) { $0.result = hasWon }
+            let sheet = try await scorebook.matchSheet("last")
+            #expect(sheet.result == result && sheet.text.contains(" · \(result.rawValue)\n"), "\(sheet.text)")
+        }
+    }
+
+    @Test(arguments: ["exchange", "remove", "winner", "add", "all"])
+    func whatCannotBeIsRefusedWhole(what: String) async throws {
+        let scorebook = try await scorebook()
+        let before = try await players(scorebook)
+        await #expect(throws: ScorebookError.self) {
+            _ = try await edit(scorebook) { edit in
+                edit.teams = [("Ada", "red")]
+                switch what {
+                case "exchange": edit.exchanged = [("Ada", "Alan")]
+                case "remove": edit.removed = ["Bob"]
+                case "winner": edit.winners = .set(["Bob"])
+                case "add": edit.added = [NewPlayer("Ada")]
+                default: edit.removed = ["Ada", "Alan", "Grace"]
+                }
+            }
+        }
+        #expect(try await players(scorebook) == before)
+    }
+
+    // MARK: Undo
+
+    private func command(_ scorebook: ScorebookStore, _ run: String) -> ScorebookStore {
+        var habits = Habits(timeZone: .gmt)
+        habits.command = Habits.Command(name: run, run: run)
+        return scorebook.with(habits)
+    }
+
+    private func contents(_ scorebook: ScorebookStore) async throws -> [String] {
+        var rows: [String] = []
+        for (table, columns) in [
+            ("SBPerson", "recordName, firstName"), ("SBGame", "recordName, name, year"),
+            ("SBMatch", "recordName, game, notes, date"),
+            ("SBPlayer", "recordName, match, person, winner, team"),
+            ("SBScore", "recordName, player, round, points"), ("SBMatchLocation", "recordName, match, name"),
+        ] {
+            rows += try await scorebook.rows("SELECT \(columns) FROM \(table) ORDER BY recordName")
+        }
+        return rows
+    }
+
+    /// Each step is taken back to what was before it, and the other machine gets that as new writes.
+    @Test func commandsAreTakenBackOneAfterTheOther() async throws {
+        let (scorebook, other) = (try await scorebook(), try Support.scorebook(2))
+        var edit = MatchEdit()
+        edit.notes = .set("Snow.")
+        edit.location = .set("at Ada's")
+        edit.players.removed = ["Alan"]
+        edit.players.winners = .set(["Ada"])
+        let steps: [(String, @Sendable (ScorebookStore) async throws -> Void)] = [
+            ("edit", { [edit] in try await $0.editMatch("last", edit) }),
+            (
+                "add",
+                { try await $0.addScores(NewScores(match: "last", round: .next, values: [("Ada", "4")])) }
+            ),
+            (
+                "two",
+                {
+                    try await $0.addPerson("Bea")
+                    try await $0.editPerson("Bea", PersonEdit(name: .set("Bea Arthur")))
+                }
+            ),
+            ("delete", { try await $0.delete(.person, "Ada") }),
+            ("restore", { try await $0.restore(.person, "Ada") }),
+            ("game", { try await $0.delete(.game, "Pandemic") }),
+        ]
+        var states = [try await contents(scorebook)]
+        for (name, step) in steps {
+            try await step(command(scorebook, name))
+            states.append(try await contents(scorebook))
+        }
+        try await other.take(from: scorebook)
+        for (name, _) in steps.reversed() {
+            states.removeLast()
+            #expect(try await scorebook.undo().command == name)
+            #expect(try await contents(scorebook) == states.last, "\(name)")
+        }
+        let error = await #expect(throws: ScorebookError.self) { try await scorebook.undo() }
+        #expect(error?.code == .notFound)
+        try await other.take(from: scorebook)
+        #expect(try await contents(other) == states.first)
+        #expect(try await other.digest() == scorebook.digest())
+    }
+
+    @Test func whatSomebodyChangedSinceStays() async throws {
+        let scorebook = try await scorebook()
+        let here = command(scorebook, "edit")
+        var edit = MatchEdit()
+        edit.notes = .set("Snow.")
+        edit.board = .set("Africa")
+        try await here.editMatch("last", edit)
+        try await scorebook.execute("UPDATE SBMatch SET notes = 'Rain.'")
+        let undone = try await scorebook.undo()
+        #expect(undone.changed == 1 && undone.kept == 1)
+        #expect(try await scorebook.rows("SELECT notes, board FROM SBMatch") == ["Rain.|null"])
+    }
+
+    /// Otherwise the undo would delete somebody else's match.
+    @Test func anAddedGameStaysIfSomebodyPlayedItSince() async throws {
+        let scorebook = try await scorebook()
+        try await command(scorebook, "game add").addGame(NewGame(name: "Go"))
+        try await scorebook.addMatch(NewMatch(game: "Go", players: [NewPlayer("Ada")]))
+        let before = try await contents(scorebook)
+        let error = await #expect(throws: ScorebookError.self) { try await scorebook.undo() }
+        #expect(error?.code == .invalidValue)
+        #expect(try await contents(scorebook) == before)
+    }
+
+    @Test func whatIsDeletedForEverIsNotInTheJournal() async throws {
+        let scorebook = try await scorebook()
+        try await command(scorebook, "edit").editPerson("Ada", PersonEdit(name: .set("Xenia")))
+        let name = try await scorebook.find(.person, "Xenia")
+        _ = try await command(scorebook, "forever").deleteForever(name)
+        #expect(try await scorebook.rows("SELECT changes FROM scorebook_undo").isEmpty)
+    }
+
+    @Test func aDeletionSaysWhatGoesAlong() async throws {
+        let scorebook = try await scorebook()
+        func summary(_ kind: RecordKind, _ text: String) async throws -> DeletionSummary {
+            try await scorebook.deletionSummary(scorebook.find(kind, text))
+        }
+        let ada = try await summary(.person, "Ada")
+        #expect(ada.title == "Ada" && ada.companions == ["the part in 1 match", "1 score"])
+        #expect(try await summary(.game, "Pandemic").companions == ["1 match", "3 players", "2 scores"])
+        #expect(try await summary(.match, "last").title == "the match Pandemic, 2021-08-01 00:00")
+        #expect(ada.restorableUntil == Support.now + 180 * 86_400_000)
+    }
+}

@@ -1,0 +1,141 @@
+import PeerSyncModel
+import Scorebook
+import Testing
+
+/// Scores that somebody types while a match goes on.
+struct ScoreKeepingTests {
+    private func scorebook() async throws -> ScorebookStore {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Hearts", highestWins: false))
+        try await scorebook.addMatch(
+            NewMatch(
+                game: "Hearts", players: ["Ada", "Alan", "Grace"].map { NewPlayer($0) }, createsPersons: true)
+        )
+        return scorebook
+    }
+
+    private func rows(_ scorebook: ScorebookStore) async throws -> [String] {
+        try await scorebook.rows(
+            """
+            SELECT firstName, round, points, text FROM SBScore JOIN SBPlayer ON player = SBPlayer.recordName
+            JOIN SBPerson ON person = SBPerson.recordName ORDER BY round, seatOrder
+            """)
+    }
+
+    @Test func aLineIsARound() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        #expect(keeping.players == ["Ada", "Alan", "Grace"] && keeping.round == 1)
+        for line in ["5 8 13", "", "  0\t-  -7 ", "alan=DNF", "7: gr=1 ada=2"] {
+            _ = try await keeping.take(line)
+        }
+        #expect(
+            try await rows(scorebook) == [
+                "Ada|1|5|null", "Alan|1|8|null", "Grace|1|13|null", "Ada|2|0|null", "Grace|2|-7|null",
+                "Alan|3|null|DNF", "Ada|7|2|null", "Grace|7|1|null",
+            ])
+    }
+
+    /// Scores with names fill a round; then the next one begins.
+    @Test func scoresWithNamesStayInARoundUntilItIsFull() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        for (line, round) in [("Ada=1", 1), ("Alan=2", 1), ("Grace=3", 2), ("Ada=4", 2), ("5 6 7", 4)] {
+            _ = try await keeping.take(line)
+            #expect(keeping.round == round, "\(line)")
+        }
+        #expect(try await scorebook.scores(match: "last").filter { $0.score.round == 3 }.count == 3)
+    }
+
+    @Test func undoTakesBackOneLineAfterTheOther() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        for line in ["1 2 3", "4 5 6", "Ada=7"] { _ = try await keeping.take(line) }
+        for left in [6, 3] {
+            _ = try await keeping.take("undo")
+            #expect(try await rows(scorebook).count == left)
+        }
+        _ = try await keeping.take("4 5 7")
+        #expect(try await rows(scorebook).suffix(1) == ["Grace|2|7|null"])
+        // Somebody goes on later, and has typed nothing yet: the last round goes.
+        var later = try await scorebook.keepScore(of: "Hearts")
+        #expect(later.round == 3)
+        for left in [3, 0] {
+            _ = try await later.take("undo")
+            #expect(try await rows(scorebook).count == left)
+        }
+        let answer = try await later.take("UNDO")
+        guard case .nothingToUndo? = answer else {
+            Issue.record("there was something left")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        ("5 8", "3 players and 2 scores"), ("Ada=3,5", "“3,5” is no number"),
+        ("Ada=5 8", "“8” is no score of a player"),
+        ("1 2 1.000.000", "no number"), ("Bob=5", "there is no person"), ("- - -", "no score"),
+        ("99: 1 2 3", "round 99"),
+        ("1: Ada=3", "already"), ("0: 1 2 3", "0 cannot be the round"), ("=5", "“=5” is no score"),
+    ])
+    func aWrongLineWritesNothing(line: String, message: String) async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        _ = try await keeping.take("1 2 3")
+        let before = try await rows(scorebook)
+        var error: ScorebookError?
+        do {
+            _ = try await keeping.take(line)
+        } catch let thrown as ScorebookError {
+            error = thrown
+        }
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        #expect(try await rows(scorebook) == before)
+    }
+
+    @Test func pointsOfNoRoundHaveAColumn() async throws {
+        let scorebook = try await scorebook()
+        try await scorebook.addScores(
+            NewScores(match: "last", round: .next, values: [("Ada", "5"), ("Alan", "8"), ("Grace", "13")]))
+        let sheet = try await scorebook.addScores(NewScores(match: "last", values: [("Ada", "20")])).sheet
+        #expect(
+            sheet.text.contains(
+                """
+                     Player   1  other  Total
+                * 1  Alan     8             8
+                  2  Grace   13            13
+                  3  Ada      5     20     25
+                """), "\(sheet.text)")
+    }
+
+    /// Slips of people, not values of files.
+    @Test func slipsAreRefused() async throws {
+        let scorebook = try await scorebook()
+        var edit = MatchEdit()
+        edit.rating = .set(11)
+        for (attempt, message) in [
+            (
+                { [edit] in try await scorebook.editMatch("last", edit) as Any },
+                "11 cannot be the rating; it goes from 0 to 10"
+            ),
+            ({ try await scorebook.addMatch(NewMatch(game: "Hearts")) }, "a match needs players"),
+            (
+                { try await scorebook.addScore(NewScore(match: "last", player: "Ada", value: "3,5")) },
+                "“3,5” is no number"
+            ),
+            (
+                {
+                    try await scorebook.addScore(NewScore(match: "last", player: "Ada", value: "3", round: 9))
+                }, "round 9"
+            ),
+        ] as [(() async throws -> Any, String)] {
+            var error: ScorebookError?
+            do {
+                _ = try await attempt()
+            } catch let thrown as ScorebookError {
+                error = thrown
+            }
+            #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        }
+    }
+}

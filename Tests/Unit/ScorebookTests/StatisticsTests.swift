@@ -1,0 +1,270 @@
+import Foundation
+import PeerSyncModel
+import Testing
+
+@testable import Scorebook
+
+/// What statistics count, by the rules of docs/statistics.md.
+struct StatisticsTests {
+    /// A scorebook with three games: Hearts, in which the lowest total wins; Pandemic, which all play together; Catan.
+    private func scorebook() async throws -> ScorebookStore {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Catan"))
+        try await scorebook.addGame(NewGame(name: "Hearts", highestWins: false))
+        try await scorebook.addGame(NewGame(name: "Pandemic", cooperative: true))
+        return scorebook
+    }
+
+    private func play(
+        _ scorebook: ScorebookStore, _ game: String, _ players: [NewPlayer], on date: String = "2021-03-05"
+    ) async throws -> Match {
+        try await scorebook.addMatch(
+            NewMatch(game: game, date: date + "T12:00:00Z", players: players, createsPersons: true))
+    }
+
+    private func line(_ figures: Statistics, _ name: String) throws -> Statistics.PersonLine {
+        try #require(figures.persons.first { $0.name == name })
+    }
+
+    @Test func theBestTotalWinsAndTheLowestWhereTheGameSaysSo() async throws {
+        let scorebook = try await scorebook()
+        _ = try await play(
+            scorebook, "Catan", [NewPlayer("Ada", score: "10"), NewPlayer("Alan", score: "8")])
+        _ = try await play(
+            scorebook, "Hearts", [NewPlayer("Ada", score: "10"), NewPlayer("Alan", score: "8")])
+        _ = try await play(
+            scorebook, "Hearts", [NewPlayer("Ada", score: "3"), NewPlayer("Alan", score: "9")])
+        let figures = try await scorebook.statistics()
+        #expect(figures.plays == 3)
+        #expect(try line(figures, "Ada").results.competitive == Tally(plays: 3, decided: 3, wins: 2))
+        #expect(try line(figures, "Alan").results.competitive == Tally(plays: 3, decided: 3, wins: 1))
+        #expect(figures.games.map(\.name) == ["Hearts", "Catan"])
+    }
+
+    @Test func aTieIsAWinForAll() async throws {
+        let scorebook = try await scorebook()
+        _ = try await play(
+            scorebook, "Catan",
+            [NewPlayer("Ada", score: "9"), NewPlayer("Alan", score: "9"), NewPlayer("Eve", score: "1")])
+        let figures = try await scorebook.statistics()
+        #expect(
+            try ["Ada", "Alan", "Eve"].map { try line(figures, $0).results.competitive.wins } == [1, 1, 0])
+        let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
+        #expect(
+            try line(ada, "Alan").versus == Statistics.Versus(plays: 1, wins: 0, losses: 0, ties: 1))
+        #expect(try line(ada, "Eve").versus == Statistics.Versus(plays: 1, wins: 1, losses: 0, ties: 0))
+    }
+
+    @Test func kindsAreNeverMixed() async throws {
+        let scorebook = try await scorebook()
+        let together = [NewPlayer("Ada", isWinner: true), NewPlayer("Alan", isWinner: true)]
+        _ = try await play(scorebook, "Pandemic", together)
+        _ = try await play(
+            scorebook, "Pandemic", [NewPlayer("Ada", isWinner: false), NewPlayer("Alan", isWinner: false)])
+        _ = try await play(scorebook, "Pandemic", [NewPlayer("Ada"), NewPlayer("Alan")])
+        _ = try await play(scorebook, "Pandemic", [NewPlayer("Ada", isWinner: true)])
+        _ = try await play(scorebook, "Catan", [NewPlayer("Ada", score: "10")])
+        _ = try await play(
+            scorebook, "Catan", [NewPlayer("Ada", score: "10"), NewPlayer("Alan", score: "12")])
+        let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
+        #expect(ada.results.cooperative == Tally(plays: 3, decided: 2, wins: 1))
+        // The best total of one person says nothing.
+        #expect(ada.results.solo == Tally(plays: 2, decided: 1, wins: 1))
+        #expect(ada.results.competitive == Tally(plays: 1, decided: 1, wins: 0))
+        #expect(ada.plays == 6 && ada.results.plays == 6)
+        #expect(ada.tables.map(\.persons) == [1, 2])
+    }
+
+    /// Points in a cooperative game do not make one of the players a winner.
+    @Test func totalsDoNotDecideAmongThoseWhoPlayTogether() async throws {
+        let scorebook = try await scorebook()
+        _ = try await play(
+            scorebook, "Pandemic", [NewPlayer("Ada", score: "10"), NewPlayer("Alan", score: "8")])
+        let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
+        #expect(ada.results.cooperative == Tally(plays: 1, decided: 0, wins: 0))
+        #expect(ada.results.cooperative.rate == nil)
+    }
+
+    @Test func aPlayWithoutResultIsAPlayButChangesNoRate() async throws {
+        let scorebook = try await scorebook()
+        _ = try await play(scorebook, "Catan", [NewPlayer("Ada"), NewPlayer("Alan")])
+        _ = try await play(scorebook, "Catan", [NewPlayer("Ada", score: "10"), NewPlayer("Alan")])
+        _ = try await play(
+            scorebook, "Catan", [NewPlayer("Ada", score: "10"), NewPlayer("Alan", score: "won")])
+        _ = try await play(
+            scorebook, "Catan", [NewPlayer("Ada", score: "10"), NewPlayer("Alan", score: "8")])
+        let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
+        #expect(ada.results.competitive == Tally(plays: 4, decided: 1, wins: 1))
+        #expect(ada.results.competitive.rate == 1)
+    }
+
+    @Test func whatSomebodyRecordedWinsOverTotals() async throws {
+        let scorebook = try await scorebook()
+        _ = try await play(
+            scorebook, "Catan",
+            [NewPlayer("Ada", score: "10"), NewPlayer("Alan", score: "8", isWinner: true)])
+        let figures = try await scorebook.statistics()
+        #expect(try line(figures, "Alan").results.competitive.wins == 1)
+        #expect(try line(figures, "Ada").results.competitive.wins == 0)
+    }
+
+    @Test func placesDecideWhereNobodyRecordedAWinner() async throws {
+        let scorebook = try await scorebook()
+        let match = try await play(scorebook, "Catan", [NewPlayer("Ada"), NewPlayer("Alan")])
+        try await scorebook.execute(
+            "UPDATE SBPlayer SET rank = seatOrder WHERE match = '\(match.recordName)'")
+        let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
+        #expect(ada.results.competitive == Tally(plays: 1, decided: 1, wins: 1))
+        #expect(try await scorebook.matchSheet("\(match.recordName)").players.map(\.winner) == [true, false])
+    }
+
+    @Test func ignoredMatchesCountNowhere() async throws {
+        let scorebook = try await scorebook()
+        let match = try await play(scorebook, "Catan", [NewPlayer("Ada", score: "1")])
+        var edit = MatchEdit()
+        edit.ignored = .set(true)
+        try await scorebook.editMatch("\(match.recordName)", edit)
+        #expect(try await scorebook.statistics() == Statistics())
+    }
+
+    @Test func thoseOfOneTeamWinTogetherAndNotAgainstEachOther() async throws {
+        let scorebook = try await scorebook()
+        _ = try await play(
+            scorebook, "Catan",
+            [
+                NewPlayer("Ada", team: "red", isWinner: true), NewPlayer("Alan", team: "red", isWinner: true),
+                NewPlayer("Eve", team: "blue", isWinner: false),
+            ])
+        let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
+        #expect(try line(ada, "Alan").versus == Statistics.Versus())
+        #expect(try line(ada, "Alan").results.competitive.wins == 1)
+        #expect(try line(ada, "Eve").versus?.wins == 1)
+    }
+
+    @Test func twoHandsAreOnePart() async throws {
+        let scorebook = try await scorebook()
+        let match = try await play(
+            scorebook, "Catan", [NewPlayer("Ada", score: "1"), NewPlayer("Alan", score: "9")])
+        try await scorebook.execute(
+            "UPDATE SBPlayer SET person = (SELECT recordName FROM SBPerson WHERE firstName = 'Ada') WHERE match = '\(match.recordName)'"
+        )
+        let figures = try await scorebook.statistics()
+        #expect(figures.results.solo.plays == 1 && figures.tables.map(\.persons) == [1])
+        #expect(figures.persons.map(\.name) == ["Ada"])
+    }
+
+    @Test func runsGoByDateAndNotByTheOrderOfEntry() async throws {
+        let scorebook = try await scorebook()
+        for (day, score) in [(4, "1"), (1, "9"), (3, "9"), (2, "9"), (6, "1"), (5, "1")] {
+            _ = try await play(
+                scorebook, "Catan", [NewPlayer("Ada", score: score), NewPlayer("Alan", score: "5")],
+                on: "2021-03-0\(day)")
+        }
+        let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
+        #expect(ada.streaks == Statistics.Streaks(current: -3, longestWins: 3, longestLosses: 3))
+        #expect(try await scorebook.statistics().streaks == nil)
+    }
+
+    @Test func bestScoresOfAGameAndOfAPerson() async throws {
+        let scorebook = try await scorebook()
+        for (ada, alan, day) in [("9", "5", 1), ("3", "5", 2), ("9", "7", 3)] {
+            for game in ["Catan", "Hearts"] {
+                _ = try await play(
+                    scorebook, game, [NewPlayer("Ada", score: ada), NewPlayer("Alan", score: alan)],
+                    on: "2021-03-0\(day)")
+            }
+        }
+        func bests(_ filter: StatisticsFilter) async throws -> [String] {
+            try await scorebook.statistics(filter).records.map {
+                "\($0.person) \($0.game) \($0.points) \($0.day ?? "")"
+            }
+        }
+        #expect(
+            try await bests(StatisticsFilter(game: "Catan")) == [
+                "Ada Catan 9.0 2021-03-01", "Alan Catan 7.0 2021-03-03",
+            ])
+        #expect(
+            try await bests(StatisticsFilter(game: "Hearts")) == [
+                "Ada Hearts 3.0 2021-03-02", "Alan Hearts 5.0 2021-03-01",
+            ])
+        #expect(
+            try await bests(StatisticsFilter(person: "Ada")) == [
+                "Ada Catan 9.0 2021-03-01", "Ada Hearts 3.0 2021-03-02",
+            ])
+    }
+
+    @Test func theHIndex() {
+        let known: [([Int], Int)] = [
+            ([], 0), ([1], 1), ([9], 1), ([2, 2], 2), ([5, 3, 3, 1], 3), ([1, 1, 1], 1),
+        ]
+        for (plays, h) in known { #expect(StatisticsCount.hIndex(plays) == h, "\(plays)") }
+    }
+
+    @Test func monthsHaveNoGapsAndAYearIsOne() async throws {
+        let scorebook = try await scorebook()
+        for day in ["2020-11-15", "2021-02-15", "2021-02-15"] {
+            _ = try await play(scorebook, "Catan", [NewPlayer("Ada", score: "9")], on: day)
+        }
+        let figures = try await scorebook.statistics()
+        #expect(figures.months.map(\.month) == ["2020-11", "2020-12", "2021-01", "2021-02"])
+        #expect(figures.months.map(\.plays) == [1, 0, 0, 2])
+        #expect(figures.days.map(\.plays) == [1, 2])
+        // 15 February 2021 was a Monday, 15 November 2020 a Sunday.
+        #expect(figures.weekdays == [2, 0, 0, 0, 0, 0, 1])
+        #expect(figures.hours.reduce(0, +) == 3)
+        #expect(try await scorebook.statistics(StatisticsFilter(year: 2021)).plays == 2)
+        #expect(try await scorebook.statistics(StatisticsFilter(year: 2020)).plays == 1)
+        await #expect(throws: ScorebookError.self) {
+            try await scorebook.statistics(StatisticsFilter(year: 0))
+        }
+    }
+
+    /// Other programs write what they like. One odd row must not take the figures away.
+    @Test func oddRowsOfOtherPrograms() async throws {
+        let scorebook = try await scorebook()
+        let match = try await play(
+            scorebook, "Catan", [NewPlayer("Ada", score: "9"), NewPlayer("Alan", score: "1")])
+        try await scorebook.execute(
+            """
+            UPDATE SBMatch SET date = 'some day', durationMinutes = 'long' WHERE recordName = '\(match.recordName)';
+            UPDATE SBPlayer SET rank = 'first', winner = 'yes', team = X'00';
+            UPDATE SBScore SET points = 'nine' WHERE points = 9;
+            """)
+        let figures = try await scorebook.statistics()
+        #expect(figures.plays == 1 && figures.minutes == 0 && figures.days.isEmpty)
+        #expect(figures.results.competitive == Tally(plays: 1, decided: 0, wins: 0))
+    }
+
+    /// `match show` and the statistics name the same winners.
+    @Test func theSheetAndTheStatisticsAgree() async throws {
+        let scorebook = try await scorebook()
+        _ = try await scorebook.importData(Support.later())
+        let winners = try await scorebook.read { db in
+            var winners: [String: Set<String>] = [:]
+            try PlayReader(choice: .init(), readsTotals: false).forEach(db) { play in
+                guard play.kind != .solo else { return }
+                winners[play.match] = Set(play.parts.filter { $0.hasWon == true }.map(\.person))
+            }
+            return winners
+        }
+        #expect(winners.values.contains { !$0.isEmpty })
+        for (match, winners) in winners {
+            let sheet = try await scorebook.matchSheet(match)
+            let persons = try await scorebook.rows(
+                "SELECT person FROM SBPlayer WHERE recordName IN (\(sheet.players.filter { $0.winner == true }.map { "'\($0.recordName)'" }.joined(separator: ", ")))"
+            )
+            #expect(winners == Set(persons), "\(match)")
+        }
+    }
+
+    @Test func zonesApart() async throws {
+        let scorebook = try await scorebook()
+        _ = try await play(scorebook, "Catan", [NewPlayer("Ada", score: "9")])
+        let club = try await scorebook.records.zones.create("club")
+        let other = scorebook.limited(to: club)
+        try await other.addGame(NewGame(name: "Chess"))
+        _ = try await play(other, "Chess", [NewPlayer("Eve"), NewPlayer("Ada")])
+        #expect(try await other.statistics().games.map(\.name) == ["Chess"])
+        #expect(try await scorebook.statistics().plays == 2)
+    }
+}
