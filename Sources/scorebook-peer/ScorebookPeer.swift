@@ -28,31 +28,34 @@ struct ScorebookPeer: AsyncParsableCommand {
             Every machine has the whole scorebook and works offline. Machines that are paired exchange their \
             changes directly, encrypted, without any server:
 
-              on one machine:      scorebook-peer listen --pair
-              on the other:        scorebook-peer connect HOST --code NNN-NNN
+              on one machine:      scorebook-peer pair
+              on the other:        scorebook-peer pair NNN-NNN
 
-            From then on `listen` on one and `connect HOST` on the other is enough.
+            From then on `listen` on both is enough: they find each other.
 
             Exit codes: 0 done; 64 wrong usage; 65 wrong data; 66 no such file; 69 unreachable; 73 the store \
             cannot be written; 74 the output cannot; 75 try again; 77 not paired or refused; 78 the identity key is not safe.
             """,
-        version: "0.1.0",
+        version: Version.text,
         groupedSubcommands: [
             CommandGroup(
                 name: "Syncing",
                 subcommands: [
-                    Listen.self, Connect.self, Peers.self, ZoneCommand.self, SyncCommand.self, Status.self,
+                    Pair.self, Listen.self, Connect.self, Peers.self, ZoneCommand.self, SyncCommand.self,
+                    Status.self,
                     Verify.self, Reset.self,
                 ]),
             CommandGroup(
                 name: "Keeping score",
                 subcommands: [
-                    PersonCommand.self, GameCommand.self, MatchCommand.self, ScoreCommand.self,
-                    ImageCommand.self,
+                    Play.self, PersonCommand.self, GameCommand.self, MatchCommand.self, ScoreCommand.self,
+                    ImageCommand.self, Search.self, StatsCommand.self, Undo.self,
                 ]),
             CommandGroup(
                 name: "Data",
                 subcommands: [Import.self, Export.self, RecordCommand.self, AssetsCommand.self]),
-            CommandGroup(name: "Upkeep", subcommands: [ClockCommand.self, IdentityCommand.self]),
+            CommandGroup(
+                name: "Upkeep",
+                subcommands: [Doctor.self, ServiceCommand.self, ClockCommand.self, IdentityCommand.self]),
         ])
 }

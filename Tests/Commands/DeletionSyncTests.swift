@@ -3,9 +3,7 @@ import Testing
 /// A deletion reaches the other machine with all that goes with it, and takes nothing that is newer than itself.
 @Suite(.takingTurns) struct DeletionSyncTests {
     @Test func aDeletionTakesItsChildrenEverywhere() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             let matches = try #require(
                 try study.rows(
                     """

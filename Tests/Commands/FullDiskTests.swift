@@ -20,6 +20,10 @@ import Testing
     ])
     func whatIsReadIsTheSame(command: [String]) async throws {
         try await withMatch { kitchen, disk in
+            // Without a place to remember them, lists show no numbers; and a file in the place of their folder is none.
+            let lists = kitchen.store.appendingPathComponent("lists")
+            try? FileManager.default.removeItem(at: lists)
+            try Data().write(to: lists)
             let usual = try await kitchen.start(command).outcome()
             let outcome = try await kitchen.start(command, with: disk).outcome()
             #expect(outcome.exitCode == 0 && outcome.errors.isEmpty, "\(outcome)")
@@ -87,6 +91,17 @@ import Testing
                 ["game", "add", "Azul"] + store, beside: listener, in: kitchen.scene)
             #expect(write.isSentence(73), "\(write)")
             #expect(listener.isRunning)
+        }
+    }
+
+    @Test func theDoctorSaysThatTheDiskIsFullOrCanOnlyBeRead() async throws {
+        try await withMatch { kitchen, disk in
+            let full = try await kitchen.doctor(with: disk)
+            #expect(full.exitCode == 73 && full.problems == ["diskFull"], "\(full)")
+            let readOnly = SmallDisk(directory: kitchen.store, megabytes: 8, start: .readOnly)
+            let said = try await kitchen.doctor(with: readOnly)
+            #expect(said.exitCode == 73 && said.problems == ["readOnlyDisk"], "\(said)")
+            #expect(said.codes.contains("sound"), "\(said)")
         }
     }
 

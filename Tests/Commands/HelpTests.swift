@@ -41,11 +41,14 @@ import Testing
 
     private static let contract =
         [
-            "listen", "connect", "peers", "peers list", "peers forget", "peers rename", "peers grant",
+            "pair",
+            "listen", "connect", "peers", "peers list", "peers household", "peers introduce", "peers forget",
+            "peers rename", "peers grant",
             "peers revoke", "zone", "zone list", "zone create", "zone rename", "zone restore", "sync",
             "status", "import",
             "export", "assets", "image", "image save", "record", "record list", "record show",
-            "record delete", "record restore",
+            "record delete", "record restore", "doctor", "service", "service install", "service remove",
+            "service show",
         ]
         + ["person", "game", "match", "score", "image"].flatMap { type in
             [type] + ["add", "list", "show", "edit", "delete", "restore"].map { "\(type) \($0)" }
@@ -89,8 +92,10 @@ import Testing
         try await withScene { scene in
             for (command, options) in [
                 ("listen", ["--host", "--port", "--pair", "--name", "--store", "--json"]),
-                ("connect", ["--code", "--once", "--name", "--store", "--json", "<host[:port]>"]),
-                ("peers list", ["--store", "--json"]),
+                ("connect", ["--code", "--once", "--name", "--store", "--json", "[<name|host[:port]>]"]),
+                ("peers list", ["--store", "--json"]), ("peers household", ["--store", "--json"]),
+                ("peers introduce", ["<names>", "--yes", "--json"]),
+                ("peers forget", ["<name>", "--everywhere", "--erase", "--yes", "--json"]),
                 ("status", ["--check", "--repair", "--assets", "--store", "--json"]),
                 ("import", ["<file>", "--pictures", "--zone", "--store", "--json"]),
                 ("export", ["<file>", "--pictures", "--force", "--zone", "--store", "--json"]),
@@ -134,9 +139,10 @@ import Testing
         try await withScene { scene in
             let outcome = try await scene.run([])
             #expect(outcome.exitCode == 0)
-            #expect(outcome.output.contains("scorebook-peer listen --pair"))
+            #expect(outcome.output.contains("scorebook-peer pair"))
             #expect(
-                try await scene.run(["--version"]).output.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
+                try await scene.run(["--version"]).output.wholeMatch(
+                    of: /[0-9]+\.[0-9]+\.[0-9]+(?: \([0-9a-f]+(?:-changed)?\))?\n/) != nil)
         }
     }
 
@@ -159,7 +165,7 @@ import Testing
         ["dice"], ["--dice"], ["person", "dice"], ["person", "add"], ["person", "add", "Ada", "Lovelace"],
         ["game", "add", "Catan", "--year", "x"], ["game", "add", "Catan", "--year"],
         ["game", "add", "Catan", "--highest-wins", "perhaps"], ["match", "list", "--limit=-1"],
-        ["listen", "--port", "65536"], ["listen", "--port", "x"], ["connect"], ["connect", ""],
+        ["listen", "--port", "65536"], ["listen", "--port", "x"], ["connect", ""],
         ["connect", "host:0"], ["connect", "host:99999"], ["connect", "host:x"], ["connect", "[::1"],
         ["connect", "a", "b"], ["peers", "forget"], ["peers", "rename", "a"], ["import"], ["export"],
         ["record", "show"], ["record", "list", "--type"], ["status", "now"],
@@ -174,7 +180,8 @@ import Testing
         try await withScene { scene in
             let outcome = try await scene.run(arguments)
             #expect(outcome.isSentence(64), "\(outcome)")
-            let hint = try #require(outcome.errors.firstMatch(of: /; see `scorebook-peer (.*--help)`\n$/))
+            let hint = try #require(
+                outcome.errors.firstMatch(of: /\nhint: see `scorebook-peer (.*--help)`\n$/))
             // No store is made for it.
             #expect(!FileManager.default.fileExists(atPath: scene.path(".local")))
             let help = try await scene.run(hint.output.1.split(separator: " ").map(String.init))
@@ -183,21 +190,24 @@ import Testing
     }
 
     @Test(arguments: [
-        (["dice"], "unexpected argument 'dice'; see `scorebook-peer --help`"),
-        (["person", "add"], "missing expected argument '<name>'; see `scorebook-peer person add --help`"),
+        (["dice"], "unexpected argument 'dice'\nhint: see `scorebook-peer --help`"),
+        (
+            ["person", "add"],
+            "missing expected argument '<name>'\nhint: see `scorebook-peer person add --help`"
+        ),
         (
             ["status", "--stor", "x"],
-            "unknown option '--stor', but there is '--store'; see `scorebook-peer status --help`"
+            "unknown option '--stor', but there is '--store'\nhint: see `scorebook-peer status --help`"
         ),
         (
             ["sync", "maybe"],
-            "the value 'maybe' is invalid for '<on|off>'; it is one of 'on' and 'off'; see `scorebook-peer sync --help`"
+            "the value 'maybe' is invalid for '<on|off>'; it is one of 'on' and 'off'\nhint: see `scorebook-peer sync --help`"
         ),
         (
             ["record", "list", "--held", "--deleted"],
-            "say one of --held and --deleted; see `scorebook-peer record list --help`"
+            "say one of --held and --deleted\nhint: see `scorebook-peer record list --help`"
         ),
-        (["status", "--repair"], "--repair goes with --check; see `scorebook-peer status --help`"),
+        (["status", "--repair"], "--repair goes with --check\nhint: see `scorebook-peer status --help`"),
     ])
     func wrongUsageIsOneSentence(arguments: [String], sentence: String) async throws {
         try await withScene { scene in

@@ -10,6 +10,7 @@ import Testing
     ])
     func whatIsNotThereIsToBeLookedUp(arguments: [String], hint: String) async throws {
         try await withMachine { kitchen in
+            try await kitchen.makeStore()
             let outcome = try await kitchen.start(arguments).outcome()
             #expect(outcome.isSentence(65) && outcome.errors.contains(hint), "\(outcome)")
         }

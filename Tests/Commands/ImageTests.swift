@@ -133,7 +133,7 @@ import Testing
                 ["image", "add", "cafe", file], ["image", "list", "cafe"], ["image", "show", "cafe"],
                 ["image", "show", "SBMatchImage|~|cafe"], ["image", "show", "SBScore|~|cafe"],
                 ["image", "save", "Azul"], ["image", "edit", match, "--caption", "x"],
-                ["image", "delete", "SBPerson|~|cafe", "--yes"], ["image", "show", "Catan"],
+                ["image", "delete", "SBPerson|~|cafe", "--yes"],
                 ["image", "edit", "Catan", "--caption", "x"],
             ] {
                 let outcome = try await kitchen.start(command).outcome()

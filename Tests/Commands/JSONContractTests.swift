@@ -75,10 +75,18 @@ import Testing
                 let peers = try #require(status["peers"] as? [[String: Any]])
                 let peer = try #require(peers.first)
                 #expect(
-                    Set(peer.keys).isSuperset(of: ["name", "key", "connected", "lastSync", "behind", "zones"])
-                )
+                    Set(peer.keys) == [
+                        "name", "key", "address", "connected", "pairedAt", "introducedBy", "lastSeen",
+                        "lastSync", "lastError", "lastErrorCode", "behind", "zones",
+                    ])
+                #expect(peer["lastErrorCode"] is NSNull)
                 #expect(
-                    peer["zones"] as? [[String: String]] == [["zone": "ScorebookData", "rights": "write"]])
+                    peer["zones"] as? NSArray == [
+                        [
+                            "zone": "ScorebookData", "rights": "write", "behind": 0,
+                            "lastSync": peer["lastSync"],
+                        ]
+                    ])
                 #expect((peer["key"] as? String)?.wholeMatch(of: /[0-9a-f]{64}/) != nil)
                 #expect(peer["connected"] as? Bool == false && peer["behind"] as? Int == 0)
                 #expect(
@@ -140,7 +148,7 @@ import Testing
             #expect(
                 Set(sheet.keys) == [
                     "recordName", "game", "date", "location", "durationMinutes", "rounds", "board", "notes",
-                    "players",
+                    "result", "players",
                 ])
             #expect(
                 try Self.keysOfEach(#require(sheet["players"])) == [
@@ -157,6 +165,32 @@ import Testing
             let scoreName = try #require(score["recordName"] as? String)
             #expect(try await keys(kitchen, "score", "show", scoreName) == listed)
             #expect(try await keys(kitchen, "score", "edit", scoreName, "8") == Self.score)
+        }
+    }
+
+    @Test func statistics() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            try await kitchen.peer(
+                "match", "add", "Catan", "Ada=1", "Alan=2", "--new-persons", "--date", "2025-03-05")
+            let figures: Set = [
+                "plays", "minutes", "results", "hIndex", "days", "weekdays", "hours", "tables", "games",
+                "persons", "streaks", "records",
+            ]
+            #expect(try await keys(kitchen, "stats") == figures)
+            #expect(try await keys(kitchen, "stats", "person", "Ada") == figures)
+            #expect(try await keys(kitchen, "stats", "year", "2025") == figures)
+            let game = try #require(
+                try await value(kitchen, "stats", "game", "Catan") as? [String: Any])
+            #expect(
+                try Self.keysOfEach(#require(game["records"])) == [
+                    "match", "person", "game", "points", "day",
+                ])
+            #expect(
+                try Self.keysOfEach(#require(game["persons"])) == ["recordName", "name", "results", "versus"])
+            let results = try #require(game["results"] as? [String: [String: Any]])
+            #expect(Set(results.keys) == ["competitive", "cooperative", "solo"])
+            #expect(results["solo"]?["rate"] is NSNull)
         }
     }
 
@@ -299,6 +333,7 @@ import Testing
 
     @Test func emptyListsAreListsToo() async throws {
         try await withMachine { kitchen in
+            try await kitchen.makeStore()
             for command in ["person", "game", "match", "score", "image", "peers", "record"] {
                 let list = try #require(try await value(kitchen, command, "list") as? [Any])
                 #expect(list.isEmpty)

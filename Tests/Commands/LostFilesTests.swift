@@ -61,7 +61,7 @@ import Testing
     @Test func whatOthersWroteSinceIsLeftAlone() async throws {
         try await withMachine { kitchen in
             // The tables are in the database itself, not in its log.
-            try await kitchen.peer("status")
+            try await kitchen.makeStore()
             let listener = try await kitchen.listen()
             try await kitchen.addGame("Before")
             // What it does before it notices would otherwise be a matter of milliseconds.

@@ -404,9 +404,7 @@ import Testing
     // MARK: Starting over
 
     @Test func aScorebookBecomesWhatAnotherHas() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             // Everything went wrong here: much was deleted, some of it synced, and there is rubbish.
             try study.write("DELETE FROM SBScore; DELETE FROM SBPlayer")
             try await study.addGame("Rubbish")
@@ -433,9 +431,7 @@ import Testing
     }
 
     @Test func anotherScorebookBecomesWhatThisOneHas() async throws {
-        try await withPair { kitchen, study in
-            try await study.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             try kitchen.write("DELETE FROM SBMatch")
             try await kitchen.addGame("Rubbish")
             let digest = try await study.digest()

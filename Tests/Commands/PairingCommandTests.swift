@@ -118,7 +118,7 @@ import Testing
             let outcome = try await study.run("connect", listener.address, "--once", "--code", right)
             #expect(outcome.isSentence(77))
             #expect(outcome.errors.contains("no pairing code is valid there"))
-            #expect(outcome.errors.contains("scorebook-peer listen --pair"))
+            #expect(outcome.errors.contains("scorebook-peer pair"))
             #expect(try await study.status().peers.isEmpty)
         }
     }
@@ -168,7 +168,7 @@ import Testing
             let listener = try await kitchen.listen()
             let outcome = try await study.run("connect", listener.address, "--once", "--code", "123-456")
             #expect(outcome.isSentence(77))
-            #expect(outcome.errors.contains("scorebook-peer listen --pair"))
+            #expect(outcome.errors.contains("scorebook-peer pair"))
             #expect(try await kitchen.status().peers.isEmpty)
         }
     }

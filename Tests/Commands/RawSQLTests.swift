@@ -35,9 +35,7 @@ import Testing
     }
 
     @Test func updatesAndDeletesArrive() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             let match = try #require(try kitchen.rows("SELECT recordName FROM SBMatch LIMIT 1").first)
             // With foreign keys off, nothing but this deletes what belongs to the match.
             try kitchen.write(
@@ -62,9 +60,7 @@ import Testing
     }
 
     @Test func bothSidesMayWriteBeforeTheySync() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             try kitchen.write(
                 "UPDATE SBGame SET year = 1900; DELETE FROM SBMatchLocation WHERE name LIKE 'P%'")
             try study.write(
@@ -78,9 +74,7 @@ import Testing
     }
 
     @Test func aGameThatIsDeletedAloneTakesItsMatchesAlong() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             try kitchen.write("DELETE FROM SBGame WHERE name = 'Catan'")
             try await study.sync(with: kitchen)
             #expect(try kitchen.contents() == study.contents())

@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: ["SBGame", "SBPerson|~|1", "SBGame|~|", "SBGame|~|ü", "1"])
     func theTablesRefuseIt(name: String) async throws {
         try await withMachine { kitchen in
-            try await kitchen.peer("status")
+            try await kitchen.makeStore()
             #expect(throws: (any Error).self) {
                 try kitchen.write("INSERT INTO SBGame (recordName) VALUES (?)", [name])
             }

@@ -11,7 +11,7 @@ import Testing
             let outcome = try await process.outcome()
             #expect(outcome.isSentence(77))
             #expect(outcome.errors.contains("the two machines are not paired"))
-            #expect(outcome.errors.contains("scorebook-peer listen --pair"))
+            #expect(outcome.errors.contains("scorebook-peer pair"))
             let event = try await listener.process.event("refused")
             #expect(event.reason?.contains("not paired") == true)
             #expect(try study.rows("SELECT * FROM SBGame").isEmpty)
@@ -48,7 +48,7 @@ import Testing
             let listener = try await kitchen.listen()
             let outcome = try await study.run("connect", listener.address, "--once")
             #expect(outcome.isSentence(77))
-            #expect(outcome.errors.contains("scorebook-peer listen --pair"))
+            #expect(outcome.errors.contains("scorebook-peer pair"))
             // What was received stays, and nothing is added to it.
             #expect(try study.rows("SELECT name FROM SBGame") == ["Catan"])
         }

@@ -7,17 +7,16 @@ import Testing
     private static let scenarios = [
         "breaking_the_rules", "pairing_python_calls", "pairing_reference_calls", "pairing_wrong_code",
         "pairing_again", "first_sync_python_calls", "first_sync_reference_calls", "python_passes_on",
-        "writes_of_python", "writes_of_reference", "cascade_of_a_deletion",
-        "restoring_and_erasing", "conflicts",
-        "revival_of_a_parent", "reconciliation_python_calls", "reconciliation_reference_calls",
+        "writes_of_python", "writes_of_reference", "cascade_of_a_deletion", "restoring_and_erasing",
+        "conflicts", "revival_of_a_parent", "reconciliation_python_calls", "reconciliation_reference_calls",
         "different_scorebooks", "verify_by_reference", "verify_by_python", "verify_mends", "resumption",
         "live_python_listens", "live_reference_listens", "two_pythons", "clock_skew", "asset_of_reference",
         "asset_of_python", "asset_missing_then_there", "asset_from_two_sides", "another_zone",
         "zone_of_python", "python_may_only_read", "reference_may_only_read", "odd_values", "many_batches",
         "cut_copies", "restored_reference", "restored_python", "beside", "names_in_another_zone",
         "record_too_large", "reset_of_the_reference", "reset_of_python", "a_chain", "both_call",
-        "ends_of_a_session",
-        "hollow_records", "unions_of_python", "starting_over_of_python", "random_edits",
+        "ends_of_a_session", "hollow_records", "unions_of_python", "starting_over_of_python",
+        "introductions_reach_a_third_machine", "removals_reach_a_third_machine", "random_edits",
     ]
 
     @Test func theVectorsAreRightFromTheOtherSide() async throws {

@@ -13,7 +13,7 @@ import Testing
             ] as [([String], Int32)], [SIGINT, SIGTERM])
         func aSignalBeforeTheStoreIsOpen(command: ([String], Int32), signal: Int32) async throws {
             try await withMachine { kitchen in
-                try await kitchen.peer("status")
+                try await kitchen.makeStore()
                 let key = open(kitchen.store.appendingPathComponent("identity.key").path, O_RDONLY)
                 defer { close(key) }
                 try #require(flock(key, LOCK_EX) == 0)

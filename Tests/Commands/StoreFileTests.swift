@@ -33,7 +33,7 @@ import Testing
     @Test(arguments: ["This is not a database.", String(repeating: "not a database ", count: 10_000)])
     func aFileThatIsNotSQLiteIsRefused(content: String) async throws {
         try await withMachine { kitchen in
-            try await kitchen.peer("status")
+            try await kitchen.makeStore()
             try Data(content.utf8).write(to: kitchen.databaseFile)
             try await expectRefused(kitchen, 65, "is not a SQLite database")
         }
@@ -42,7 +42,7 @@ import Testing
     /// That is what SQLite makes of a database before it is written to.
     @Test func anEmptyFileIsANewStore() async throws {
         try await withMachine { kitchen in
-            try await kitchen.peer("status")
+            try await kitchen.makeStore()
             try Data().write(to: kitchen.databaseFile)
             #expect(try await kitchen.status().live == 0)
         }
@@ -51,8 +51,7 @@ import Testing
     // MARK: What SQLite says is for programmers
 
     @Test func aDamagedDatabase() async throws {
-        try await withMachine { kitchen in
-            try await kitchen.importHousehold()
+        try await withHousehold { kitchen, _ in
             let file = try FileHandle(forWritingTo: kitchen.databaseFile)
             try file.seek(toOffset: 3 * 4096)
             try file.write(contentsOf: Data(repeating: 0xFF, count: 20 * 4096))
@@ -67,7 +66,7 @@ import Testing
 
     @Test func aTriggerOfSomebodyElseThatRefuses() async throws {
         try await withMachine { kitchen in
-            try await kitchen.peer("status")
+            try await kitchen.makeStore()
             try kitchen.write(
                 "CREATE TRIGGER refuse BEFORE INSERT ON SBGame BEGIN SELECT RAISE (ABORT, 'no such luck'); END"
             )
@@ -90,7 +89,7 @@ import Testing
 
     @Test func aPipeInPlaceOfTheDatabaseIsNotWaitedFor() async throws {
         try await withMachine { kitchen in
-            try await kitchen.peer("status")
+            try await kitchen.makeStore()
             try FileManager.default.removeItem(at: kitchen.databaseFile)
             try #require(mkfifo(kitchen.databaseFile.path, 0o600) == 0)
             let outcome = try await kitchen.run("status")
@@ -114,8 +113,7 @@ import Testing
         ),
     ])
     func aStoreOfAnotherVersionIsRefusedAndLeftAsItIs(sql: String, part: String) async throws {
-        try await withMachine { kitchen in
-            try await kitchen.importHousehold()
+        try await withHousehold { kitchen, _ in
             try kitchen.write(sql)
             try await expectRefused(kitchen, 65, part)
         }
@@ -124,18 +122,18 @@ import Testing
     @Test(arguments: [0o644, 0o640, 0o604])
     func anIdentityThatOthersCanReadIsRefused(mode: Int) async throws {
         try await withMachine { kitchen in
-            try await kitchen.peer("status")
+            try await kitchen.makeStore()
             let key = kitchen.store.appendingPathComponent("identity.key")
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key.path)
             try await expectRefused(kitchen, 78, "chmod 600 \(key.path)")
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key.path)
-            try await kitchen.peer("status")
+            try await kitchen.makeStore()
         }
     }
 
     @Test func anIdentityThatIsNoneIsRefused() async throws {
         try await withMachine { kitchen in
-            try await kitchen.peer("status")
+            try await kitchen.makeStore()
             let key = kitchen.store.appendingPathComponent("identity.key")
             try FileHandle(forWritingTo: key).write(contentsOf: Data("not a key".utf8))
             try await expectRefused(kitchen, 78, "is not an identity key")
@@ -144,7 +142,7 @@ import Testing
 
     @Test func aNewStoreIsOnlyForItsOwner() async throws {
         try await withMachine { kitchen in
-            try await kitchen.peer("status")
+            try await kitchen.makeStore()
             func mode(_ url: URL) throws -> Int? {
                 let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
                 return (attributes[.posixPermissions] as? NSNumber)?.intValue
@@ -158,7 +156,7 @@ import Testing
         try await withScene { scene in
             try Data("a file".utf8).write(to: scene.directory.appendingPathComponent("file"))
             for path in ["file", "file/store", "file/store/deeper"] {
-                let outcome = try await scene.run(["status", "--store", scene.path(path)])
+                let outcome = try await scene.run(["peers", "--store", scene.path(path)])
                 #expect(outcome.isSentence(73), "\(outcome)")
                 #expect(outcome.errors.contains(scene.path(path)))
             }

@@ -34,9 +34,7 @@ import Testing
     }
 
     @Test func nothingToDoMovesNothing() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             // Either may call, and both have been restarted.
             for (caller, other) in [(study, kitchen), (kitchen, study), (study, kitchen)] {
                 let figures = try await caller.sync(with: other)
@@ -48,9 +46,7 @@ import Testing
     }
 
     @Test func onlyWhatHasChangedMoves() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             try await kitchen.peer("game", "edit", "Catan", "--year", "1900")
             try await study.peer("game", "edit", "Scythe", "--year", "1901")
             try await study.peer("person", "add", "Ada Lovelace")

@@ -35,9 +35,7 @@ import Testing
     }
 
     @Test func equalStoresHaveNothingToMend() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             let listener = try await kitchen.listen()
             let figures = try await study.json(Figures.self, "verify", listener.address)
             #expect(figures.mended.isEmpty && figures.sent.isEmpty && figures.received.isEmpty)
@@ -47,9 +45,7 @@ import Testing
     }
 
     @Test func whatWasBrokenIsFoundAndMendedAndNothingElse() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             let unknown = try study.rows("SELECT recordName FROM SBPerson ORDER BY 1 LIMIT 2")
             let changed = try study.rows("SELECT recordName FROM SBGame ORDER BY 1 LIMIT 1")
             let missing = try study.rows("SELECT recordName FROM SBScore ORDER BY 1 LIMIT 3")
@@ -82,9 +78,7 @@ import Testing
     }
 
     @Test func theOtherMachineLooksAtItsRecordsToo() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             let changed = try kitchen.rows("SELECT recordName FROM SBGame ORDER BY 1 LIMIT 1")
             let missing = try kitchen.rows("SELECT recordName FROM SBScore ORDER BY 1 LIMIT 1")
             try kitchen.write(
@@ -109,9 +103,7 @@ import Testing
     }
 
     @Test func unequalDigestsMendThemselvesInTheNextSync() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             // The store is told that a record is there that is not.
             try study.write(
                 "UPDATE grdb_sync_recordZone SET recordCount = recordCount + 1, digestSum = zeroblob(32)")

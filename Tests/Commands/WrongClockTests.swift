@@ -16,8 +16,9 @@ import Testing
                 #expect(outcome.errors.contains("scorebook-peer clock repair"))
             }
             // Also whoever looks later reads what helps.
-            let told = try await study.status().peers.first?.lastError
-            #expect(told?.contains("scorebook-peer clock repair") == true)
+            let told = try await study.status().peers.first
+            #expect(told?.lastError?.contains("scorebook-peer clock repair") == true)
+            #expect(told?.lastErrorCode == "clockSkew")
             #expect(try kitchen.contents() == before)
             #expect(listener.process.isRunning)
         }
@@ -106,9 +107,7 @@ import Testing
     }
 
     @Test func aFirstCopyThatWasCutBringsNothingBack() async throws {
-        try await withPair { kitchen, study in
-            try await kitchen.importHousehold()
-            try await study.sync(with: kitchen)
+        try await withHousehold { kitchen, study in
             // As when the line was cut before the study's last batch, and what acknowledges it.
             try study.write("UPDATE grdb_sync_peerZone SET acknowledgedSequence = 0")
             try kitchen.write("UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0")

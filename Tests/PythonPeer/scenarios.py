@@ -154,6 +154,10 @@ class Reference(Machine):
     def command(self, *arguments: str) -> list[str]:
         return [str(BINARY), *arguments, "--store", str(self.store)]
 
+    def listen(self, *more: str) -> "Listening":
+        # Nothing of a test goes to the machine's real network.
+        return super().listen("--no-discovery", *more)
+
     def digest(self) -> str:
         return json.loads(self.run("status", "--json"))["digest"]
 
@@ -783,7 +787,7 @@ def many_batches(directory: Path) -> None:
 
 def many_games(reference: Reference, number: int) -> None:
     """So many games, in groups of 1000."""
-    reference.run("status") if reference.store.exists() else reference.run("game", "list")
+    reference.run("status") if reference.store.exists() else reference.run("peers")
     for begin in range(0, number, 1000):
         with sqlite3.connect(reference.store / "scorebook.sqlite", timeout=30) as database:
             database.executemany(
@@ -1005,7 +1009,7 @@ def ends_of_a_session(directory: Path) -> None:
     with reference.listen() as listening, python.start("connect", listening.address) as calling:
         calling.wait_for("in sync")
         python.run("peers", "--forget", "reference")
-        calling.wait_for("not paired any more")
+        calling.wait_for("not paired")
     pair(python, reference)
     with python.listen() as listening, reference.start("connect", listening.address) as calling:
         calling.wait_for("in sync")
@@ -1085,6 +1089,52 @@ def starting_over_of_python(directory: Path) -> None:
     assert game not in reference.names("SBGame")
     equal(reference.fields(PERSON)["firstName"], "Ada")
     sync(reference, python)
+
+
+def peers_of(machine: Machine) -> set[str]:
+    """The names of the paired and introduced machines."""
+    if isinstance(machine, Reference):
+        return {peer["name"] for peer in json.loads(machine.run("peers", "--json"))}
+    return {line.split()[0] for line in machine.run("peers").splitlines() if line}
+
+
+@scenario
+def introductions_reach_a_third_machine(directory: Path) -> None:
+    """Both programs pass on whom they were paired with; the third machine syncs without a pairing."""
+    for number, kinds in enumerate(((Reference, Python, Python), (Python, Reference, Reference), (Python, Python, Reference))):
+        place = directory / str(number)
+        middle, one, other = (kind(place, name) for kind, name in zip(kinds, ("middle", "one", "other")))
+        pair(one, middle)
+        pair(other, middle)
+        assert peers_of(other) == {"middle", "one"}, peers_of(other)
+        sync(one, middle)
+        assert peers_of(one) == {"middle", "other"}, peers_of(one)
+        sync(one, other)
+
+
+@scenario
+def removals_reach_a_third_machine(directory: Path) -> None:
+    """Whoever is removed by one is refused by all, keeps its store, and comes back by a new pairing only."""
+    for number, kinds in enumerate(((Reference, Python, Python), (Python, Reference, Reference))):
+        place = directory / str(number)
+        middle, one, other = (kind(place, name) for kind, name in zip(kinds, ("middle", "one", "other")))
+        pair(one, middle)
+        pair(other, middle)
+        sync(one, middle)
+        if isinstance(middle, Reference):
+            middle.run("peers", "forget", "other", "--everywhere", "--yes")
+        else:
+            middle.run("peers", "--forget", "other", "--everywhere")
+        assert peers_of(one) == {"middle", "other"}, peers_of(one)
+        sync(one, middle)
+        assert peers_of(one) == {"middle"}, peers_of(one)
+        for machine in (middle, one):
+            with machine.listen() as listening:
+                said = other.fails("connect", listening.address, "--once")
+                assert "removed from the household" in said, said
+        pair(other, one)
+        sync(one, middle)
+        assert peers_of(middle) == {"one", "other"}, peers_of(middle)
 
 
 @scenario

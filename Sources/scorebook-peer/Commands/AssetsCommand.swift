@@ -1,5 +1,5 @@
 import ArgumentParser
-import PeerSyncStore
+import PeerSync
 import Scorebook
 
 struct AssetsCommand: StoreCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 struct ClockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
 import PeerSync
-import PeerSyncChannel
-import PeerSyncProtocol
 import ServiceLifecycle
 import Synchronization
 
@@ -10,18 +8,20 @@ struct Connect: SyncingCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sync with a machine that listens; pair with it first if a code is given.",
         discussion: """
-            Stays in live sync, and connects again by itself when the other machine goes away, until Ctrl-C; with \
+            Without a machine, lists those that are found on this network, and asks which one. A paired machine is found \
+            by its name wherever it is. Stays in live sync, and connects again by itself when the other machine goes away, until Ctrl-C; with \
             --once it ends as soon as both machines hold the same records.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "The other machine's name or address, with its port if that is not 7431.",
-            valueName: "host[:port]"))
-    var address: PeerAddress
+            "A paired machine's name, or an address, with its port if that is not 7431.",
+            valueName: "name|host[:port]"))
+    var machine: MachineArgument?
 
     @Option(
-        help: ArgumentHelp("The code that the other machine shows (listen --pair).", valueName: "NNN-NNN"))
+        help: ArgumentHelp(
+            "The code that the other machine shows (pair, or listen --pair).", valueName: "NNN-NNN"))
     var code: PairingCode?
 
     @Flag(help: "End when both machines hold the same records.")
@@ -52,8 +52,13 @@ struct Connect: SyncingCommand {
             if isOnce, isJSON { return }
             printer.print(event)
         }
-        let connector = SyncConnector(
-            engine, to: address, code: code, startsOver: startOver, union: meeting.union)
+        let named: NamedMachine
+        if let machine {
+            named = try await machine.machine(in: store)
+        } else {
+            named = try await MachineChooser(engine: engine, store: store).choose()
+        }
+        let connector = named.connector(engine, code: code, startsOver: startOver, union: meeting.union)
         guard once else { return try await session.run(connector) }
         let sync = OneSync { try await connector.syncOnce() }
         try await session.run(sync)

@@ -5,8 +5,11 @@ import Scorebook
 struct GameCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "game",
-        abstract: "Add, list, show, edit, delete or restore games.",
-        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self, Restore.self],
+        abstract: "Add, list, show, edit, merge, delete or restore games.",
+        subcommands: [
+            Add.self, List.self, Show.self, Edit.self, MergeCommand<GameListing>.self, Delete.self,
+            Restore.self,
+        ],
         defaultSubcommand: List.self)
 
     /// The details of a game besides its name.
@@ -51,6 +54,7 @@ struct GameCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
+            try await store.checkIsNew(.game, name)
             let game = try await store.scorebook.addGame(
                 NewGame(
                     name: name, bggID: details.bggID, year: details.year, minPlayers: details.minPlayers,
@@ -63,30 +67,33 @@ struct GameCommand: AsyncParsableCommand {
     }
 
     struct List: ZonedCommand {
+        static let makesStore = false
+
         static let configuration = CommandConfiguration(abstract: "List all games (the default).")
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var output: ListOptions
 
         func run(_ store: OpenStore) async throws {
             let games = try await store.scorebook.games()
             try await output.write(
-                games, of: store, header: ["NAME", "YEAR", "MATCHES", "RECORD NAME"],
+                games, of: store, header: ["NAME", "YEAR", "MATCHES"],
                 none: "there are no games yet"
             ) {
                 [
                     $0.game.name ?? "-", $0.game.year.map(String.init) ?? "-", $0.matches.grouped,
-                    "\($0.game.recordName)",
                 ]
             }
         }
     }
 
     struct Show: ZonedCommand {
+        static let makesStore = false
+
         static let configuration = CommandConfiguration(abstract: "Show a game.")
 
-        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The game: the name or a part of it, the number in the last list, or the id.")
         var game: String
 
         @OptionGroup var zoneOptions: ZoneOptions
@@ -106,7 +113,8 @@ struct GameCommand: AsyncParsableCommand {
                     ("cooperative", yes(game.cooperative)), ("teams", yes(game.usesTeams)),
                     ("BoardGameGeek", game.bggID.map(String.init)), ("thumbnail", game.thumbnail?.summary),
                     ("matches", found.matches.grouped),
-                    ("changed", game.modificationDate), ("record name", "\(game.recordName)"),
+                    ("changed", game.modificationDate.map(store.scorebook.time.text)),
+                    ("record name", "\(game.recordName)"),
                 ])
         }
 
@@ -124,7 +132,7 @@ struct GameCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change a game.", discussion: "An empty name of a picture takes the picture away.")
 
-        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The game: the name or a part of it, the number in the last list, or the id.")
         var game: String
 
         @Option(help: "The new name.")
@@ -157,7 +165,7 @@ struct GameCommand: AsyncParsableCommand {
             abstract: "Delete a game, and all its matches.",
             discussion: DeletionOptions.discussion("game restore"))
 
-        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The game: the name or a part of it, the number in the last list, or the id.")
         var game: String
 
         @OptionGroup var deletion: DeletionOptions
@@ -174,7 +182,7 @@ struct GameCommand: AsyncParsableCommand {
             abstract: "Bring back a deleted game, and all its matches.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 
-        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The game: the name or a part of it, the number in the last list, or the id.")
         var game: String
 
         @OptionGroup var zoneOptions: ZoneOptions

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import PeerSync
-import PeerSyncStore
 
 struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -60,7 +59,7 @@ struct IdentityCommand: AsyncParsableCommand {
             try output.write(
                 Figures(identity),
                 "this store has a key of its own now, \(identity.publicKey.hex.prefix(16))…; pair it with "
-                    + "`scorebook-peer listen --pair` or `connect HOST --code NNN-NNN`")
+                    + "`scorebook-peer pair`")
         }
     }
 

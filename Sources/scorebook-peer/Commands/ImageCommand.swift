@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PeerSyncModel
+import PeerSync
 import Scorebook
 
 struct ImageCommand: AsyncParsableCommand {
@@ -22,7 +22,8 @@ struct ImageCommand: AsyncParsableCommand {
                 what becomes of them afterwards does not matter. With --json it prints a list.
                 """)
 
-        @Argument(help: "The match: its record name, or at least 4 characters of its UUID.")
+        @Argument(
+            help: "The match: last, yesterday, Hearts@2024-12-25, its number in the last list, or its id.")
         var match: String
 
         @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
@@ -50,25 +51,24 @@ struct ImageCommand: AsyncParsableCommand {
             abstract: "List all pictures: of matches, persons and games (the default).")
 
         @Argument(
-            help: "Only those of this match: its record name, or at least 4 characters of its UUID.")
+            help: "Only those of this match, as last, yesterday, Hearts@2024-12-25, its number or its id.")
         var match: String?
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var output: ListOptions
 
         func run(_ store: OpenStore) async throws {
             let pictures = try await store.scorebook.pictures(match: match)
             try await output.write(
                 pictures, of: store,
-                header: ["OF", "NAME", "SIZE", "TYPE", "FILE", "CAPTION", "RECORD NAME"],
+                header: ["OF", "NAME", "SIZE", "TYPE", "FILE", "CAPTION"],
                 none: "there are no pictures yet"
             ) {
                 [
                     $0.subject, $0.image.map { $0.name.isEmpty ? "-" : $0.name } ?? "no picture",
                     $0.image?.size.byteCount ?? "-", $0.image?.mediaType ?? "-",
                     $0.image == nil ? "-" : $0.isHere ? "here" : "not here", $0.caption ?? "-",
-                    "\($0.recordName)",
                 ]
             }
         }
@@ -80,7 +80,7 @@ struct ImageCommand: AsyncParsableCommand {
 
         @Argument(
             help: """
-                The picture: its record name, or at least 4 characters of its UUID; also a match that has one \
+                The picture: its number in the last list, or its id; also a match that has one \
                 picture, a person or a game.
                 """)
         var image: String
@@ -99,7 +99,8 @@ struct ImageCommand: AsyncParsableCommand {
                     ("name", picture.image?.name.filledOrNil), ("caption", picture.caption),
                     ("size", picture.image?.size.byteCount), ("type", picture.image?.mediaType),
                     ("file", picture.image == nil ? "no picture" : file ?? "not on this machine"),
-                    ("changed", picture.modificationDate), ("record name", "\(picture.recordName)"),
+                    ("changed", picture.modificationDate.map(store.scorebook.time.text)),
+                    ("record name", "\(picture.recordName)"),
                 ])
         }
 
@@ -108,6 +109,7 @@ struct ImageCommand: AsyncParsableCommand {
             let picture: Picture
             let file: String?
             var zone: String { picture.zone }
+            var recordName: RecordName { picture.recordName }
 
             enum CodingKeys: String, CodingKey { case file }
 
@@ -124,7 +126,7 @@ struct ImageCommand: AsyncParsableCommand {
             abstract: "Change the caption of a match's picture.",
             discussion: "An empty value takes what was there away.")
 
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The picture: its number in the last list, or its id.")
         var image: String
 
         @Option(help: "What is to be seen.", transform: NegativeNumber.unmasked)
@@ -149,7 +151,7 @@ struct ImageCommand: AsyncParsableCommand {
                 \(DeletionOptions.discussion("image restore"))
                 """)
 
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The picture: its number in the last list, or its id.")
         var image: String
 
         @OptionGroup var deletion: DeletionOptions
@@ -166,7 +168,7 @@ struct ImageCommand: AsyncParsableCommand {
             abstract: "Bring back a deleted picture of a match.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The picture: its number in the last list, or its id.")
         var image: String
 
         @OptionGroup var zoneOptions: ZoneOptions

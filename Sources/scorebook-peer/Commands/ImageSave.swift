@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PeerSyncModel
+import PeerSync
 import Scorebook
 
 extension ImageCommand {
@@ -16,7 +16,7 @@ extension ImageCommand {
 
         @Argument(
             help: """
-                The picture: its record name, or at least 4 characters of its UUID; or a match for all of its \
+                The picture: its number in the last list, or its id; or a match for all of its \
                 pictures, a person for the avatar, a game for the thumbnail.
                 """)
         var image: String

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Logging
 import PeerSync
-import PeerSyncProtocol
 import ServiceLifecycle
 import UnixSignals
 
@@ -11,8 +10,8 @@ struct Listen: SyncingCommand {
         abstract: "Wait for the other machines, and stay in live sync with those that connect.",
         discussion: """
             Prints the address it listens on, and with --pair a code of six digits that pairs one machine. Also \
-            connects to the paired machines that this one has reached before, so that any number of machines that \
-            listen find each other again. Ends with Ctrl-C.
+            connects to the paired machines that it finds on the network or has reached before, so that any number of \
+            machines that listen find each other. Ends with Ctrl-C.
             """)
 
     @Option(help: "The address to listen on; 0.0.0.0 is every IPv4 address of this machine.")
@@ -31,7 +30,10 @@ struct Listen: SyncingCommand {
             valueName: "host[:port]"))
     var dials: [PeerAddress] = []
 
-    @Flag(help: "Only wait: do not connect to the machines that this one has reached before.")
+    @Flag(help: "Do not let machines on this network find this one. It still finds them.")
+    var hidden = false
+
+    @Flag(help: "Only wait: do not connect to paired machines that are found, or were reached before.")
     var passive = false
 
     @Flag(
@@ -65,7 +67,7 @@ struct Listen: SyncingCommand {
         if merge { allowed.insert(.merge) }
         if allowReset { allowed.insert(.replaceListener) }
         let chooser = ZoneChooser(isJSON: output.json, allowed: allowed)
-        let engine = session.engine(store, decide: chooser.decide) { event in
+        let engine = session.engine(store, announces: !hidden, decide: chooser.decide) { event in
             printer.print(event)
             if case .listening(_, let port) = event { isListening.yield(port) }
         }
@@ -75,7 +77,7 @@ struct Listen: SyncingCommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await port in listening.prefix(1) where showsCode {
-                    let code = await engine.pairing.show()
+                    let code = try await engine.pairing.show()
                     printer.print(.pairingCode(code))
                     guard !printer.json else { continue }
                     let host = port == SyncEngine.defaultPort ? "HOST" : "HOST:\(port)"
@@ -103,6 +105,11 @@ struct SessionOptions: ParsableArguments {
             valueName: "seconds"))
     var allowedSkew = 300
 
+    @Flag(
+        name: .customLong("no-discovery"),
+        help: "Neither look for machines on this network nor let them find this one; addresses still work.")
+    var usesNoDiscovery = false
+
     @Flag(name: .shortAndLong, help: "Also write to standard error what helps to find a fault.")
     var verbose = false
 
@@ -113,13 +120,14 @@ struct SessionOptions: ParsableArguments {
     }
 
     func engine(
-        _ store: OpenStore,
+        _ store: OpenStore, announces: Bool = false,
         decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody },
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) -> SyncEngine {
         SyncEngine(
             app: .scorebook, store: store.scorebook.records, identity: store.identity,
             displayName: displayName ?? ProcessInfo.processInfo.hostName,
+            discovery: usesNoDiscovery ? .off : .scorebook(announces: announces),
             allowedSkew: .seconds(allowedSkew), logger: logger,
             words: .scorebook, onEvent: onEvent,
             decide: decide)

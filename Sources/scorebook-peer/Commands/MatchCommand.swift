@@ -18,64 +18,41 @@ struct MatchCommand: AsyncParsableCommand {
                   scorebook-peer match add Catan "Ada Lovelace=10" "Alan Turing=8" --location "at Ada's"
                 """)
 
-        @Argument(help: "The game: its name, its record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The game: its name or a part of it, its number in the last list, or its id.")
         var game: String
 
         @Argument(
             help: ArgumentHelp("The players, each with an optional score.", valueName: "person[=score]"))
         var players: [String] = []
 
-        @Option(help: "When it was played, as 2026-11-21 or 2026-11-21T20:15:00Z, in UTC (default: now).")
-        var date: String?
-
-        @Option(help: "Where it was played.")
-        var location: String?
-
-        @Option(help: "How long it took, in minutes.")
-        var duration: Int?
-
-        @Option(help: "How many rounds were played.")
-        var rounds: Int?
-
-        @Option(help: "Anything worth remembering.")
-        var notes: String?
-
-        @Option(help: "The board, map or variant.")
-        var board: String?
-
-        @Option(name: .customLong("winner"), help: "A player who won; may be given several times.")
-        var winners: [String] = []
+        @OptionGroup var details: MatchDetails
+        @OptionGroup var parts: MatchParts
 
         @Flag(help: "Add players whom nobody knows yet as persons.")
         var newPersons = false
+
+        @Flag(help: "Add the game if nobody knows it yet.")
+        var newGame = false
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            var entries = players.map(Self.player)
-            for winner in winners {
-                guard let index = entries.firstIndex(where: { $0.person.lowercased() == winner.lowercased() })
-                else {
-                    throw Failure(.dataError, "the winner “\(winner)” is not among the players")
-                }
-                entries[index].isWinner = true
-            }
+            let entries = try parts.applied(to: players.map(NewPlayer.init(argument:)))
             let match = try await store.scorebook.addMatch(
                 NewMatch(
-                    game: game, date: date, players: entries, location: location, durationMinutes: duration,
-                    rounds: rounds, notes: notes, board: board, createsPersons: newPersons))
+                    game: game, date: details.date, players: entries, location: details.location,
+                    durationMinutes: details.duration, rounds: details.rounds, notes: details.notes,
+                    board: details.board, createsPersons: newPersons,
+                    createsGame: newGame))
             try output.write(match, "added \(match.recordName)")
-        }
-
-        private static func player(_ text: String) -> NewPlayer {
-            guard let equals = text.lastIndex(of: "=") else { return NewPlayer(text) }
-            return NewPlayer(String(text[..<equals]), score: String(text[text.index(after: equals)...]))
         }
     }
 
     struct List: ZonedCommand {
+        static let makesStore = false
+
         static let configuration = CommandConfiguration(
             abstract: "List matches, the latest first (the default).")
 
@@ -85,12 +62,27 @@ struct MatchCommand: AsyncParsableCommand {
         @Option(help: "Only matches that this person took part in.")
         var person: String?
 
+        @Option(help: "Only matches that this person won.")
+        var wonBy: String?
+
+        @Option(help: "Only matches of this day and later, as 2026-11-01 or yesterday.")
+        var since: String?
+
+        @Option(help: "Only matches of this day and before.")
+        var until: String?
+
+        @Option(help: "Only matches at places with this text in their name.")
+        var place: String?
+
+        @Option(help: "Only matches with this text in the notes, the board, the place or a caption.")
+        var text: String?
+
         @Option(help: "At most this many.")
         var limit: Int?
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var output: ListOptions
 
         func validate() throws {
             if let limit, limit < 0 { throw ValidationError("a limit is not negative") }
@@ -98,23 +90,31 @@ struct MatchCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let matches = try await store.scorebook.matches(
-                MatchFilter(game: game, person: person, limit: limit))
+                MatchFilter(
+                    game: game, person: person, winner: wonBy, since: since, until: until, place: place,
+                    text: text,
+                    limit: limit))
+            let hasFilter = [game, person, wonBy, since, until, place, text].contains { $0 != nil }
             try await output.write(
-                matches, of: store, header: ["DATE", "GAME", "PLAYERS", "WON", "RECORD NAME"],
-                none: "there are no matches yet"
+                matches, of: store, header: ["DATE", "GAME", "PLAYERS", "WON"],
+                none: hasFilter ? "no match fits" : "there are no matches yet"
             ) {
                 [
-                    String(($0.date ?? "-").prefix(10)), $0.game, $0.players.joined(separator: ", "),
-                    $0.winners.joined(separator: ", "), "\($0.recordName)",
+                    $0.date.map(store.scorebook.time.dayText) ?? "-", $0.game,
+                    $0.players.joined(separator: ", "),
+                    $0.winners.joined(separator: ", "),
                 ]
             }
         }
     }
 
     struct Show: ZonedCommand {
+        static let makesStore = false
+
         static let configuration = CommandConfiguration(abstract: "Show a match with its score table.")
 
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        @Argument(
+            help: "The match: last, yesterday, Hearts@2024-12-25, its number in the last list, or its id.")
         var match: String
 
         @OptionGroup var zoneOptions: ZoneOptions
@@ -123,61 +123,7 @@ struct MatchCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let sheet = try await store.scorebook.matchSheet(match)
-            try output.write(sheet, sheet.text)
-        }
-    }
-
-    struct Edit: ZonedCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Change a match.", discussion: "An empty value takes what was there away.")
-
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
-        var match: String
-
-        @Option(help: "The game that was really played.")
-        var game: String?
-
-        @Option(help: "When it was played, in UTC.")
-        var date: String?
-
-        @Option(help: "Where it was played.")
-        var location: String?
-
-        @Option(help: "How long it took, in minutes.")
-        var duration: Int?
-
-        @Option(help: "How many rounds were played.")
-        var rounds: Int?
-
-        @Option(help: "Anything worth remembering.")
-        var notes: String?
-
-        @Option(help: "The board, map or variant.")
-        var board: String?
-
-        @Option(help: "How good it was.")
-        var rating: Double?
-
-        @Option(help: "Whether it is left out of statistics: true or false.")
-        var ignored: Bool?
-
-        @OptionGroup var zoneOptions: ZoneOptions
-        @OptionGroup var storeOptions: StoreOptions
-        @OptionGroup var output: OutputOptions
-
-        func run(_ store: OpenStore) async throws {
-            var edit = MatchEdit()
-            edit.game = game
-            edit.date = change(date)
-            edit.location = change(location)
-            edit.durationMinutes = Change(duration)
-            edit.rounds = Change(rounds)
-            edit.notes = change(notes)
-            edit.board = change(board)
-            edit.rating = Change(rating)
-            edit.ignored = Change(ignored)
-            let match = try await store.scorebook.editMatch(match, edit)
-            try output.write(match, "changed \(match.recordName)")
+            try output.write(sheet, sheet.text(store.scorebook.time))
         }
     }
 
@@ -186,7 +132,8 @@ struct MatchCommand: AsyncParsableCommand {
             abstract: "Delete a match, with its players, scores, place and pictures.",
             discussion: DeletionOptions.discussion("match restore"))
 
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        @Argument(
+            help: "The match: last, yesterday, Hearts@2024-12-25, its number in the last list, or its id.")
         var match: String
 
         @OptionGroup var deletion: DeletionOptions
@@ -203,7 +150,8 @@ struct MatchCommand: AsyncParsableCommand {
             abstract: "Bring back a deleted match, with its players, scores, place and pictures.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        @Argument(
+            help: "The match: last, yesterday, Hearts@2024-12-25, its number in the last list, or its id.")
         var match: String
 
         @OptionGroup var zoneOptions: ZoneOptions

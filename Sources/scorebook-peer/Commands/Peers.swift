@@ -1,14 +1,23 @@
 import ArgumentParser
-import PeerSyncStore
+import PeerSync
+import Scorebook
 
 struct Peers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List, rename or forget the machines this one is paired with, or say what they may do.",
-        subcommands: [List.self, Forget.self, Rename.self, Grant.self, Revoke.self],
+        subcommands: [
+            List.self, Household.self, Introduce.self, Forget.self, Rename.self, Grant.self, Revoke.self,
+        ],
         defaultSubcommand: List.self)
 
     struct List: StoreCommand {
-        static let configuration = CommandConfiguration(abstract: "List the paired machines (the default).")
+        static let configuration = CommandConfiguration(
+            abstract: "List the paired machines, and those that are found and not paired (the default).",
+            discussion:
+                "Looks for about a second for what is on this network. JSON has the paired machines only.")
+
+        @Flag(name: .customLong("no-discovery"), help: "Do not look for machines on this network.")
+        var usesNoDiscovery = false
 
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
@@ -16,11 +25,26 @@ struct Peers: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let peers = try await store.peerFigures()
             if output.json { return try Terminal.write(json: peers) }
-            guard !peers.isEmpty else {
-                return Terminal.write(
-                    "no machine is paired with this one; `scorebook-peer listen --pair` begins")
+            let found = try await machines(store)
+            if peers.isEmpty {
+                Terminal.write("no machine is paired with this one; `scorebook-peer pair` begins")
+            } else {
+                PeerFigures.writeTable(peers, found: Set(found.compactMap(\.peer)))
             }
-            PeerFigures.writeTable(peers)
+            for machine in found where machine.peer == nil { Terminal.write("found: \(machine.text)") }
+        }
+
+        /// What is on this network; nothing if that cannot be found out.
+        private func machines(_ store: OpenStore) async throws -> [FoundMachine] {
+            guard !usesNoDiscovery else { return [] }
+            let engine = SyncEngine(
+                app: .scorebook, store: store.scorebook.records, identity: store.identity, displayName: "",
+                discovery: .scorebook(announces: false))
+            do {
+                return try await engine.machines(within: .seconds(1))
+            } catch let error as PeerSyncError where error.code == .noDiscovery {
+                return []
+            }
         }
     }
 
@@ -28,30 +52,44 @@ struct Peers: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "End the pairing with a machine; the records stay.",
             discussion: """
-                The machine is refused from now on; a session that is running ends. What it has already received stays \
-                with it. With --erase, for a machine that leaves, everything that the two shared is removed here, \
-                pictures too, without a backup; the other machine keeps it.
+                The machine is refused from now on, on this machine only; a session that is running ends. What it has \
+                already received stays with it. No other machine can introduce it here again: only pairing the two \
+                does. With --everywhere, for a machine that is lost or given away, all machines of the household \
+                refuse it as soon as they hear of it, and only a new pairing with one of them brings it back. With \
+                --erase, for a machine that leaves, everything that the two shared is removed here, pictures too, \
+                without a backup; the other machine keeps it.
                 """)
 
         @Argument(help: "The machine's name here, or the beginning of its key.")
         var name: String
 
+        @Flag(help: "Remove it from the household: all other machines refuse it, too.")
+        var everywhere = false
+
         @Flag(help: "Also remove from this machine what the two shared.")
         var erase = false
 
-        @Flag(help: "Erase without asking.")
+        @Flag(help: "Erase, or remove everywhere, without asking.")
         var yes = false
 
         @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard erase || !yes else { throw ValidationError("--yes goes with --erase") }
+            guard erase || everywhere || !yes else {
+                throw ValidationError("--yes goes with --erase or --everywhere")
+            }
+            guard !(erase && everywhere) else {
+                throw ValidationError("--everywhere and --erase are two steps: give one, then the other")
+            }
         }
 
         func run(_ store: OpenStore) async throws {
+            guard !everywhere else { return try await removeEverywhere(store) }
             let records = store.scorebook.records
             guard erase else {
-                return Terminal.write("forgot \(try await records.peers.forget(name).name)")
+                let peer = try await records.peers.forget(name)
+                return try output.write(["forgot": peer.name], "forgot \(peer.name)")
             }
             try await records.foldPendingChanges()
             let plan = try await records.peers.zonesToErase(whenForgetting: name)
@@ -64,7 +102,33 @@ struct Peers: AsyncParsableCommand {
                 guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }
             }
             let peer = try await records.peers.forget(name, erasing: plan)
-            Terminal.write("forgot \(peer.name), and erased \(what)")
+            try output.write(["forgot": peer.name], "forgot \(peer.name), and erased \(what)")
+        }
+
+        private func removeEverywhere(_ store: OpenStore) async throws {
+            let household = store.scorebook.records.household
+            let member = try await household.member(name)
+            let brought = try await household.members().filter {
+                $0.introducedBy == member.publicKey && $0.relation != .own
+            }
+            if !brought.isEmpty, !output.json {
+                Terminal.write(
+                    "\(member.name) introduced \(brought.map(\.name).joined(separator: ", ")); they stay")
+            }
+            if !yes {
+                let question = "Remove \(member.name) from the household, so that every machine refuses it?"
+                guard let answer = await Terminal.confirm(question) else {
+                    throw Failure(
+                        ExitCode(64),
+                        "removing \(member.name) everywhere needs --yes when nobody can be asked")
+                }
+                guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }
+            }
+            let removed = try await household.remove(member.key, by: store.identity.publicKey.bytes)
+            try output.write(
+                ["removed": removed.name],
+                "removed \(removed.name) from the household; the others refuse it when they have heard of it, and it "
+                    + "keeps what it has")
         }
     }
 
@@ -98,9 +162,9 @@ extension OpenStore {
     func peerFigures() async throws -> [PeerFigures] {
         let records = scorebook.records
         return try await records.database.read { db in
-            try records.peers.all(db).map {
-                PeerFigures(
-                    $0, behind: try records.peers.behind(db, $0), try records.zones.grants(db, to: $0))
+            try records.peers.all(db).map { peer in
+                let introducer = try peer.introducedBy.map { try records.household.name(db, of: $0) }
+                return PeerFigures(peer, introducedBy: introducer, try records.peers.zones(db, of: peer))
             }
         }
     }
@@ -113,16 +177,20 @@ struct PeerFigures: Encodable {
     let address: String?
     let connected: Bool
     let pairedAt: String
+    /// What the machine is called that introduced this one; nil if the two were paired.
+    let introducedBy: String?
     let lastSeen: String?
     let lastSync: String?
     let lastError: String?
+    let lastErrorCode: String?
     let behind: Int
-    /// The rights of the peer here, zone by zone.
-    let zones: [ZoneGrantFigures]
+    /// How it stands in each zone.
+    let zones: [PeerZoneFigures]
 
     private static let header = ["NAME", "KEY", "LAST SEEN", "LAST IN SYNC", "BEHIND", "ADDRESS"]
 
-    init(_ peer: Peer, behind: Int, _ grants: [ZoneGrant]) {
+    init(_ peer: Peer, introducedBy: String?, _ zones: [PeerZoneStatus]) {
+        self.introducedBy = introducedBy
         name = peer.name
         key = peer.key
         address = peer.address
@@ -131,30 +199,40 @@ struct PeerFigures: Encodable {
         lastSeen = peer.lastSeen
         lastSync = peer.lastSync
         lastError = peer.lastError
-        self.behind = behind
-        zones = grants.map(ZoneGrantFigures.init)
+        lastErrorCode = peer.lastErrorCode?.description
+        behind = zones.reduce(0) { $0 + $1.pending }
+        self.zones = zones.map(PeerZoneFigures.init)
     }
 
-    /// Writes a table. It has the rights if a peer has more than one zone.
-    static func writeTable(_ peers: [PeerFigures]) {
+    /// Writes a table. It has the rights if a peer has more than one zone, and the introducers if there are any.
+    ///
+    /// - Parameter found: the names of those that are on this network.
+    static func writeTable(_ peers: [PeerFigures], found: Set<String> = []) {
+        let hasIntroducers = peers.contains { $0.introducedBy != nil }
         let hasZones = peers.contains { $0.zones.count > 1 }
         let rows = peers.map { peer in
             let granted = peer.zones.filter { $0.rights != "none" }
                 .map { "\($0.zone) (\($0.rights))" }.joined(separator: ", ")
-            return peer.row + (hasZones ? [granted.isEmpty ? "none" : granted] : [])
+            return peer.row(isFound: found.contains(peer.name))
+                + (hasIntroducers ? [peer.introducedBy ?? "-"] : [])
+                + (hasZones ? [granted.isEmpty ? "none" : granted] : [])
         }
-        Terminal.write(aligned([header + (hasZones ? ["MAY USE"] : [])] + rows))
+        let titles = header + (hasIntroducers ? ["INTRODUCED BY"] : []) + (hasZones ? ["MAY USE"] : [])
+        Terminal.write(aligned([titles] + rows))
     }
 
-    private var row: [String] {
+    private func row(isFound: Bool) -> [String] {
         [
-            name, String(key.prefix(16)), connected ? "connected" : lastSeen ?? "never", lastSync ?? "never",
+            name, String(key.prefix(16)), connected ? "connected" : isFound ? "found" : lastSeen ?? "never",
+            lastSync ?? "never",
             behind.grouped, address ?? "-",
         ]
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, key, address, connected, pairedAt, lastSeen, lastSync, lastError, behind, zones
+        case name, key, address, connected, pairedAt, introducedBy, lastSeen, lastSync, lastError,
+            lastErrorCode, behind,
+            zones
     }
 
     /// Writes null for missing values, so that every object has the same keys.
@@ -165,9 +243,11 @@ struct PeerFigures: Encodable {
         try container.encode(address, forKey: .address)
         try container.encode(connected, forKey: .connected)
         try container.encode(pairedAt, forKey: .pairedAt)
+        try container.encode(introducedBy, forKey: .introducedBy)
         try container.encode(lastSeen, forKey: .lastSeen)
         try container.encode(lastSync, forKey: .lastSync)
         try container.encode(lastError, forKey: .lastError)
+        try container.encode(lastErrorCode, forKey: .lastErrorCode)
         try container.encode(behind, forKey: .behind)
         try container.encode(zones, forKey: .zones)
     }

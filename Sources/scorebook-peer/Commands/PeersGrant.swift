@@ -1,8 +1,9 @@
 import ArgumentParser
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
-extension ZoneRights: ExpressibleByArgument {
+// The engine knows no command lines, and nobody links this program, so nobody else can add the same conformance.
+// swift-format-ignore: AvoidRetroactiveConformances
+extension ZoneRights: @retroactive ExpressibleByArgument {
     public init?(argument: String) {
         switch argument {
         case "none": self = .none
@@ -83,16 +84,5 @@ private struct GrantFigures: Encodable {
     func write(_ output: OutputOptions) throws {
         let may = rights == "none" ? "has nothing of" : "may \(rights) in"
         try output.write(self, "\(peer) \(may) the zone “\(zone)” from now on")
-    }
-}
-
-/// The rights of a peer in a zone, for programs.
-struct ZoneGrantFigures: Encodable {
-    let zone: String
-    let rights: String
-
-    init(_ grant: ZoneGrant) {
-        zone = grant.zone
-        rights = grant.rights.name
     }
 }

@@ -5,8 +5,11 @@ import Scorebook
 struct PersonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "person",
-        abstract: "Add, list, show, edit, delete or restore the people who play.",
-        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self, Restore.self],
+        abstract: "Add, list, show, edit, merge, delete or restore the people who play.",
+        subcommands: [
+            Add.self, List.self, Show.self, Edit.self, MergeCommand<PersonListing>.self, Delete.self,
+            Restore.self,
+        ],
         defaultSubcommand: List.self)
 
     struct Add: ZonedCommand {
@@ -29,6 +32,7 @@ struct PersonCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
+            try await store.checkIsNew(.person, name)
             let person = try await store.scorebook.addPerson(
                 name, emailAddress: email, bggUsername: bgg, avatar: file(avatar))
             try output.write(person, "added \(person.name) (\(person.recordName))")
@@ -36,25 +40,29 @@ struct PersonCommand: AsyncParsableCommand {
     }
 
     struct List: ZonedCommand {
+        static let makesStore = false
+
         static let configuration = CommandConfiguration(abstract: "List all persons (the default).")
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var output: ListOptions
 
         func run(_ store: OpenStore) async throws {
             let persons = try await store.scorebook.persons()
             try await output.write(
-                persons, of: store, header: ["NAME", "MATCHES", "RECORD NAME"],
+                persons, of: store, header: ["NAME", "MATCHES"],
                 none: "there are no persons yet"
-            ) { [$0.person.name, $0.matches.grouped, "\($0.person.recordName)"] }
+            ) { [$0.person.name, $0.matches.grouped] }
         }
     }
 
     struct Show: ZonedCommand {
+        static let makesStore = false
+
         static let configuration = CommandConfiguration(abstract: "Show a person.")
 
-        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The person: the name or a part of it, the number in the last list, or the id.")
         var person: String
 
         @OptionGroup var zoneOptions: ZoneOptions
@@ -69,7 +77,8 @@ struct PersonCommand: AsyncParsableCommand {
                     ("name", found.person.name), ("e-mail", found.person.emailAddress),
                     ("BoardGameGeek", found.person.bggUsername), ("avatar", found.person.avatar?.summary),
                     ("matches", found.matches.grouped),
-                    ("changed", found.person.modificationDate), ("record name", "\(found.person.recordName)"),
+                    ("changed", found.person.modificationDate.map(store.scorebook.time.text)),
+                    ("record name", "\(found.person.recordName)"),
                 ])
         }
     }
@@ -78,7 +87,7 @@ struct PersonCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change a person.", discussion: "An empty value takes what was there away.")
 
-        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The person: the name or a part of it, the number in the last list, or the id.")
         var person: String
 
         @Option(help: "The new name.")
@@ -113,7 +122,7 @@ struct PersonCommand: AsyncParsableCommand {
             abstract: "Delete a person, and their part in all matches.",
             discussion: DeletionOptions.discussion("person restore"))
 
-        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The person: the name or a part of it, the number in the last list, or the id.")
         var person: String
 
         @OptionGroup var deletion: DeletionOptions
@@ -130,7 +139,7 @@ struct PersonCommand: AsyncParsableCommand {
             abstract: "Bring back a deleted person, and their part in all matches.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 
-        @Argument(help: "The name, the record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The person: the name or a part of it, the number in the last list, or the id.")
         var person: String
 
         @OptionGroup var zoneOptions: ZoneOptions

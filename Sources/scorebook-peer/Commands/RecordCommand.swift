@@ -1,8 +1,7 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 import Scorebook
 
 struct RecordCommand: AsyncParsableCommand {
@@ -31,10 +30,11 @@ struct RecordCommand: AsyncParsableCommand {
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var output: ListOptions
 
         func validate() throws {
             guard !held || !deleted else { throw ValidationError("say one of --held and --deleted") }
+            guard !output.csv || deleted else { throw ValidationError("--csv goes with --deleted") }
         }
 
         func run(_ store: OpenStore) async throws {
@@ -54,7 +54,7 @@ struct RecordCommand: AsyncParsableCommand {
             let hasZones = try await store.hasSeveralZones()
             for entry in list {
                 let zone = hasZones ? "  \(entry.zone)" : ""
-                let waits = entry.waitsFor.map { " waits for \($0)" } ?? ""
+                let waits = entry.waitsFor.map { " waits for \($0.text)" } ?? ""
                 Terminal.write("\(entry.name)\(zone)\(waits)")
             }
         }
@@ -70,14 +70,13 @@ struct RecordCommand: AsyncParsableCommand {
             try check(type, store.scorebook.records.schema, hasAny: !list.isEmpty)
             try await output.write(
                 list, of: store,
-                header: ["DELETED", "BY", "WHAT", "WITH IT", "AT LEAST UNTIL", "RECORD NAME"],
+                header: ["DELETED", "BY", "WHAT", "WITH IT", "AT LEAST UNTIL"],
                 none: "there is no deleted record that can be restored"
             ) {
                 [
-                    String($0.deletedAt.prefix(16).replacing("T", with: " ")), $0.machineName,
+                    store.scorebook.time.text($0.deletedAt), $0.machineName,
                     $0.title ?? "-",
-                    $0.companions.counted("record"), String($0.restorableUntil.prefix(10)),
-                    "\($0.recordName)",
+                    $0.companions.counted("record"), store.scorebook.time.dayText($0.restorableUntil),
                 ]
             }
         }
@@ -90,7 +89,7 @@ struct RecordCommand: AsyncParsableCommand {
             init(_ entry: RecordListEntry) {
                 recordName = entry.name
                 zone = entry.zone
-                waitsFor = entry.waitsFor
+                waitsFor = entry.waitsFor?.text
             }
 
             enum CodingKeys: String, CodingKey { case recordName, waitsFor, zone }

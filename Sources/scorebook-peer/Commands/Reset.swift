@@ -1,7 +1,5 @@
 import ArgumentParser
 import PeerSync
-import PeerSyncProtocol
-import PeerSyncStore
 import Scorebook
 
 struct Reset: SyncingCommand {
@@ -19,11 +17,11 @@ struct Reset: SyncingCommand {
 
     @Option(
         help: ArgumentHelp("This scorebook becomes what that machine has.", valueName: "name|host[:port]"))
-    var from: String?
+    var from: MachineArgument?
 
     @Option(
         help: ArgumentHelp("That machine becomes what this scorebook has.", valueName: "name|host[:port]"))
-    var to: String?
+    var to: MachineArgument?
 
     @Flag(help: "Replace this scorebook without asking.")
     var yes = false
@@ -42,18 +40,19 @@ struct Reset: SyncingCommand {
 
     func run(_ store: OpenStore) async throws {
         let records = store.scorebook.records
-        let address = try await address(records)
+        guard let machine = from ?? to else { return }
+        let named = try await machine.machine(in: store)
         try await records.foldPendingChanges()
         let zone = try await records.database.read { try records.zones.current($0, .default) }
-        if from != nil, !yes { try await confirm(zone, address) }
+        if from != nil, !yes { try await confirm(zone, named) }
         let backup = Latest<String>()
         let engine = session.engine(store) { event in
             if case .replaced(_, let url) = event { backup.set(url.path) }
         }
-        let connector = SyncConnector(
-            engine, to: address, union: from == nil ? .replaceListener : .replaceCaller)
+        let connector = named.connector(
+            engine, union: from == nil ? .replaceListener : .replaceCaller)
         let sync = OneSync { try await connector.syncOnce() }
-        try await ProgressLine.shared.during("starting over with \(address)") { [session] in
+        try await ProgressLine.shared.during("starting over with \(named)") { [session] in
             try await session.run(sync)
         }
         guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
@@ -79,28 +78,11 @@ struct Reset: SyncingCommand {
         }
     }
 
-    /// Returns the address of the machine. The user may name a paired machine instead of its address.
-    private func address(_ records: RecordStore) async throws -> PeerAddress {
-        let text = from ?? to ?? ""
-        if let peer = try await records.peers.all().first(where: { $0.name == text }) {
-            guard let address = peer.address.flatMap({ PeerAddress($0) }) else {
-                throw Failure(
-                    .dataError,
-                    "this machine has never reached \(peer.name); give its address, as in HOST or HOST:PORT")
-            }
-            return address
-        }
-        guard let address = PeerAddress(text) else {
-            throw Failure(.dataError, "“\(text)” is neither a paired machine nor an address")
-        }
-        return address
-    }
-
-    private func confirm(_ zone: Zone, _ address: PeerAddress) async throws {
+    private func confirm(_ zone: Zone, _ machine: NamedMachine) async throws {
         let what = "“\(zone.name)” with \(Int(zone.digest.count).counted("record"))"
         guard
             let answer = await Terminal.confirm(
-                "Replace \(what) here by what \(address) has? A backup is made first.")
+                "Replace \(what) here by what \(machine) has? A backup is made first.")
         else {
             throw Failure(ExitCode(64), "replacing \(what) needs --yes when nobody can be asked")
         }

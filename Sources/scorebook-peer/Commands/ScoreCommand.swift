@@ -8,35 +8,9 @@ struct ScoreCommand: AsyncParsableCommand {
         subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self, Restore.self],
         defaultSubcommand: List.self)
 
-    struct Add: ZonedCommand {
-        static let configuration = CommandConfiguration(abstract: "Write down a score.")
-
-        @Argument(help: "The match: its record name, or at least 4 characters of its UUID.")
-        var match: String
-
-        @Argument(help: "The player: the person's name, or a record name.")
-        var player: String
-
-        @Argument(
-            help: "The points; anything that is not a plain number is kept as text.",
-            transform: NegativeNumber.unmasked)
-        var value: String
-
-        @Option(help: "The round, from 1 on.")
-        var round: Int?
-
-        @OptionGroup var zoneOptions: ZoneOptions
-        @OptionGroup var storeOptions: StoreOptions
-        @OptionGroup var output: OutputOptions
-
-        func run(_ store: OpenStore) async throws {
-            let score = try await store.scorebook.addScore(
-                NewScore(match: match, player: player, value: value, round: round))
-            try output.write(score, "added \(score.recordName)")
-        }
-    }
-
     struct List: ZonedCommand {
+        static let makesStore = false
+
         static let configuration = CommandConfiguration(abstract: "List scores (the default).")
 
         @Option(help: "Only those of this match.")
@@ -44,26 +18,27 @@ struct ScoreCommand: AsyncParsableCommand {
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var output: ListOptions
 
         func run(_ store: OpenStore) async throws {
             let scores = try await store.scorebook.scores(match: match)
             try await output.write(
-                scores, of: store, header: ["PERSON", "ROUND", "SCORE", "RECORD NAME"],
+                scores, of: store, header: ["PERSON", "ROUND", "SCORE"],
                 none: "there are no scores yet"
             ) {
                 [
                     $0.person, $0.score.round.map(String.init) ?? "-", $0.score.display,
-                    "\($0.score.recordName)",
                 ]
             }
         }
     }
 
     struct Show: ZonedCommand {
+        static let makesStore = false
+
         static let configuration = CommandConfiguration(abstract: "Show a score.")
 
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The score: its number in the last list, or its id.")
         var score: String
 
         @OptionGroup var zoneOptions: ZoneOptions
@@ -77,7 +52,8 @@ struct ScoreCommand: AsyncParsableCommand {
                 fields: [
                     ("person", found.person), ("round", found.score.round.map(String.init)),
                     ("score", found.score.display), ("match", "\(found.match)"),
-                    ("changed", found.score.modificationDate), ("record name", "\(found.score.recordName)"),
+                    ("changed", found.score.modificationDate.map(store.scorebook.time.text)),
+                    ("record name", "\(found.score.recordName)"),
                 ])
         }
     }
@@ -85,7 +61,7 @@ struct ScoreCommand: AsyncParsableCommand {
     struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "Change a score.")
 
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The score: its number in the last list, or its id.")
         var score: String
 
         @Argument(help: "The new points.", transform: NegativeNumber.unmasked)
@@ -110,7 +86,7 @@ struct ScoreCommand: AsyncParsableCommand {
             abstract: "Delete a score.",
             discussion: DeletionOptions.discussion("score restore"))
 
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The score: its number in the last list, or its id.")
         var score: String
 
         @OptionGroup var deletion: DeletionOptions
@@ -127,7 +103,7 @@ struct ScoreCommand: AsyncParsableCommand {
             abstract: "Bring back a deleted score.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 
-        @Argument(help: "The record name, or at least 4 characters of its UUID.")
+        @Argument(help: "The score: its number in the last list, or its id.")
         var score: String
 
         @OptionGroup var zoneOptions: ZoneOptions

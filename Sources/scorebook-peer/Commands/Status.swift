@@ -1,9 +1,10 @@
 import ArgumentParser
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 import Scorebook
 
 struct Status: StoreCommand {
+    static let makesStore = false
+
     static let configuration = CommandConfiguration(
         abstract: "Say what the scorebook holds, and how it stands with the other machines.",
         discussion: "Two scorebooks hold the same records when their digests are equal.")

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PeerSyncStore
+import PeerSync
 
 struct SyncCommand: StoreCommand {
     static let configuration = CommandConfiguration(

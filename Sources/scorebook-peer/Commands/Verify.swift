@@ -1,8 +1,5 @@
 import ArgumentParser
 import PeerSync
-import PeerSyncModel
-import PeerSyncProtocol
-import PeerSyncStore
 import Scorebook
 
 struct Verify: SyncingCommand {
@@ -17,9 +14,9 @@ struct Verify: SyncingCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The other machine's name or address, with its port if that is not 7431.",
-            valueName: "host[:port]"))
-    var address: PeerAddress
+            "The paired machine's name, or its address, with its port if that is not 7431.",
+            valueName: "name|host[:port]"))
+    var machine: MachineArgument
 
     @Flag(help: "Also read every picture here, and fetch those that are damaged again.")
     var assets = false
@@ -33,9 +30,10 @@ struct Verify: SyncingCommand {
     func run(_ store: OpenStore) async throws {
         let damaged = assets ? try await damagedAssets(store) : []
         let engine = session.engine(store) { _ in }
-        let connector = SyncConnector(engine, to: address)
+        let named = try await machine.machine(in: store)
+        let connector = named.connector(engine)
         let sync = OneSync { try await connector.verify() }
-        try await ProgressLine.shared.during("comparing with \(address)") { [session] in
+        try await ProgressLine.shared.during("comparing with \(named)") { [session] in
             try await session.run(sync)
         }
         guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetCompared }

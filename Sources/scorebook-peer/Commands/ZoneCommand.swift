@@ -1,6 +1,5 @@
 import ArgumentParser
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 import Scorebook
 
 struct ZoneCommand: AsyncParsableCommand {

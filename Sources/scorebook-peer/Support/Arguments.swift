@@ -1,14 +1,16 @@
 import ArgumentParser
 import PeerSync
-import PeerSyncChannel
 
-extension PeerAddress: ExpressibleByArgument {
+// The engine knows no command lines, and nobody links this program, so nobody else can add the same conformance.
+// swift-format-ignore: AvoidRetroactiveConformances
+extension PeerAddress: @retroactive ExpressibleByArgument {
     public init?(argument: String) {
         self.init(argument)
     }
 }
 
-extension PairingCode: ExpressibleByArgument {
+// swift-format-ignore: AvoidRetroactiveConformances
+extension PairingCode: @retroactive ExpressibleByArgument {
     public init?(argument: String) {
         try? self.init(argument)
     }

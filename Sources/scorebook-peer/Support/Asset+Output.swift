@@ -1,6 +1,5 @@
 import Foundation
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 
 extension Asset {
     /// As in “IMG_1234.jpg (482 kB, image/jpeg)”.

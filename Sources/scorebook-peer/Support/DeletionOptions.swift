@@ -1,6 +1,5 @@
 import ArgumentParser
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 import Scorebook
 
 /// The options of a deletion.
@@ -38,9 +37,9 @@ struct DeletionOptions: ParsableArguments {
         let records = store.scorebook.records
         let steps = try await records.database.read { try records.deletionSteps($0, name) }
         if dryRun { return try report(steps, "would delete") }
-        let what = Self.text(steps)
-        try await confirm("Delete \(what)?", "deleting \(what)")
-        try report(try await records.write { try records.delete($0, name) }, "deleted")
+        let summary = try await store.scorebook.deletionSummary(name)
+        try await confirm(summary.question(name, store.scorebook.time), summary.deed)
+        try report(try await store.scorebook.delete(name), "deleted")
     }
 
     /// Tells which records go with a record, asks on a terminal, and deletes them for ever.
@@ -111,6 +110,31 @@ struct DeletionOptions: ParsableArguments {
         let counts = Dictionary(grouping: names, by: \.recordType).mapValues(\.count)
         let list = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         return " and \(names.count.counted("record")) that \(company.text(names.count)) (\(list))"
+    }
+}
+
+extension DeletionSummary {
+    /// The action to confirm.
+    fileprivate var deed: String { "deleting \(what)" }
+
+    private var what: String {
+        title + (companions.isEmpty ? "" : ", with " + companions.joined(separator: ", "))
+    }
+
+    /// As in “Delete Grace Hopper, with the part in 5 matches? `person restore` brings all back until 2027-05-22.”
+    fileprivate func question(_ name: RecordName, _ time: LocalTime) -> String {
+        let command = RecordKind(rawValue: name.recordType).flatMap(Self.restoring) ?? "record restore"
+        let until = ISO8601.text(milliseconds: restorableUntil, fraction: .ifNeeded).map(time.dayText) ?? ""
+        return
+            "Delete \(what)? `\(command)` brings \(companions.isEmpty ? "it" : "all of it") back until \(until)."
+    }
+
+    private static func restoring(_ kind: RecordKind) -> String? {
+        switch kind {
+        case .person, .game, .match, .score: "\(kind.noun) restore"
+        case .matchImage: "image restore"
+        case .player, .matchLocation: nil
+        }
     }
 }
 

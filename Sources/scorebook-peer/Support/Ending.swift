@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Scorebook
 
-/// The end of the program: with the result, or with one sentence that says why there is none.
+/// The end of the program: with the result, or with one sentence that says why there is none, and a hint that says what helps.
 ///
 /// Every exit goes through this type, so that all errors look the same, and no output is lost silently.
 enum Ending {
@@ -28,6 +28,7 @@ enum Ending {
         case .answer(let text): Terminal.write(text)
         case .failure(let failure):
             Terminal.writeError("error: \(failure.message)")
+            if let hint = failure.hint { Terminal.writeError("hint: \(hint)") }
             exit(failure.code.rawValue)
         }
         Terminal.close()
@@ -46,21 +47,7 @@ extension Failure {
         let text = sentence.prefix(1).lowercased() + sentence.dropFirst()
         self.init(
             .validationFailure,
-            "\(Display.printable(text)); see `\(ScorebookPeer.path(of: arguments)) --help`")
-    }
-}
-
-extension ScorebookPeer {
-    /// Returns the name of the command in the arguments, with the commands above it, as far as there is one.
-    fileprivate static func path(of arguments: [String]) -> String {
-        var command: any ParsableCommand.Type = self
-        var path = _commandName
-        for argument in arguments {
-            let next = command.configuration.subcommands.first { $0._commandName == argument }
-            guard let next else { break }
-            command = next
-            path += " \(argument)"
-        }
-        return path
+            Display.printable(text),
+            hint: "see `\(CommandName.path(arguments).joined(separator: " ")) --help`")
     }
 }

@@ -1,8 +1,5 @@
 import Foundation
-import NIOCore
 import PeerSync
-import PeerSyncModel
-import PeerSyncStore
 
 /// A printer of the engine's events: as lines for people, or as one JSON object per line for programs.
 struct EventPrinter: Sendable {
@@ -39,6 +36,13 @@ struct EventPrinter: Sendable {
                 + (left == 0 ? "the code is used up" : "\(left) attempt\(left == 1 ? "" : "s") left")
         case .paired(let name):
             "paired with \(name)"
+        case .introduced(let name, let by):
+            "\(name) is in the household from now on" + (by.map { ": \($0) introduced it" } ?? "")
+        case .removed(let name, let by):
+            "\(name) is not in the household any more" + (by.map { ": \($0) removed it" } ?? "")
+        case .notIntroduced(let name):
+            "\(name) is paired with this machine only; `scorebook-peer peers introduce` on both introduces it to the "
+                + "household"
         case .refused(let address, let error):
             "refused \(address): \(error.explanation)"
         case .refusedMore(let count, let address, let error):
@@ -73,6 +77,10 @@ struct EventPrinter: Sendable {
             "what other programs write here is taken in again"
         case .replaced(let name, let backup):
             "this scorebook is replaced by that of \(name); what it was is in \(backup.path)"
+        case .discoveryTrouble(let error):
+            error.explanation
+        case .discoveryTroubleEnded:
+            "machines on this network are found again"
         case .disconnected(let name, let error):
             error.map { "lost \(name): \($0.explanation)" } ?? "\(name) disconnected"
         case .retrying(let address, let seconds, let error):
@@ -146,13 +154,8 @@ struct EventPrinter: Sendable {
 
     /// Returns the addresses at which other machines reach a machine that listens on every address.
     private static func reachable(_ host: String, _ port: Int) -> String {
-        guard ["0.0.0.0", "::"].contains(host), let devices = try? System.enumerateDevices() else {
-            return ""
-        }
-        let addresses = devices.compactMap { device -> String? in
-            guard let ip = device.address?.ipAddress, ip != "127.0.0.1", !ip.contains(":") else { return nil }
-            return PeerAddress(host: ip, port: port).description
-        }
+        guard ["0.0.0.0", "::"].contains(host) else { return "" }
+        let addresses = OwnAddresses.reachable(port: port).map(\.description)
         return addresses.isEmpty ? "" : " (from other machines: \(addresses.joined(separator: ", ")))"
     }
 }
@@ -164,6 +167,8 @@ struct EventLine: Encodable {
     var port: Int?
     var code: String?
     var peer: String?
+    /// The machine that introduced or removed the peer.
+    var by: String?
     var address: String?
     var reason: String?
     var attemptsLeft: Int?
@@ -188,6 +193,12 @@ struct EventLine: Encodable {
             self.init("pairingFailed", address: address, attemptsLeft: left)
         case .paired(let name):
             self.init("paired", peer: name)
+        case .introduced(let name, let by):
+            self.init("introduced", peer: name, by: by)
+        case .removed(let name, let by):
+            self.init("removed", peer: name, by: by)
+        case .notIntroduced(let name):
+            self.init("notIntroduced", peer: name)
         case .refused(let address, let error):
             self.init("refused", address: address, reason: error.explanation)
         case .refusedMore(let count, let address, let error):
@@ -234,6 +245,10 @@ struct EventLine: Encodable {
         case .replaced(let name, let backup):
             self.init("replaced", peer: name)
             self.backup = backup.path
+        case .discoveryTrouble(let error):
+            self.init("discoveryTrouble", reason: error.explanation)
+        case .discoveryTroubleEnded:
+            self.init("discoveryTroubleEnded")
         case .disconnected(let name, let error):
             self.init("disconnected", peer: name, reason: error?.explanation)
         case .retrying(let address, let seconds, let error):
@@ -243,10 +258,11 @@ struct EventLine: Encodable {
 
     private init(
         _ event: String, host: String? = nil, port: Int? = nil, code: String? = nil, peer: String? = nil,
-        address: String? = nil, reason: String? = nil, attemptsLeft: Int? = nil, seconds: Double? = nil,
-        records: [String]? = nil, sync: SyncFigures? = nil
+        by: String? = nil, address: String? = nil, reason: String? = nil, attemptsLeft: Int? = nil,
+        seconds: Double? = nil, records: [String]? = nil, sync: SyncFigures? = nil
     ) {
         self.event = event
+        self.by = by
         self.host = host
         self.port = port
         self.code = code

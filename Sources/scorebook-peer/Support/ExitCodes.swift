@@ -3,8 +3,6 @@ import Foundation
 import GRDB
 import NIOCore
 import PeerSync
-import PeerSyncModel
-import PeerSyncStore
 import Scorebook
 
 /// The exit codes of sysexits.h that this program uses.
@@ -32,11 +30,15 @@ extension ExitCode {
 /// The message of a failed command, and its exit code.
 struct Failure: Error {
     let code: ExitCode
+    /// One sentence that says what is wrong.
     let message: String
+    /// What helps; nil if the message says all.
+    let hint: String?
 
-    init(_ code: ExitCode, _ message: String) {
+    init(_ code: ExitCode, _ message: String, hint: String? = nil) {
         self.code = code
         self.message = message
+        self.hint = hint
     }
 
     /// Translates an error of any part of the program.
@@ -45,15 +47,15 @@ struct Failure: Error {
         case let failure as Failure:
             self = failure
         case let error as PeerSyncError:
-            self.init(Self.code(error.code), error.explanation)
+            self.init(Self.code(error.code), error.message, hint: error.hint)
         case let error as RecordStoreError:
-            self.init(Self.code(error.code), error.explanation)
+            self.init(Self.code(error.code), error.message, hint: error.hint)
         case let error as ScorebookError:
-            self.init(Self.code(error.code), error.message)
+            self.init(Self.code(error.code), error.message, hint: error.hint)
         case let error as RecordNameError:
             self.init(.dataError, error.explanation)
         case is CancellationError:
-            self.init(.temporaryFailure, "stopped before it was done; run it again")
+            self.init(.temporaryFailure, "stopped before it was done", hint: "run it again")
         default:
             if let failure = StoreFailure(error) { self.init(failure) } else { self.init(system: error) }
         }
@@ -62,22 +64,25 @@ struct Failure: Error {
     private init(_ failure: StoreFailure) {
         switch failure {
         case .busy:
-            self.init(.temporaryFailure, "another program is writing to the scorebook; try again in a moment")
+            self.init(
+                .temporaryFailure, "another program is writing to the scorebook",
+                hint: "try again in a moment")
         case .full, .ioFailure:
             self.init(
                 .cannotCreate,
-                "the scorebook cannot be written: its disk is full or fails; make room and try again")
+                "the scorebook cannot be written: its disk is full or fails", hint: "make room and try again")
         case .notWritable, .cannotOpen:
             self.init(
                 .cannotCreate,
-                "the scorebook cannot be written: check who may write its directory and its files")
+                "the scorebook cannot be written",
+                hint: "check who may write its directory and its files")
         case .damaged, .noDatabase:
-            self.init(.dataError, "the scorebook's database is damaged; restore a backup of it")
+            self.init(.dataError, "the scorebook's database is damaged", hint: "restore a backup of it")
         case .other(let code):
             self.init(
                 .softwareError,
-                "the scorebook's database refuses this (SQLite code \(code)); "
-                    + "`scorebook-peer status --check` finds what is wrong in it")
+                "the scorebook's database refuses this (SQLite code \(code))",
+                hint: "`scorebook-peer status --check` finds what is wrong in it")
         }
     }
 
@@ -90,41 +95,55 @@ struct Failure: Error {
             .first { $0.domain == NSPOSIXErrorDomain }.map { Int32($0.code) }
         switch number {
         case ENOSPC, EDQUOT, EFBIG:
-            self.init(.cannotCreate, "the disk is full; make room and try again")
+            self.init(.cannotCreate, "the disk is full", hint: "make room and try again")
         case EACCES, EPERM, EROFS:
             self.init(.cannotCreate, "a file cannot be read or written: its permissions do not allow it")
         case let number?:
             let reason = String(cString: strerror(number)).lowercased()
-            self.init(.softwareError, "the system does not allow what is needed here (\(reason)); try again")
+            self.init(
+                .softwareError, "the system does not allow what is needed here (\(reason))", hint: "try again"
+            )
         case nil:
             self.init(
                 .softwareError,
-                "something went wrong that the program does not know (\(type(of: error))); please report it")
+                "something went wrong that the program does not know (\(type(of: error)))",
+                hint: "please report it")
         }
     }
 
+    // A code is no enum, because a library may add more. So the compiler does not see what the following leave out;
+    // ErrorCodeTests do.
+
     private static func code(_ code: PeerSyncError.Code) -> ExitCode {
         switch code {
-        case .unreachable, .cannotListen: .unavailable
+        case .unreachable, .cannotListen, .otherMachine, .noDiscovery, .noMachineFound: .unavailable
         case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged, .peerSwitchedOff,
             .peerStoreFailure, .storeMended:
             .temporaryFailure
-        case .switchedOff, .notPermitted, .notPaired, .changeTokenExpired, .clockSkew, .sameIdentity,
+        case .switchedOff, .notPermitted, .notPaired, .removed, .changeTokenExpired, .clockSkew,
+            .sameIdentity,
             .noCommonZone, .differentZones, .declined, .notAllowed, .pairingFailed, .pairingUnavailable,
-            .pairingBusy, .tooManyAttempts:
+            .pairingBusy, .tooManyAttempts, .severalMachinesFound:
             .refused
         case .unsafeIdentity, .foreignIdentity, .invalidIdentity: .configuration
         case .storeUnusable, .damagedRecord, .diskFailure: .cannotCreate
-        default: .dataError
+        case .invalidInput, .incompatible, .noPeer, .otherApp, .protocolViolation: .dataError
+        default: .softwareError
         }
     }
 
     private static func code(_ code: RecordStoreError.Code) -> ExitCode {
         switch code {
-        case .deletionDenied: .refused
+        case .deletionDenied, .removed: .refused
         case .unreadableFile: .noInput
         case .noSpace, .assetUnwritable: .cannotCreate
-        default: .dataError
+        case .invalidSchema, .tableMismatch, .newerFormat, .corrupt, .damagedRecord, .noSuchRecord,
+            .invalidRecord, .clockSkew, .changeTokenExpired, .noSuchZone, .otherZone, .notPermitted,
+            .sharedZone,
+            .zonesChanged, .backupFailed, .tooManyAttempts, .noSuchPeer, .invalidValue, .notDeleted,
+            .ambiguous:
+            .dataError
+        default: .softwareError
         }
     }
 
@@ -132,7 +151,9 @@ struct Failure: Error {
         switch code {
         case .unreadableFile: .noInput
         case .notWritable: .cannotCreate
-        default: .dataError
+        case .notFound, .ambiguous, .notDeleted, .otherZone, .invalidValue, .invalidFile, .noAssetDirectory:
+            .dataError
+        default: .softwareError
         }
     }
 }

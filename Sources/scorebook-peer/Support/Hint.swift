@@ -1,13 +1,21 @@
 import PeerSync
-import PeerSyncStore
 
 /// What people can do about an error of the engine. The engine knows no commands; it says what is wrong, and a code.
 enum Hint {
     static let ofSync: [PeerSyncError.Code: String] = [
         .notPaired:
-            "run `scorebook-peer listen --pair` on one and `scorebook-peer connect HOST --code NNN-NNN`, with the code "
-            + "it shows, on the other",
-        .pairingUnavailable: "run `scorebook-peer listen --pair` on that machine to get a new one",
+            "run `scorebook-peer pair` on one and `scorebook-peer pair NNN-NNN`, with the code it shows, on the other",
+        .removed:
+            "if that was not meant, pair it anew: `scorebook-peer pair` on a machine of the household, and `scorebook-peer pair "
+            + "NNN-NNN` on the removed one",
+        .pairingUnavailable: "run `scorebook-peer pair` on that machine to get a new one",
+        .otherMachine:
+            "somebody announces itself in its name, or it has a new key: `scorebook-peer pair` pairs it again",
+        .noDiscovery:
+            "check that the system's service for it runs (Avahi on Linux); names and addresses from before still work",
+        .noMachineFound:
+            "run `scorebook-peer pair` on that machine, or give its address with `pair NNN-NNN --with HOST`",
+        .severalMachinesFound: "say which one is meant, with `pair NNN-NNN --with HOST`",
         .changeTokenExpired:
             "run `scorebook-peer connect HOST --start-over` on it, which takes the other scorebook over and keeps what "
             + "was written on it since the last sync",
@@ -45,16 +53,22 @@ enum Hint {
 }
 
 extension PeerSyncError {
-    /// What is wrong, and what helps.
-    var explanation: String {
+    /// What helps; nil if nothing is known that does.
+    var hint: String? {
         let hint = Hint.ofSync[code]
-        return Hint.sentence(message, path.flatMap { hint?.replacing("FILE", with: $0) } ?? hint)
+        return path.flatMap { hint?.replacing("FILE", with: $0) } ?? hint
     }
+
+    /// What is wrong, and what helps.
+    var explanation: String { Hint.sentence(message, hint) }
 }
 
 extension RecordStoreError {
     /// What is wrong, and what helps.
-    var explanation: String { Hint.sentence(message, Hint.ofStore[code]) }
+    var explanation: String { Hint.sentence(message, hint) }
+
+    /// What helps; nil if nothing is known that does.
+    var hint: String? { Hint.ofStore[code] }
 }
 
 extension AppWords {

@@ -1,7 +1,6 @@
 import Foundation
+import NIOPosix
 import PeerSync
-import PeerSyncModel
-import PeerSyncStore
 import Scorebook
 
 extension OpenStore {
@@ -14,14 +13,16 @@ extension OpenStore {
         let records = scorebook.records
         let peers = try await records.peers.all()
         if let assets = records.assetDirectory, let file = records.assets.file(image) {
-            if try await blocking({ try !assets.isDamaged(image.hash) }) { return file }
+            if try await NIOThreadPool.singleton.runIfActive({ try !assets.isDamaged(image.hash) }) {
+                return file
+            }
             guard !peers.isEmpty else {
                 throw Failure(
                     .dataError,
                     "the file of the picture \(Display.printable(image.summary)) is damaged, and no machine is "
                         + "paired with this one that may have it")
             }
-            try await blocking { try assets.setAside(image.hash) }
+            try await NIOThreadPool.singleton.runIfActive { try assets.setAside(image.hash) }
             return try await fetch(image, from: peers, state: "was damaged, and is put aside")
         }
         return try await fetch(image, from: peers)
@@ -59,7 +60,7 @@ extension OpenStore {
             guard let address = peer.address.flatMap({ PeerAddress($0) }) else { continue }
             let engine = SyncEngine(
                 app: .scorebook, store: scorebook.records, identity: identity,
-                displayName: ProcessInfo.processInfo.hostName, words: .scorebook)
+                displayName: ProcessInfo.processInfo.hostName, discovery: .off, words: .scorebook)
             if let file = await file(image, during: SyncConnector(engine, to: address)) { return file }
         }
         return nil

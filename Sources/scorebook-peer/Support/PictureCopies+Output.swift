@@ -1,4 +1,4 @@
-import PeerSyncModel
+import PeerSync
 import Scorebook
 
 extension PictureUse {

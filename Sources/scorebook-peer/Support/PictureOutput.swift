@@ -1,6 +1,5 @@
 import Foundation
-import PeerSyncModel
-import PeerSyncStore
+import PeerSync
 import Scorebook
 
 /// The number of pictures in a scorebook, for programs and people.

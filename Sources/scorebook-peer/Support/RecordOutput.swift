@@ -12,20 +12,6 @@ extension OutputOptions {
         }
     }
 
-    /// Writes a list of records as JSON, or as a table whose last column is the record name. If there are several
-    /// zones, the zone is the column before it.
-    func write<Element: RecordListing>(
-        _ list: [Element], of store: OpenStore, header: [String], none: String, row: (Element) -> [String]
-    ) async throws {
-        if json { return try Terminal.write(json: list) }
-        guard !list.isEmpty else { return Terminal.write(none) }
-        guard try await store.hasSeveralZones() else {
-            return Terminal.write(aligned([header] + list.map(row)))
-        }
-        func with(_ zone: String, _ row: [String]) -> [String] { row.dropLast() + [zone] + row.suffix(1) }
-        Terminal.write(aligned([with("ZONE", header)] + list.map { with($0.zone, row($0)) }))
-    }
-
     /// Writes one record as JSON, or its fields one per line, with its zone if there are several.
     func write(_ value: some RecordListing, of store: OpenStore, fields: [(String, String?)]) async throws {
         let zone = try await store.hasSeveralZones() ? value.zone : nil

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import GRDB
+import NIOPosix
 import PeerSync
-import PeerSyncStore
 import Scorebook
 
 /// The store on which a command works.
@@ -14,12 +14,19 @@ struct StoreOptions: ParsableArguments {
             valueName: "dir"))
     var store: String?
 
+    /// The path of the directory that the user asked for, on the command line or in the environment; nil for the default
+    /// one.
+    var named: String? {
+        guard let path = store ?? ProcessInfo.processInfo.environment["SCOREBOOK_STORE"], !path.isEmpty else {
+            return nil
+        }
+        return URL(fileURLWithPath: (path as NSString).expandingTildeInPath, isDirectory: true).path
+    }
+
     /// The directory that the user asked for, or the default one.
     var directory: URL {
         let environment = ProcessInfo.processInfo.environment
-        if let path = store ?? environment["SCOREBOOK_STORE"], !path.isEmpty {
-            return URL(fileURLWithPath: (path as NSString).expandingTildeInPath, isDirectory: true)
-        }
+        if let named { return URL(fileURLWithPath: named, isDirectory: true) }
         let home = FileManager.default.homeDirectoryForCurrentUser
         let data = environment["XDG_DATA_HOME"].flatMap {
             $0.isEmpty ? nil : URL(fileURLWithPath: $0, isDirectory: true)
@@ -53,6 +60,8 @@ struct OpenStore: Sendable {
     let files: StoreFiles
     /// The scorebook, limited to a zone if the user asked for one.
     private(set) var scorebook: ScorebookStore
+    /// The lists that were printed, whose numbers name records.
+    let printedLists: PrintedLists
 
     /// Returns the same store, with a scorebook that is limited to a zone.
     ///
@@ -61,6 +70,15 @@ struct OpenStore: Sendable {
         guard let zone else { return self }
         var store = self
         store.scorebook = scorebook.limited(to: try await scorebook.records.zones.find(named: zone))
+        return store
+    }
+
+    /// Returns the same store, where a text that fits several records means the one that the user chose.
+    func choosing(_ name: RecordName, for question: RecordChoice.Question) -> OpenStore {
+        var store = self
+        var habits = scorebook.habits
+        habits.chosen[question] = name
+        store.scorebook = scorebook.with(habits)
         return store
     }
 
@@ -78,18 +96,21 @@ struct OpenStore: Sendable {
         } catch {
             throw Failure(
                 .cannotCreate,
-                "the store directory \(directory.path) cannot be made; choose another one with --store DIR")
+                "the store directory \(directory.path) cannot be made",
+                hint: "choose another one with --store DIR")
         }
         guard FileManager.default.isWritableFile(atPath: directory.path) else {
             throw Failure(
                 .cannotCreate,
-                "the store directory \(directory.path) is not writable; choose another one with --store DIR")
+                "the store directory \(directory.path) is not writable",
+                hint: "choose another one with --store DIR")
         }
         let key = directory.appendingPathComponent(Identity.fileName)
         let database = directory.appendingPathComponent("scorebook.sqlite").path
         let pictures = directory.appendingPathComponent("assets", isDirectory: true)
         let backups = directory.appendingPathComponent("backups", isDirectory: true)
-        files = StoreFiles([key, pictures, backups] + ScorebookDatabase.files(at: database))
+        let lists = directory.appendingPathComponent("lists", isDirectory: true)
+        files = StoreFiles([key, pictures, backups, lists] + ScorebookDatabase.files(at: database))
         identity = try Identity.loadOrCreate(at: key)
         // The lock lets only one program at a time make or migrate the tables.
         let lock = open(key.path, O_RDONLY | O_CLOEXEC)
@@ -98,6 +119,11 @@ struct OpenStore: Sendable {
         scorebook = try ScorebookStore(
             Self.database(database, staysOpen: staysOpen), replica: identity.replicaID,
             assetDirectory: AssetDirectory(at: pictures))
+        let printedLists = PrintedLists(at: lists)
+        self.printedLists = printedLists
+        var habits = Habits { kind, number in printedLists.record(kind, number) }
+        habits.command = Habits.Command(name: CommandName.current, run: UUID().uuidString)
+        scorebook = scorebook.with(habits)
     }
 
     private static func database(_ path: String, staysOpen: Bool) throws -> any DatabaseWriter {
@@ -136,17 +162,33 @@ extension StoreCommand {
                 )
             }
         }
-        try await run(store)
+        try await runAsking(store)
+    }
+
+    /// Runs the command. If a text fits several records, asks on a terminal which one is meant, and runs it again. Each
+    /// operation finds its records before it writes.
+    private func runAsking(_ store: OpenStore) async throws {
+        do {
+            try await run(store)
+        } catch let error as ScorebookError {
+            guard let choice = error.choice, let name = await Terminal.choose(choice) else { throw error }
+            try await runAsking(store.choosing(name, for: choice.question))
+        }
     }
 
     fileprivate func openStore(_ staysOpen: Bool) async throws -> OpenStore {
         let directory = storeOptions.directory
         let database = directory.appendingPathComponent("scorebook.sqlite").path
         guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
-            throw Failure(.noInput, "there is no scorebook in \(directory.path)")
+            throw Failure(
+                .noInput, "there is no scorebook in \(directory.path)",
+                hint: "`scorebook-peer play`, `import` or `listen` begin one; --store DIR names another place"
+            )
         }
         // This may wait for another program.
-        return try await blocking { try OpenStore(directory, staysOpen: staysOpen) }.limited(to: zone)
+        return try await NIOThreadPool.singleton.runIfActive {
+            try OpenStore(directory, staysOpen: staysOpen)
+        }.limited(to: zone)
     }
 }
 
@@ -159,7 +201,19 @@ protocol SyncingCommand: StoreCommand {
 extension SyncingCommand {
     func run() async throws {
         await StopSignals.shared.trap(stopped.map(Ending.failure) ?? .done)
-        try await run(openStore(true))
+        let store = try await openStore(true)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                // Another machine may delete for ever what `undo` here could bring back.
+                while !Task.isCancelled {
+                    try await store.scorebook.forgetErasedRecords()
+                    try? await Task.sleep(for: .seconds(60))
+                }
+            }
+            try await run(store)
+            group.cancelAll()
+        }
+        try await store.scorebook.forgetErasedRecords()
     }
 }
 

@@ -1,12 +1,14 @@
 import ArgumentParser
 import Foundation
-import PeerSyncStore
+import NIOPosix
+import PeerSync
 import Scorebook
 import Synchronization
 
 /// The terminal, or the files and pipes to which the user redirected it.
 enum Terminal {
     static let isErrorATerminal = isatty(STDERR_FILENO) == 1
+    static let isOutputATerminal = isatty(STDOUT_FILENO) == 1
     static let isInputATerminal = isatty(STDIN_FILENO) == 1
 
     /// Returns whether a path names standard output. Then standard output gets only the content of the file.
@@ -62,7 +64,7 @@ enum Terminal {
     static func confirm(_ question: String) async -> Bool? {
         guard isInputATerminal else { return nil }
         try? FileHandle.standardError.write(contentsOf: Data((question + " [y/N] ").utf8))
-        let answer = try? await blocking { readLine() ?? "" }
+        let answer = try? await NIOThreadPool.singleton.runIfActive { readLine() ?? "" }
         return ["y", "yes"].contains(answer?.lowercased())
     }
 
@@ -75,7 +77,7 @@ enum Terminal {
         tcflush(STDIN_FILENO, TCIFLUSH)
         try? FileHandle.standardError.write(contentsOf: Data((question + " ").utf8))
         while !Task.isCancelled {
-            let isThere = try? await blocking {
+            let isThere = try? await NIOThreadPool.singleton.runIfActive {
                 var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
                 return poll(&input, 1, 100) > 0
             }
@@ -156,29 +158,11 @@ final class ProgressLine: Sendable {
     }
 }
 
-/// Aligns columns of text for a terminal.
-///
-/// Names come from files and other machines, so this replaces characters that could steer the terminal.
-func aligned(_ texts: [[String]]) -> String {
-    let rows = texts.map { $0.map { Display.printable($0) } }
-    var widths: [Int] = []
-    for row in rows {
-        for (column, cell) in row.enumerated() {
-            if column == widths.count { widths.append(0) }
-            widths[column] = max(widths[column], cell.count)
-        }
-    }
-    return rows.map { row in
-        row.enumerated().map { column, cell in
-            column == row.count - 1
-                ? cell : cell.padding(toLength: widths[column] + 2, withPad: " ", startingAt: 0)
-        }.joined()
-    }.joined(separator: "\n")
-}
-
 extension Int {
     /// As in “1 record” and “1,200 records”.
-    func counted(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
+    func counted(_ noun: String, plural: String? = nil) -> String {
+        "\(grouped) \(self == 1 ? noun : plural ?? noun + "s")"
+    }
 
     /// The number for people, with separators between thousands.
     var grouped: String {

@@ -1,7 +1,5 @@
 import Foundation
 import PeerSync
-import PeerSyncProtocol
-import PeerSyncStore
 import Scorebook
 
 /// The questions to the person at the terminal about two scorebooks that meet.

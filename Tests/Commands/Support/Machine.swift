@@ -42,10 +42,26 @@ struct Machine {
     func start(
         _ arguments: [String], at terminal: PseudoTerminal? = nil, with disk: SmallDisk? = nil
     ) throws -> PeerProcess {
-        let environment = try clockShift.map { try ShiftedClock.environment($0) } ?? [:]
+        var environment = try clockShift.map { try ShiftedClock.environment($0) } ?? [:]
+        var arguments = arguments
+        if let bus = host?.bus {
+            environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus
+        } else if Self.discovers(arguments) {
+            // Nobody else on the network of this computer is to hear of the tests, nor the tests of them.
+            arguments.append("--no-discovery")
+        }
         return try scene.start(
             arguments + ["--store", store.path], environment: environment, on: host, terminal: terminal,
             disk: disk)
+    }
+
+    /// Whether a command looks for machines on the network.
+    private static func discovers(_ arguments: [String]) -> Bool {
+        switch arguments.first {
+        case "listen", "connect", "pair", "verify", "reset": true
+        case "peers": arguments.dropFirst().first.map { $0 == "list" || $0.hasPrefix("--") } ?? true
+        default: false
+        }
     }
 
     /// Runs a command to its end, whatever that is.
@@ -73,7 +89,14 @@ struct Machine {
         return outcome.output
     }
 
-    func status() async throws -> Status { try await json(Status.self, "status") }
+    func status() async throws -> Status {
+        // The status of a directory without a scorebook makes none.
+        if !FileManager.default.fileExists(atPath: databaseFile.path) { try await makeStore() }
+        return try await json(Status.self, "status")
+    }
+
+    /// Begins an empty scorebook.
+    func makeStore() async throws { try await peer("peers") }
 
     func digest() async throws -> String { try await status().digest }
 

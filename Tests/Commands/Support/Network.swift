@@ -9,6 +9,8 @@ final class Network {
     struct Host {
         let namespace: String
         let address: String
+        /// The bus that leads to the host's own Avahi, if it has one.
+        var bus: String?
         fileprivate let port: String
         fileprivate let network: Network
 
@@ -22,6 +24,17 @@ final class Network {
             try Network.run("ip", "-n", network.bridge, "link", "set", port, isUp ? "up" : "down")
         }
 
+        /// Takes the host's address away, and gives it another one.
+        func move(to address: String) throws {
+            try Network.run("ip", "-n", namespace, "address", "delete", self.address + "/24", "dev", "eth0")
+            try Network.run("ip", "-n", namespace, "address", "add", address + "/24", "dev", "eth0")
+        }
+
+        /// Takes all IPv4 addresses away. Those of IPv6 that every device has stay.
+        func removeAddress() throws {
+            try Network.run("ip", "-n", namespace, "-4", "address", "flush", "dev", "eth0")
+        }
+
         /// Lets no more than so many bits a second leave the host.
         func throttle(bitsPerSecond: Int) throws {
             try Network.run(
@@ -33,6 +46,7 @@ final class Network {
     /// The namespace that the switch is in.
     fileprivate let bridge: String
     private let name: String
+    private var hasSecondSwitch = false
     private(set) var hosts: [Host] = []
 
     fileprivate init() throws {
@@ -59,6 +73,23 @@ final class Network {
         try Self.run("ip", "-n", host.namespace, "link", "set", "eth0", "up")
         try Self.run("ip", "-n", bridge, "link", "set", host.port, "master", "switch", "up")
         return host
+    }
+
+    /// Connects the host to a second switch, from which nothing leads to the first one.
+    func addSecondLink(to host: Host) throws {
+        if !hasSecondSwitch {
+            try Self.run("ip", "-n", bridge, "link", "add", "switch2", "type", "bridge")
+            try Self.run("ip", "-n", bridge, "link", "set", "switch2", "up")
+            hasSecondSwitch = true
+        }
+        let port = host.port + "b"
+        try Self.run(
+            "ip", "-n", host.namespace, "link", "add", "eth1", "type", "veth", "peer", "name", port, "netns",
+            bridge)
+        let address = host.address.replacing("10.77.", with: "10.78.")
+        try Self.run("ip", "-n", host.namespace, "address", "add", address + "/24", "dev", "eth1")
+        try Self.run("ip", "-n", host.namespace, "link", "set", "eth1", "up")
+        try Self.run("ip", "-n", bridge, "link", "set", port, "master", "switch2", "up")
     }
 
     fileprivate func clear() {
@@ -102,11 +133,17 @@ struct NetworkFailure: Error, CustomStringConvertible {
 
 /// Runs a test on machines that each have a host of their own.
 func withNetwork(_ names: String..., body: (Scene, [Machine]) async throws -> Void) async throws {
+    try await withNetwork(names) { scene, _, machines in try await body(scene, machines) }
+}
+
+func withNetwork(
+    _ names: [String], body: (Scene, Network, [Machine]) async throws -> Void
+) async throws {
     try await withScene { scene in
         let network = try Network()
         // After the processes that run there.
         scene.atEnd { network.clear() }
         let machines = try names.map { scene.machine($0).on(try network.addHost()) }
-        try await body(scene, machines)
+        try await body(scene, network, machines)
     }
 }

@@ -7,6 +7,7 @@ struct Status: Decodable, Equatable {
         let lastSeen: String?
         let lastSync: String?
         let lastError: String?
+        let lastErrorCode: String?
         let behind: Int
         let zones: [ZoneGrant]
     }
@@ -14,6 +15,8 @@ struct Status: Decodable, Equatable {
     struct ZoneGrant: Decodable, Equatable {
         let zone: String
         let rights: String
+        let behind: Int
+        let lastSync: String?
     }
 
     struct Refused: Decodable, Equatable {

@@ -151,11 +151,11 @@ struct Outcome {
     let output: String
     let errors: String
 
-    /// Whether this is a failure that was told in one sentence on standard error, as `error: …`, and nothing else.
+    /// Whether this is a failure that was told in one sentence on standard error, as `error: …`, with at most a line
+    /// `hint: …` behind it, and nothing else.
     func isSentence(_ exitCode: Int32) -> Bool {
-        let lines = errors.split(separator: "\n")
-        return self.exitCode == exitCode && output.isEmpty && lines.count == 1
-            && lines[0].wholeMatch(of: /error: .{10,}/) != nil
+        self.exitCode == exitCode && output.isEmpty
+            && errors.wholeMatch(of: /error: .{10,}\n(hint: .{5,}\n)?/) != nil
     }
 }
 

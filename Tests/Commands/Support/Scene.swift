@@ -41,6 +41,8 @@ final class Scene {
             ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH"].contains($0.key)
         }
         environment["HOME"] = directory.path
+        // Otherwise what is shown would depend on where the tests run.
+        environment["TZ"] = "UTC"
         // What Foundation on macOS takes in place of HOME.
         environment["CFFIXED_USER_HOME"] = directory.path
         environment.merge(additions) { $1 }
@@ -77,7 +79,18 @@ func withTwoMachines<Value>(_ body: (Machine, Machine) async throws -> Value) as
 
 /// Two machines that are paired. Nothing is running on them.
 func withPair(_ body: (Machine, Machine) async throws -> Void) async throws {
-    let stores = try await StoredFiles.pair.value
+    try await withTwoMachines(StoredFiles.pair, body)
+}
+
+/// Two machines that are paired and have synced the household. Nothing is running on them.
+func withHousehold(_ body: (Machine, Machine) async throws -> Void) async throws {
+    try await withTwoMachines(StoredFiles.household, body)
+}
+
+private func withTwoMachines(
+    _ stores: Task<StoredFiles, any Error>, _ body: (Machine, Machine) async throws -> Void
+) async throws {
+    let stores = try await stores.value
     try await withTwoMachines { kitchen, study in
         try stores.write(to: kitchen.scene.directory)
         try await body(kitchen, study)

@@ -15,6 +15,8 @@ struct SmallDisk {
         case filled
         /// That, and no room for anything more.
         case full
+        /// What the directory has for everybody else, and nobody may write there, as after a fault of the disk.
+        case readOnly
     }
 
     /// How a program is started that has the disk there, in the same process.
@@ -28,6 +30,7 @@ struct SmallDisk {
             case .empty: mount
             case .filled: copy
             case .full: copy + Self.fill + " && "
+            case .readOnly: copy + "mount -o remount,ro \"$1\" && "
             }
         let script = limit + begin + "shift && exec \"$@\""
         return (

@@ -10,6 +10,17 @@ struct StoredFiles: Sendable {
         }
     }
 
+    /// The same two: the kitchen has imported the household, and the study has it from there.
+    static let household = Task {
+        let paired = try await pair.value
+        return try await withTwoMachines { kitchen, study in
+            try paired.write(to: kitchen.scene.directory)
+            try await kitchen.importHousehold()
+            try await study.sync(with: kitchen)
+            return try StoredFiles(of: [kitchen.store, study.store])
+        }
+    }
+
     private struct File {
         let path: String
         /// Nil for a directory.

@@ -1,0 +1,182 @@
+import ArgumentParser
+import Foundation
+import PeerSync
+import Scorebook
+import ServiceLifecycle
+
+/// The presentation of a pairing code, until a machine has paired with it or it is over.
+///
+/// If a `listen` runs on the store, it takes the connection. Otherwise this listens itself.
+struct CodePresentation: Sendable {
+    /// The time between looks at what has become of the code.
+    private static let interval: Duration = .milliseconds(200)
+    /// How long the new machine may take to get everything, and then to say goodbye.
+    private static let firstSync: Duration = .seconds(600)
+    private static let farewell: Duration = .seconds(5)
+
+    let store: OpenStore
+    let session: SessionOptions
+    let output: OutputOptions
+    let welcome: Welcome
+    let port: Int
+    let isHidden: Bool
+
+    func run() async throws {
+        let events = Events(EventPrinter(json: output.json))
+        let engine = session.engine(store, announces: !isHidden) { events.take($0) }
+        let name = Latest<String>()
+        let service = Interruptible {
+            if let port = try await store.scorebook.records.pairing.listeningPorts().first {
+                return name.set(try await present(engine, events.printer, at: port))
+            }
+            try await whileListening(engine) {
+                for await port in events.bound.prefix(1) {
+                    let newcomer = try await present(engine, events.printer, at: port)
+                    name.set(newcomer)
+                    await events.waitForSync(with: newcomer, Self.firstSync, Self.farewell)
+                }
+            }
+        }
+        try await session.run(service)
+        guard name.value != nil else { throw Failure.notPaired }
+    }
+
+    /// Listens while `body` runs: on the port that was asked for, or when another program has the usual one on any.
+    private func whileListening(
+        _ engine: SyncEngine, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await SyncListener(engine, port: port).run()
+                } catch let error as PeerSyncError
+                    where error.code == .cannotListen && port == SyncEngine.defaultPort
+                {
+                    try await SyncListener(engine, port: 0).run()
+                }
+            }
+            group.addTask { try await body() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Shows a code.
+    ///
+    /// - Returns: the name of the machine that has paired with it.
+    private func present(_ engine: SyncEngine, _ printer: EventPrinter, at port: Int) async throws -> String {
+        let shown = try await engine.pairing.show(for: welcome)
+        do {
+            try tell(PairingLink(to: engine, code: shown.code, at: OwnAddresses.reachable(port: port)), port)
+            while true {
+                switch try await shown.state {
+                case .shown: try await Task.sleep(for: Self.interval)
+                case .paired(let name):
+                    printer.print(.paired(name: name))
+                    return name
+                case .over:
+                    throw Failure(
+                        .refused,
+                        "the code has expired or is used up, and no machine has paired; show a new one")
+                }
+            }
+        } catch {
+            // Also after a signal: nobody looks at the code any more.
+            let hiding = Task { try await shown.hide() }
+            try? await hiding.value
+            throw error
+        }
+    }
+
+    private func tell(_ link: PairingLink, _ port: Int) throws {
+        guard !output.json else {
+            return try Terminal.write(
+                json: Figures(code: link.code.formatted, link: link.description, port: port), compact: true)
+        }
+        Terminal.write("pairing code \(link.code.formatted) (valid for 5 minutes, 3 attempts, one machine)")
+        Terminal.write(rights)
+        if Terminal.isOutputATerminal, let code = QRCode(link.description) {
+            for line in code.lines { Terminal.write(line) }
+        }
+        Terminal.write("on the other machine run: scorebook-peer pair \(link.code.formatted)")
+        let places = link.addresses.map(\.description).joined(separator: " or ")
+        if !places.isEmpty { Terminal.write("if it finds nothing there, add: --with \(places)") }
+    }
+
+    /// Says what the new machine gets.
+    private var rights: String {
+        let may = welcome.rights == .read ? "read" : "read and write"
+        return welcome.zone.map { "the new machine may \(may) in the zone “\(Display.printable($0))” only" }
+            ?? "the new machine may \(may) everything here"
+    }
+
+    private struct Figures: Encodable {
+        let event = "pairingCode"
+        let code: String
+        let link: String
+        let port: Int
+    }
+}
+
+extension CodePresentation {
+    /// The events of a listener that only takes one new machine.
+    private final class Events: Sendable {
+        let printer: EventPrinter
+        /// The port, once there is one.
+        let bound: AsyncStream<Int>
+        private let isBound: AsyncStream<Int>.Continuation
+        private let sessions: AsyncStream<SyncEvent>
+        private let session: AsyncStream<SyncEvent>.Continuation
+
+        init(_ printer: EventPrinter) {
+            self.printer = printer
+            (bound, isBound) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+            (sessions, session) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
+        }
+
+        func take(_ event: SyncEvent) {
+            switch event {
+            case .listening(_, let port): isBound.yield(port)
+            case .inSync, .disconnected: session.yield(event)
+            case .pairingFailed, .refused, .discoveryTrouble, .discoveryTroubleEnded: printer.print(event)
+            default: break
+            }
+        }
+
+        /// Waits until a machine has everything and has said goodbye, or until that takes too long.
+        func waitForSync(with name: String, _ time: Duration, _ farewell: Duration) async {
+            let deadline = Latest<ContinuousClock.Instant>()
+            deadline.set(.now + time)
+            await withTaskGroup { group in
+                group.addTask {
+                    while let end = deadline.value, end > .now,
+                        (try? await Task.sleep(for: .milliseconds(100))) != nil
+                    {}
+                }
+                group.addTask { [sessions] in
+                    for await event in sessions {
+                        if case .inSync(name, _, _, _) = event {
+                            deadline.set(.now + farewell)
+                        }
+                        if case .disconnected(name, _) = event { return }
+                    }
+                }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+}
+
+/// Work as a service, which a signal ends at once.
+private struct Interruptible: Service {
+    let work: @Sendable () async throws -> Void
+
+    func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown(work)
+        } catch is CancellationError {
+            // A signal came first. The command reports it.
+        }
+    }
+}

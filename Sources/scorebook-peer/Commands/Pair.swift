@@ -1,0 +1,109 @@
+import ArgumentParser
+import Foundation
+import NIOCore
+import PeerSync
+import Scorebook
+
+struct Pair: SyncingCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Pair with a new machine: show a code here, and type it there.",
+        discussion: """
+            On one machine `scorebook-peer pair` shows a code of six digits, and on a terminal a QR code with it. On the \
+            other `scorebook-peer pair NNN-NNN` finds that machine on the network, pairs with it, and syncs. It works \
+            while `listen` runs on either. The new machine may read and write everything, unless --read-only or --zone \
+            says less.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "What the other machine shows: the code, or the text of the QR code.", valueName: "NNN-NNN"))
+    var shown: ShownCode?
+
+    @Option(
+        name: .customLong("with"),
+        help: ArgumentHelp(
+            "The address of the machine that shows the code, where the network does not let machines find each other.",
+            valueName: "host[:port]"))
+    var address: PeerAddress?
+
+    @Flag(help: "The new machine may only read.")
+    var readOnly = false
+
+    @Option(
+        help: ArgumentHelp("The new machine gets this zone only (default: all zones).", valueName: "name"))
+    var zone: String?
+
+    @Option(help: "The port to listen on while the code is shown, if nothing listens yet.")
+    var port = SyncEngine.defaultPort
+
+    @Flag(
+        help: "Do not let machines on this network find this one: the other one needs --with, or the QR code."
+    )
+    var hidden = false
+
+    @OptionGroup var meeting: MeetingOptions
+    @OptionGroup var session: SessionOptions
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup var output: OutputOptions
+
+    /// What somebody types.
+    enum ShownCode: ExpressibleByArgument {
+        case code(PairingCode)
+        case link(PairingLink)
+
+        init?(argument: String) {
+            if let code = try? PairingCode(argument) {
+                self = .code(code)
+            } else if let link = PairingLink(argument) {
+                self = .link(link)
+            } else {
+                return nil
+            }
+        }
+    }
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("a port is a number from 0 to 65535") }
+        guard shown == nil || (!readOnly && zone == nil && !hidden) else {
+            throw ValidationError("say --read-only, --zone and --hidden on the machine that shows the code")
+        }
+        guard shown != nil || (address == nil && meeting.union == nil) else {
+            throw ValidationError("--with and what becomes of two scorebooks go with a code")
+        }
+        if case .link? = shown, address != nil {
+            throw ValidationError("the text of a QR code has the addresses; leave --with out")
+        }
+    }
+
+    var stopped: Failure? { shown == nil ? .notPaired : .notYetEqual }
+
+    func run(_ store: OpenStore) async throws {
+        guard let shown else {
+            return try await CodePresentation(
+                store: store, session: session, output: output,
+                welcome: Welcome(readOnly ? .read : .write, in: zone), port: port, isHidden: hidden
+            ).run()
+        }
+        let printer = EventPrinter(json: output.json)
+        let isJSON = output.json
+        let engine = session.engine(store, decide: ZoneChooser(isJSON: isJSON).decide) { event in
+            if case .paired = event, !isJSON { printer.print(event) }
+        }
+        let sync = OneSync { [address, meeting] in
+            switch (shown, address) {
+            case (.link(let link), _): try await engine.pair(link: link, union: meeting.union)
+            case (.code(let code), let address?):
+                try await SyncConnector(engine, to: address, code: code, union: meeting.union).syncOnce()
+            case (.code(let code), nil): try await engine.pair(code: code, union: meeting.union)
+            }
+        }
+        try await session.run(sync)
+        guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
+        if output.json { return try Terminal.write(json: SyncFigures(report.statistics, report.digest)) }
+        Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
+    }
+}
+
+extension Failure {
+    static let notPaired = Failure(.temporaryFailure, "stopped before a machine has paired")
+}

@@ -1,0 +1,106 @@
+import Foundation
+import NIOPosix
+import PeerSync
+import Scorebook
+
+/// A look at this machine, its scorebook and its peers. It gathers facts and judges nothing, and it writes nothing.
+struct Examination: Sendable {
+    let directory: URL
+    let port: Int
+
+    private var database: String { directory.appendingPathComponent("scorebook.sqlite").path }
+    private var keyFile: URL { directory.appendingPathComponent(Identity.fileName) }
+
+    /// Gathers the facts.
+    ///
+    /// - Parameter machine: the name or address of the machine that the question is about; nil for all paired machines.
+    func facts(about machine: String?) async throws -> DiagnosticFacts {
+        let (key, identity) = readKey()
+        // Who has no key of his own yet is nobody to the others, but still finds out whether somebody answers.
+        let own = identity ?? .generate()
+        let (state, scorebook) = await readStore(own)
+        let records = try (scorebook ?? ScorebookSnapshot.empty(replica: own.replicaID)).records
+        let engine = SyncEngine(
+            app: .scorebook, store: records, identity: own, displayName: ProcessInfo.processInfo.hostName)
+        let probe = PeerProbe(engine)
+        let firewall = try await NIOThreadPool.singleton.runIfActive { [port] in Firewalls.look(port: port) }
+        let peers = try await records.peers.all()
+        let places = try places(of: machine, peers)
+        return DiagnosticFacts(
+            now: RecordStore.wallClock(),
+            store: storeFacts(state, key),
+            network: await NetworkFacts.observed(
+                port: port, database: database, firewall: firewall, probe: probe),
+            peers: await PeerExamination(probe: probe, known: peers.map { PeerPlace($0) }).facts(places))
+    }
+
+    // MARK: The store
+
+    private func readKey() -> (StoreFacts.Key, Identity?) {
+        do {
+            guard let identity = try Identity.load(at: keyFile) else { return (.missing, nil) }
+            return (.good, identity)
+        } catch let error as PeerSyncError {
+            return (.unusable(error.code), nil)
+        } catch {
+            return (.unusable(.storeUnusable), nil)
+        }
+    }
+
+    private func readStore(_ identity: Identity) async -> (StoreFacts.State, ScorebookStore?) {
+        let files = FileManager.default
+        guard files.fileExists(atPath: database) else {
+            let isHidden =
+                files.fileExists(atPath: directory.path) && !files.isReadableFile(atPath: directory.path)
+            return (isHidden ? .unreadable(path: directory.path) : .missing, nil)
+        }
+        guard files.isReadableFile(atPath: database) else { return (.unreadable(path: database), nil) }
+        do {
+            let scorebook = try await NIOThreadPool.singleton.runIfActive { [database] in
+                try ScorebookSnapshot.open(at: database, replica: identity.replicaID)
+            }
+            let records = scorebook.records
+            try await records.foldPendingChanges()
+            let content = try await records.database.read {
+                StoreContent(try records.status($0), try records.upkeep.check($0))
+            }
+            return (.read(content), scorebook)
+        } catch let error as RecordStoreError where error.code == .newerFormat {
+            return (.newer, nil)
+        } catch let error as RecordStoreError where [.corrupt, .damagedRecord].contains(error.code) {
+            return (.damaged, nil)
+        } catch {
+            return (.unusable, nil)
+        }
+    }
+
+    private func storeFacts(_ state: StoreFacts.State, _ key: StoreFacts.Key) -> StoreFacts {
+        var disk = statvfs()
+        let isKnown = statvfs(directory.path, &disk) == 0
+        let unwritable = [directory.path, database].filter {
+            FileManager.default.fileExists(atPath: $0) && access($0, W_OK) != 0 && errno != EROFS
+        }
+        return StoreFacts(
+            directory: directory.path, database: database, keyFile: keyFile.path, state: state, key: key,
+            unwritable: unwritable,
+            bytesLeft: isKnown ? Int64(disk.f_bavail) * Int64(disk.f_frsize) : nil,
+            // ST_RDONLY on every system that has statvfs.
+            isReadOnlyDisk: isKnown && disk.f_flag & 1 != 0)
+    }
+
+    // MARK: The machines
+
+    /// Where to look for the machines that the question is about.
+    private func places(of machine: String?, _ peers: [Peer]) throws -> [PeerPlace] {
+        guard let machine else { return peers.map { PeerPlace($0) } }
+        if let peer = peers.first(where: { $0.name == machine }) { return [PeerPlace(peer)] }
+        guard let address = PeerAddress(machine) else {
+            throw Failure(
+                .validationFailure,
+                "“\(machine)” is no machine that is paired with this one, and no address; `peers` lists the machines"
+            )
+        }
+        let peer = peers.first { $0.address.flatMap { PeerAddress($0) } == address }
+        return [peer.map { PeerPlace($0) } ?? PeerPlace(address)]
+    }
+}

@@ -1,0 +1,208 @@
+import ArgumentParser
+import Foundation
+import PeerSync
+import Scorebook
+
+/// The words for findings, and what people can do. The engine knows codes.
+extension Finding {
+    /// One sentence: what is so, and what to do.
+    var text: String {
+        let sentence = storeText ?? networkText ?? peerText
+        return (peer.map { "\($0): " } ?? "") + sentence
+    }
+
+    private var place: String { subject ?? "?" }
+    private var count: Int { Int(number ?? 0) }
+
+    private var storeText: String? {
+        switch code {
+        case .noStore:
+            "there is no scorebook in \(place); `scorebook-peer import`, or the first `game add`, makes one, and --store DIR "
+                + "names another directory"
+        case .unreadable: "\(place) cannot be read; check who may read it, and as whom you run this"
+        case .unwritable: "\(place) cannot be written; check who may write it, and as whom you run this"
+        case .readOnlyDisk:
+            "the disk of \(place) can only be read, which a disk often does when it fails; look into the system's log, and "
+                + "make a backup"
+        case .diskFull: "the disk of \(place) is full; make room, and sync goes on by itself"
+        case .diskAlmostFull: "the disk of \(place) has only \(count >> 20) MiB left; make room soon"
+        case .noKey:
+            "the key of this machine, \(place), is gone, so the others take it for a new one; restore it from a backup, or "
+                + "pair again"
+        case .keyUnusable: keyText
+        case .damaged:
+            "the database \(place) is damaged; put a backup in its place, as from `backups` beside it"
+        case .newerStore:
+            "a newer version of the program wrote \(place); install that version on this machine"
+        case .storeUnusable: "\(place) cannot be opened; `scorebook-peer status` says why"
+        case .unsound:
+            "sync's data does not agree with the tables in \(count.counted("place")); run "
+                + "`scorebook-peer status --check --repair`, then sync"
+        case .sound: "the scorebook is sound, with \(count.counted("record"))"
+        case .switchedOff: "sync is switched off here; `scorebook-peer sync on` switches it on"
+        case .clockUnset:
+            "the clock of this machine says \(ISO8601.text(milliseconds: number ?? 0, fraction: .ifNeeded) ?? "?"), which "
+                + "cannot be; set it, or let the network set it"
+        case .writesInFuture:
+            "writes here are dated \(duration) into the future; set the clock, then run `scorebook-peer clock repair`"
+        case .held:
+            "\(count.counted("record")) wait\(count == 1 ? "s" : "") for others; `scorebook-peer record list --held` says "
+                + "for what"
+        case .refused:
+            "it refuses \(count.counted("record")) of the zone “\(place)”; `scorebook-peer status` names them and says what "
+                + "helps"
+        case .unsynced:
+            "\(count.counted("row")) cannot sync and stay\(count == 1 ? "s" : "") here; `scorebook-peer status` names them "
+                + "and says why"
+        default: nil
+        }
+    }
+
+    private var keyText: String {
+        switch error {
+        case .unsafeIdentity?:
+            "others can read \(place), the secret key of this machine; run: chmod 600 \(place)"
+        case .foreignIdentity?:
+            "\(place), the secret key of this machine, belongs to another user; run this as that user"
+        case .invalidIdentity?:
+            "\(place) holds no key; restore it from a backup, or move it away and pair again"
+        default: "\(place), the key of this machine, cannot be read; check who may read it"
+        }
+    }
+
+    private var networkText: String? {
+        switch code {
+        case .noNetwork: "this machine is in no network; plug in a cable, or join the Wi-Fi"
+        case .notListening:
+            "nothing listens here on port \(count), so others cannot call this machine; run `scorebook-peer listen`, or let "
+                + "`scorebook-peer service install` do it"
+        case .listening: "this scorebook listens on \(place)"
+        case .listeningToItself:
+            "this scorebook listens on \(place), which other machines cannot reach; run `listen` without --host"
+        case .portTaken:
+            "another program, or another scorebook, has port \(count) of this machine; end it, or use `listen --port`"
+        case .firewallBlocks:
+            "a rule of \(place) keeps other machines from port \(count) of this one; \(opening)"
+        case .firewallMayBlock:
+            "\(place) may keep other machines from port \(count) of this one; \(opening)"
+        case .noDiscovery:
+            "\(place) does not run here, so machines do not find each other by name, only by address; on Debian run: "
+                + "sudo apt install avahi-daemon"
+        default: nil
+        }
+    }
+
+    /// What opens the port in each firewall.
+    private var opening: String {
+        switch subject {
+        case "ufw": "run: sudo ufw allow \(count)/tcp"
+        case "firewalld":
+            "run: sudo firewall-cmd --permanent --add-port=\(count)/tcp && sudo firewall-cmd --reload"
+        case "nftables": "add a rule like `tcp dport \(count) accept` before it"
+        default: "run: sudo iptables -I INPUT -p tcp --dport \(count) -j ACCEPT"
+        }
+    }
+
+    private var peerText: String {
+        switch code {
+        case .noPeers: "no machine is paired with this one; `scorebook-peer pair` begins"
+        case .noAddress:
+            "this machine has no address of it, and waits to be called; `scorebook-peer connect HOST` notes one"
+        case .unknownName:
+            "no machine is known by the name in \(place); use its address, or look at the spelling"
+        case .connectionRefused:
+            "the machine at \(place) is there, but nothing listens, or its firewall refuses; run `scorebook-peer listen` on "
+                + "it, then `sudo scorebook-peer doctor` there"
+        case .noAnswer:
+            "nothing answers at \(place): a firewall there keeps it silent, or the address is wrong; run "
+                + "`sudo scorebook-peer doctor` on that machine"
+        case .noWay:
+            "no way leads to \(place), or a firewall says so; check that both machines are in one network, and run "
+                + "`sudo scorebook-peer doctor` there"
+        case .nobodyThere:
+            "no machine of this network has the address \(place) now: it is off, asleep, or has another address; look "
+                + "there, and `scorebook-peer connect` with the new one"
+        case .nobodyThereOrKeptApart:
+            "no machine answers for \(place), although the network's own does: it is off, asleep or elsewhere, or this "
+                + "Wi-Fi keeps its machines apart; try a cable, or look for “client isolation” in the Wi-Fi's settings"
+        case .forbiddenHere: "this machine itself forbids connections to \(place); look at its own firewall"
+        case .strangerListens:
+            "what listens at \(place) is no scorebook; look at the address and the port"
+        case .incompatible:
+            "the machine at \(place) has a version that does not fit this one; install the same version on both"
+        case .cutOff:
+            error == .timeout
+                ? "\(place) takes the connection and then says nothing; start `scorebook-peer listen` there anew"
+                : "\(place) ends the connection\(error.map { " (\($0))" } ?? ""); look at what `listen` says there"
+        case .thisMachine: "\(place) is this machine itself; name the other one"
+        case .wrongMachine:
+            "another machine has the address \(place) now; find out the right one, and `scorebook-peer connect` with it"
+        case .notPaired:
+            "the machine at \(place) is not paired with this one; run `scorebook-peer pair` on one and "
+                + "`scorebook-peer pair NNN-NNN` on the other"
+        case .notPairedThere:
+            "it is not paired with this machine any more; run `scorebook-peer pair` there and "
+                + "`scorebook-peer pair NNN-NNN --with \(place)` here"
+        case .answers: "answers at \(place), and both know each other"
+        case .clocksDiffer:
+            "its clock is \(duration) \((number ?? 0) < 0 ? "behind" : "ahead"); set the one that is wrong"
+        case .noCommonZone: "the two share no zone; `scorebook-peer peers grant NAME ZONE write` shares one"
+        case .differentZones:
+            "the two have different scorebooks; `scorebook-peer connect \(place)` asks what becomes of them"
+        case .peerSwitchedOff: "sync was switched off there; run `scorebook-peer sync on` on it"
+        case .lastError: lastErrorText
+        case .longAway:
+            "not in sync for \(count.counted("day")); after 180 days it has to start over, so let the two meet"
+        // Named one by one: so a new code cannot be without words.
+        case .noStore, .unreadable, .unwritable, .readOnlyDisk, .diskFull, .diskAlmostFull, .noKey,
+            .keyUnusable,
+            .damaged, .newerStore, .storeUnusable, .unsound, .sound, .switchedOff, .clockUnset,
+            .writesInFuture,
+            .held, .refused, .unsynced, .noNetwork, .notListening, .listening, .listeningToItself, .portTaken,
+            .firewallBlocks, .firewallMayBlock, .noDiscovery:
+            code.rawValue
+        }
+    }
+
+    private var lastErrorText: String {
+        let hint = error.flatMap { Hint.ofSync[$0] }.map { "; \($0)" } ?? ""
+        return
+            "the last session ended with \(error?.description ?? "an error")\(hint), and `status` says more"
+    }
+
+    /// A number of milliseconds as people say it.
+    private var duration: String {
+        let seconds = Int(abs(number ?? 0) / 1000)
+        let (minutes, hours) = ((seconds + 30) / 60, (seconds + 1800) / 3600)
+        if minutes < 120 { return minutes.counted("minute") }
+        return hours < 48 ? hours.counted("hour") : ((seconds + 43_200) / 86_400).counted("day")
+    }
+}
+
+extension Finding.Severity {
+    var word: String {
+        switch self {
+        case .fine: "ok"
+        case .warning: "warning"
+        case .problem: "problem"
+        }
+    }
+}
+
+extension Finding {
+    /// The exit code of a command that found nothing worse before.
+    var exitCode: ExitCode {
+        switch code {
+        case .noStore: .noInput
+        case .unreadable, .unwritable, .readOnlyDisk, .diskFull, .storeUnusable: .cannotCreate
+        case .noKey, .keyUnusable: .configuration
+        case .damaged, .newerStore, .unsound, .strangerListens, .incompatible: .dataError
+        case .cutOff, .peerSwitchedOff: .temporaryFailure
+        case .noNetwork, .portTaken, .firewallBlocks, .unknownName, .connectionRefused, .noAnswer, .noWay,
+            .nobodyThere, .nobodyThereOrKeptApart, .forbiddenHere:
+            .unavailable
+        case .lastError: Failure(PeerSyncError(error ?? .interrupted, "")).code
+        default: .refused
+        }
+    }
+}

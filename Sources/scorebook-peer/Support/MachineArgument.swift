@@ -1,0 +1,55 @@
+import ArgumentParser
+import PeerSync
+import Scorebook
+
+/// A machine as people name it: by the name of a paired machine, or by an address.
+struct MachineArgument: ExpressibleByArgument {
+    let text: String
+
+    init?(argument: String) {
+        // A name has at most 64 bytes, and may have blanks; with a colon it is an address that is written wrongly.
+        let isName = (1...64).contains(argument.utf8.count) && !argument.contains(":")
+        guard isName || PeerAddress(argument) != nil else { return nil }
+        text = argument
+    }
+
+    /// Finds out which machine is meant. A paired machine's name comes before the name of a host.
+    ///
+    /// - Throws: ``Failure`` if it is neither.
+    func machine(in store: OpenStore) async throws -> NamedMachine {
+        let peers = try await store.scorebook.records.peers.all()
+        if let peer = peers.first(where: { $0.name == text }) {
+            return .paired(peer, typed: text.contains(":") ? nil : PeerAddress(text))
+        }
+        guard let address = PeerAddress(text) else {
+            throw Failure(
+                .dataError, "“\(Display.printable(text))” is neither a paired machine nor an address")
+        }
+        return .at(address)
+    }
+}
+
+/// A machine to connect to.
+enum NamedMachine: Sendable, CustomStringConvertible {
+    /// A paired machine, wherever it is; also tried at the host of that name, if there may be one.
+    case paired(Peer, typed: PeerAddress?)
+    case at(PeerAddress)
+
+    var description: String {
+        switch self {
+        case .paired(let peer, _): Display.printable(peer.name)
+        case .at(let address): address.description
+        }
+    }
+
+    func connector(
+        _ engine: SyncEngine, code: PairingCode? = nil, startsOver: Bool = false, union: ZoneUnion? = nil
+    ) -> SyncConnector {
+        switch self {
+        case .paired(let peer, let typed):
+            SyncConnector(engine, to: peer, orAt: typed, startsOver: startsOver, union: union)
+        case .at(let address):
+            SyncConnector(engine, to: address, code: code, startsOver: startsOver, union: union)
+        }
+    }
+}

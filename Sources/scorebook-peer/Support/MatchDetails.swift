@@ -1,0 +1,25 @@
+import ArgumentParser
+
+/// The options for what there is to say of a match beside its game and its players.
+struct MatchDetails: ParsableArguments {
+    @Option(
+        help:
+            "When it was played, as “yesterday 20:15”, 2026-11-21 or “21.11.2026 20:15” (default for a new match: now)."
+    )
+    var date: String?
+
+    @Option(help: "Where it was played.")
+    var location: String?
+
+    @Option(help: "How long it took, in minutes.")
+    var duration: Int?
+
+    @Option(help: "How many rounds were played.")
+    var rounds: Int?
+
+    @Option(help: "Anything worth remembering.")
+    var notes: String?
+
+    @Option(help: "The board, map or variant.")
+    var board: String?
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+
+/// The program of the system that starts services for a user: it says what file it reads, and how it is told of one.
+enum ServiceManager: String, ExpressibleByArgument, CaseIterable {
+    case systemd, launchd
+
+    static var ofThisSystem: ServiceManager {
+        #if canImport(Darwin)
+            .launchd
+        #else
+            .systemd
+        #endif
+    }
+
+    /// The file of a user's service.
+    var file: URL {
+        let home = FileManager.default.homeDirectoryForCurrentUser
+        switch self {
+        case .systemd:
+            let path = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] ?? ""
+            let configuration =
+                path.isEmpty
+                ? home.appendingPathComponent(".config", isDirectory: true)
+                : URL(fileURLWithPath: path, isDirectory: true)
+            return configuration.appendingPathComponent("systemd/user/scorebook-peer.service")
+        case .launchd:
+            return home.appendingPathComponent("Library/LaunchAgents/\(ServiceFile.label).plist")
+        }
+    }
+
+    /// Makes sure that the manager is there and can be asked.
+    ///
+    /// - Throws: ``Failure`` with a way that works without it.
+    func check() throws {
+        let isThere =
+            switch self {
+            case .systemd: SystemProgram.run("systemctl", "--user", "show-environment")?.isSuccess
+            case .launchd: SystemProgram.run("launchctl", "print", Self.domain)?.isSuccess
+            }
+        guard isThere == true else {
+            throw Failure(
+                .unavailable,
+                "\(self) does not answer here, which would start the service; let whatever starts programs on this machine "
+                    + "run `scorebook-peer listen`")
+        }
+    }
+
+    /// Starts the service of a file, now and from the next login on.
+    func start(_ file: URL) throws {
+        switch self {
+        case .systemd:
+            try ask("systemctl", "--user", "daemon-reload")
+            try ask("systemctl", "--user", "enable", "scorebook-peer.service")
+            // A service that runs already takes the new file over.
+            try ask("systemctl", "--user", "restart", "scorebook-peer.service")
+        case .launchd:
+            // It refuses a file of which it has an older one.
+            _ = SystemProgram.run("launchctl", "bootout", "\(Self.domain)/\(ServiceFile.label)")
+            try ask("launchctl", "bootstrap", Self.domain, file.path)
+        }
+    }
+
+    /// Ends the service, before its file goes.
+    func stop() throws {
+        switch self {
+        case .systemd: try ask("systemctl", "--user", "disable", "--now", "scorebook-peer.service")
+        case .launchd: _ = SystemProgram.run("launchctl", "bootout", "\(Self.domain)/\(ServiceFile.label)")
+        }
+    }
+
+    /// Tells the manager that the file is gone.
+    func forget() {
+        if self == .systemd { _ = SystemProgram.run("systemctl", "--user", "daemon-reload") }
+    }
+
+    private static var domain: String { "gui/\(getuid())" }
+
+    private func ask(_ program: String, _ arguments: String...) throws {
+        let result = SystemProgram.run(program, arguments)
+        guard result?.isSuccess == true else {
+            let reason = result?.errors.split(separator: "\n").first.map { ": \($0)" } ?? ""
+            throw Failure(
+                .unavailable, "`\(program) \(arguments.joined(separator: " "))` failed\(reason)")
+        }
+    }
+}

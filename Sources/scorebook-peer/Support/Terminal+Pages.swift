@@ -1,0 +1,46 @@
+import Foundation
+
+extension Terminal {
+    /// The columns of the terminal; as many as there may be if standard output is no terminal.
+    static var width: Int {
+        guard isOutputATerminal else { return .max }
+        if let columns = ProcessInfo.processInfo.environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 {
+            return columns
+        }
+        return size.map { Int($0.ws_col) } ?? 80
+    }
+
+    private static var size: winsize? {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return size
+    }
+
+    /// Returns a title in bold, on a terminal with colours. See no-color.org.
+    static func bold(_ text: String) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        guard isOutputATerminal, environment["NO_COLOR"]?.isEmpty ?? true, environment["TERM"] != "dumb"
+        else { return text }
+        return "\u{1B}[1m\(text)\u{1B}[m"
+    }
+
+    /// Writes lines; through a pager if they are more than the terminal has, as git does: $PAGER, or else `less`. An empty
+    /// $PAGER, and `cat`, mean none.
+    static func writePages(_ text: String) {
+        let pager = ProcessInfo.processInfo.environment["PAGER"] ?? "less"
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
+        guard isOutputATerminal, isInputATerminal, !["", "cat"].contains(pager), let rows = size?.ws_row,
+            lines >= Int(rows)
+        else {
+            return write(text)
+        }
+        setenv("LESS", "FRX", 0)
+        // The pager takes Ctrl-C for itself; and somebody may leave it before the end.
+        signal(SIGINT, SIG_IGN)
+        signal(SIGPIPE, SIG_IGN)
+        guard let pages = popen(pager, "w") else { return write(text) }
+        fputs(text + "\n", pages)
+        // The shell says 127 if there is no such program.
+        if pclose(pages) >> 8 == 127 { write(text) }
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Somebody has decided for each code of an error what it means to the user. The compiler does not ask for it, because a
+/// code is no enum: the default of a switch would take a new one silently.
+struct ErrorCodeTests {
+    struct Switch: CustomTestStringConvertible {
+        /// The file that declares the codes.
+        let codes: String
+        /// The file of the function with the switch, and what the function begins with.
+        let file: String
+        let function: String
+
+        var testDescription: String { "\(file): \(function)" }
+    }
+
+    private static let exitCodes = "scorebook-peer/Support/ExitCodes.swift"
+
+    @Test(arguments: [
+        Switch(
+            codes: "PeerSync/Engine/PeerSyncError.swift", file: exitCodes,
+            function: "code(_ code: PeerSyncError.Code)"),
+        Switch(
+            codes: "PeerSyncStore/RecordStoreError.swift", file: exitCodes,
+            function: "code(_ code: RecordStoreError.Code)"),
+        Switch(
+            codes: "Scorebook/ScorebookError.swift", file: exitCodes,
+            function: "code(_ code: ScorebookError.Code)"),
+        Switch(
+            codes: "PeerSyncProtocol/ProtocolError.swift", file: "PeerSync/Sessions/SessionFailures.swift",
+            function: "init(_ error: ProtocolError)"),
+    ])
+    func everyCodeHasItsCase(_ decision: Switch) throws {
+        let codes = try Self.source(decision.codes).matches(of: /static let (\w+) = Code\(/).map(\.1)
+        #expect(codes.count > 5)
+        let parts = try Self.source(decision.file).components(separatedBy: decision.function)
+        let function = try #require(
+            parts.count == 2 ? parts[1].components(separatedBy: "\n    }\n").first : nil)
+        let cases = function.matches(of: /case ((?:\.\w+[,\s]*)+):/).flatMap {
+            $0.1.matches(of: /\w+/).map(\.0)
+        }
+        #expect(codes.filter { !cases.contains($0) } == [])
+    }
+
+    private static func source(_ path: String) throws -> String {
+        try String(contentsOf: Repository.root.appendingPathComponent("Sources/\(path)"), encoding: .utf8)
+    }
+}

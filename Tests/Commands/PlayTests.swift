@@ -1,0 +1,160 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Somebody keeps the score while a match goes on, and mends it afterwards.
+@Suite(.takingTurns) struct PlayTests {
+    private func type(_ lines: [String], _ process: PeerProcess, _ terminal: PseudoTerminal) async throws {
+        for line in lines {
+            let prompts = process.errors.split(separator: "> ", omittingEmptySubsequences: false).count
+            try terminal.type(line)
+            guard !["pause", "end"].contains(line) else { continue }
+            try await eventually("the next prompt after \(line)") {
+                process.errors.split(separator: "> ", omittingEmptySubsequences: false).count > prompts
+            }
+        }
+    }
+
+    @Test func aMatchIsPlayedPausedAndEnded() async throws {
+        try await withMachine { kitchen in
+            let terminal = try PseudoTerminal()
+            let play = try kitchen.start(
+                ["play", "Hearts", "Ada", "Alan", "--new-game", "--new-persons", "--location", "at Ada's"],
+                at: terminal)
+            try await eventually("the first prompt") { play.errors.contains("round 1> ") }
+            try await type(["5 8", "5", "3 4", "undo", "1 2", "pause"], play, terminal)
+            let first = try await play.outcome()
+            #expect(
+                first.exitCode == 0 && first.output.hasSuffix("`scorebook-peer play --resume` goes on\n"),
+                "\(first)")
+            #expect(first.errors.contains("error: there are 2 players and 1 scores"), "\(first)")
+            let again = try kitchen.start(["play", "--resume"], at: terminal)
+            try await eventually("the prompt") { again.errors.contains("round 3> ") }
+            try await type(["10 -", "end"], again, terminal)
+            let end = try await again.outcome()
+            #expect(end.exitCode == 0, "\(end)")
+            #expect(
+                end.output.contains(
+                    """
+                         Player  1  2   3  Total
+                    * 1  Ada     5  1  10     16
+                      2  Alan    8  2         10
+                    """), "\(end)")
+        }
+    }
+
+    @Test func unknownNamesAreAskedAbout() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.peer("person", "add", "Ada Lovelace")
+            try await kitchen.addGame("Skat")
+            let unknown = try await kitchen.run("play", "Skatt", "Ada")
+            #expect(
+                unknown.isSentence(65) && unknown.errors.contains("hint: did you mean Skat?"), "\(unknown)")
+            for (answer, exitCode) in [("n", 65), ("y", 0)] as [(String, Int32)] {
+                let terminal = try PseudoTerminal()
+                let play = try kitchen.start(["play", "Skat", "Lovel", "Bob"], at: terminal)
+                try await eventually("the question") {
+                    play.errors.contains("Add this person? [y/N]")
+                }
+                try terminal.type(answer)
+                if answer == "y" {
+                    try await eventually("the prompt") { play.errors.contains("round 1> ") }
+                    try terminal.type("end")
+                }
+                #expect(try await play.end() == exitCode, "\(play)")
+            }
+            #expect(
+                try kitchen.rows("SELECT firstName, lastName FROM SBPerson ORDER BY 1") == [
+                    "Ada|Lovelace", "Bob|-",
+                ])
+            #expect(try kitchen.rows("SELECT COUNT(*) FROM SBMatch") == ["1"])
+        }
+    }
+
+    @Test func scoresGoInOneLine() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Hearts")
+            try await kitchen.peer(
+                "match", "add", "Hearts", "Ada", "Alan", "--new-persons", "--first", "alan")
+            let sheet = try await kitchen.peer("score", "add", "last", "--round", "1", "Ada=5", "al=-4")
+            #expect(
+                sheet.contains("Ada                   5") || sheet.contains("Ada               5"), "\(sheet)"
+            )
+            try await kitchen.peer("score", "add", "last", "--round", "next", "Ada=1", "Alan=2")
+            #expect(
+                try kitchen.rows("SELECT round, points FROM SBScore ORDER BY round, points") == [
+                    "1|-4", "1|5", "2|1", "2|2",
+                ])
+            for arguments in [["Ada=1", "Alan=3,5"], ["--round", "99", "Ada=1"], ["Ada=1", "Bob=2"]] {
+                let outcome = try await kitchen.start(["score", "add", "last"] + arguments).outcome()
+                #expect(outcome.isSentence(65), "\(outcome)")
+            }
+            #expect(try kitchen.rows("SELECT COUNT(*) FROM SBScore") == ["4"])
+            for arguments in [["Ada"], ["--round", "x", "Ada=1"]] {
+                #expect(
+                    try await kitchen.start(["score", "add", "last"] + arguments).outcome().isSentence(64))
+            }
+        }
+    }
+
+    @Test func aDeletionAsksInWords() async throws {
+        try await withMachine { kitchen in
+            _ = try await kitchen.addMatchWithPicture()
+            let terminal = try PseudoTerminal()
+            let process = try kitchen.start(["person", "delete", "ada"], at: terminal)
+            try await eventually("the question") { process.errors.contains("[y/N]") }
+            #expect(
+                process.errors.contains(
+                    #/^Delete Ada, with the part in 1 match, 1 score\? `person restore` brings all of it back until 20[0-9-]+\./#
+                ),
+                "\(process)")
+            try terminal.type("n")
+            #expect(try await process.end() == 75)
+        }
+    }
+
+    @Test func theLastCommandIsTakenBack() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.addGame("Catan")
+            let match = try await kitchen.addMatch("Catan", "Ada=10")
+            try await study.sync(with: kitchen)
+            let before = try kitchen.contents(without: "modificationDate")
+            try await kitchen.peer(
+                "match", "edit", match, "--notes", "Snow.", "--add", "Bob=3", "--new-persons")
+            try await kitchen.peer("game", "delete", "Catan", "--yes")
+            try await study.sync(with: kitchen)
+            #expect(try await kitchen.peer("undo").hasPrefix("took back `game delete`: "))
+            #expect(try await kitchen.peer("undo").hasPrefix("took back `match edit`: "))
+            #expect(try kitchen.contents(without: "modificationDate") == before)
+            try await study.sync(with: kitchen)
+            #expect(try study.contents(without: "modificationDate") == before)
+            #expect(try await haveEqualDigests(kitchen, study))
+            // The study has written nothing itself.
+            #expect(try await study.run("undo").isSentence(65))
+        }
+    }
+
+    /// A mistyped directory is no new scorebook.
+    @Test(arguments: [
+        ["status"], ["match", "list"], ["person", "show", "Ada"], ["search", "snow"], ["undo"],
+        ["export", "-"], ["stats"], ["stats", "year", "2025"],
+    ])
+    func whatOnlyReadsMakesNoScorebook(command: [String]) async throws {
+        try await withMachine { kitchen in
+            let outcome = try await kitchen.start(command).outcome()
+            #expect(
+                outcome.isSentence(66) && outcome.errors.contains("there is no scorebook in "), "\(outcome)")
+            #expect(!FileManager.default.fileExists(atPath: kitchen.store.path))
+        }
+    }
+
+    @Test func listsForSpreadsheetsAreWhole() async throws {
+        try await withMachine { kitchen in
+            let name = try await kitchen.addGame("=1+1, “\"two\"”")
+            #expect(
+                try await kitchen.peer("game", "list", "--csv")
+                    == "name,year,matches,record name\r\n\"'=1+1, “\"\"two\"\"”\",-,0,\(name)\n")
+            #expect(try await kitchen.run("game", "list", "--csv", "--json").isSentence(64))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if os(Linux)
+    /// `service` writes a unit for this program, and leaves alone what somebody else wrote.
+    @Suite(.takingTurns) struct ServiceTests {
+        /// A systemctl that notes what it is asked, in the place of the system's.
+        private struct Manager {
+            let environment: [String: String]
+            let notes: URL
+            let unit: URL
+
+            init(_ scene: Scene, answers: Bool = true) throws {
+                let directory = scene.directory.appendingPathComponent("bin", isDirectory: true)
+                try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+                notes = scene.directory.appendingPathComponent("asked")
+                unit = scene.directory.appendingPathComponent(".config/systemd/user/scorebook-peer.service")
+                let program = directory.appendingPathComponent("systemctl")
+                try Data("#!/bin/sh\necho \"$*\" >>'\(notes.path)'\nexit \(answers ? 0 : 1)\n".utf8).write(
+                    to: program)
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+                let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+                environment = ["PATH": "\(directory.path):\(path)"]
+            }
+
+            var asked: [String] {
+                let text = (try? String(contentsOf: notes, encoding: .utf8)) ?? ""
+                return text.split(separator: "\n").map(String.init)
+            }
+        }
+
+        @Test func aUnitForThisProgramIsWrittenStartedAndRemoved() async throws {
+            try await withScene { scene in
+                let manager = try Manager(scene)
+                let store = scene.path("our store")
+                let install = try await scene.run(
+                    ["service", "install", "--store", store], environment: manager.environment)
+                #expect(install.exitCode == 0 && install.errors.isEmpty, "\(install)")
+                let text = try String(contentsOf: manager.unit, encoding: .utf8)
+                let program = PeerProcess.program.resolvingSymlinksInPath().path
+                #expect(text.contains("ExecStart=\(program) listen --store \"\(store)\"\n"), "\(text)")
+                #expect(
+                    manager.asked == [
+                        "--user show-environment", "--user daemon-reload",
+                        "--user enable scorebook-peer.service",
+                        "--user restart scorebook-peer.service",
+                    ])
+                #expect(!FileManager.default.fileExists(atPath: store))
+                // Once more is fine: the file is its own.
+                #expect(
+                    try await scene.run(["service", "install"], environment: manager.environment).exitCode
+                        == 0)
+                let remove = try await scene.run(["service", "remove"], environment: manager.environment)
+                #expect(remove.exitCode == 0, "\(remove)")
+                #expect(!FileManager.default.fileExists(atPath: manager.unit.path))
+                #expect(manager.asked.contains("--user disable --now scorebook-peer.service"))
+                #expect(
+                    try await scene.run(["service", "remove"], environment: manager.environment).isSentence(
+                        66))
+            }
+        }
+
+        @Test(arguments: ["install", "remove"])
+        func aFileOfSomebodyElseStays(command: String) async throws {
+            try await withScene { scene in
+                let manager = try Manager(scene)
+                let directory = manager.unit.deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+                let own = Data("[Service]\nExecStart=/opt/scorebook-peer listen\n".utf8)
+                try own.write(to: manager.unit)
+                let outcome = try await scene.run(["service", command], environment: manager.environment)
+                #expect(outcome.isSentence(73) && outcome.errors.contains(manager.unit.path), "\(outcome)")
+                #expect(try Data(contentsOf: manager.unit) == own)
+                #expect(manager.asked.isEmpty)
+            }
+        }
+
+        @Test func withoutSystemdASentenceSaysWhatHelps() async throws {
+            try await withScene { scene in
+                let manager = try Manager(scene, answers: false)
+                let outcome = try await scene.run(["service", "install"], environment: manager.environment)
+                #expect(
+                    outcome.isSentence(69) && outcome.errors.contains("`scorebook-peer listen`"), "\(outcome)"
+                )
+                #expect(!FileManager.default.fileExists(atPath: manager.unit.path))
+            }
+        }
+
+        @Test func pathsAreWrittenAsEachManagerReadsThem() async throws {
+            try await withScene { scene in
+                let unit = try await scene.run(
+                    ["service", "show", "--for", "systemd", "--program", "/a b/100%/\"x\"/$y"])
+                #expect(unit.output.contains(#"ExecStart="/a b/100%%/\"x\"/$$y" listen"#), "\(unit)")
+                let agent = try await scene.run(
+                    ["service", "show", "--for", "launchd", "--program", "/a & b/<c>"])
+                let list = try PropertyListSerialization.propertyList(
+                    from: Data(agent.output.utf8), format: nil)
+                let words = (list as? [String: Any])?["ProgramArguments"] as? [String]
+                #expect(words == ["/a & b/<c>", "listen"], "\(agent)")
+            }
+        }
+    }
+#endif
