@@ -21,8 +21,9 @@ struct AppEngineTests {
             if try !db.tableExists("Item") { try db.execute(sql: sql) }
         }
         let engine = try SyncEngine(
-            for: database, app: "org.example.todo", tables: ["Item", "ItemTag"], displayName: name, port: port
-        )
+            for: database, app: "org.example.todo", tables: ["Item", "ItemTag"], displayName: name,
+            port: port,
+            discovery: .off)
         engine.deadlines = .unhurried
         return (engine, database)
     }
@@ -54,7 +55,7 @@ struct AppEngineTests {
                     .first { _ in true }
             }
             let port = try #require(try await group.next() ?? nil)
-            let code = await kitchen.showPairingCode()
+            let code = try await kitchen.showPairingCode()
             let report = try await study.pair(with: "127.0.0.1:\(port)", code: code)
             #expect(report.didPair && report.peer == "kitchen")
             #expect(
@@ -166,7 +167,7 @@ struct AppEngineTests {
         }
         let receiving = study.events
         var sending = kitchen.events
-        let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+        let connector = SyncConnector(study, to: kitchen, code: try await kitchen.pairing.show())
         try await connector.syncOnce()
         var sent = await progress(sending) { $0.recordsSent == 11_000 }
         #expect(sent.count > 1 && sent.allSatisfy { $0.recordsSent + $0.recordsLeftToSend == 11_000 })
@@ -188,7 +189,7 @@ struct AppEngineTests {
     @Test(.timeLimit(.minutes(5))) func theStatusTellsTheLastErrorByItsCode() async throws {
         let (kitchen, _) = try Self.engine("kitchen")
         let (study, database) = try Self.engine("study")
-        let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+        let connector = SyncConnector(study, to: kitchen, code: try await kitchen.pairing.show())
         try await connector.syncOnce()
         #expect(try await kitchen.status.first { _ in true }?.peers.map(\.lastErrorCode) == [nil])
         try await database.write { db in
@@ -230,7 +231,7 @@ struct AppEngineTests {
     @Test(.timeLimit(.minutes(5))) func theStatusTellsWhatWaits() async throws {
         let (kitchen, first) = try Self.engine("kitchen")
         let (study, second) = try Self.engine("study")
-        let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+        let connector = SyncConnector(study, to: kitchen, code: try await kitchen.pairing.show())
         try await connector.syncOnce()
         var statuses = study.status.makeAsyncIterator()
         var status = try await statuses.next()

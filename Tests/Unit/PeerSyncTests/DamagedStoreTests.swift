@@ -10,7 +10,7 @@ struct DamagedStoreTests {
         let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
         try await write("INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')", to: kitchen)
         try await kitchen.listening { port in
-            let code = await kitchen.engine.pairing.show()
+            let code = try await kitchen.engine.pairing.show()
             try await study.call(port, SessionCall(pairing: .ifUnknown(code), isOnce: true))
             try await write("UPDATE grdb_sync_remoteRecord SET remoteRecord = x'00'", to: kitchen)
             try await write("UPDATE SBGame SET name = 'Settlers'", to: study)

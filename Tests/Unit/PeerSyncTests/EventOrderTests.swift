@@ -52,7 +52,8 @@ struct EventOrderTests {
         let scorebook = try ScorebookStore(DatabaseQueue(), replica: identity.replicaID)
         let log = Mutex<[String]>([])
         let engine = SyncEngine(
-            app: .scorebook, store: scorebook.records, identity: identity, displayName: "kitchen"
+            app: .scorebook, store: scorebook.records, identity: identity, displayName: "kitchen",
+            discovery: .off
         ) {
             event in
             guard case .paired(let name) = event else { return }

@@ -35,7 +35,7 @@ private func firstProgram() async throws {
     }
 
     // One machine shows a code, and the other one says, once: try await sync.pair(with: "192.168.1.20", code: "123-456")
-    print("pair with the code \(await sync.showPairingCode())")
+    print("pair with the code \(try await sync.showPairingCode())")
 
     // This keeps all paired machines in step, until its task is cancelled. A machine that is not there is no error.
     try await sync.run()
@@ -127,6 +127,12 @@ private func grants(_ sync: SyncEngine) async throws {
     try await sync.store.peers.forget("lost laptop")
 }
 
+private func household(_ sync: SyncEngine) async throws {
+    let members = try await sync.store.household.members()
+    print(members.map { "\($0.name), introduced by \($0.introducer)" })
+    try await sync.removeFromHousehold("lost laptop")
+}
+
 func syncInMemory(_ first: DatabaseQueue, _ second: DatabaseQueue, _ time: Int64) async throws {
     let kitchen = try SyncEngine(
         for: first, app: "org.example.books", tables: ["Author", "Book"],
@@ -134,6 +140,6 @@ func syncInMemory(_ first: DatabaseQueue, _ second: DatabaseQueue, _ time: Int64
     let study = try SyncEngine(
         for: second, app: "org.example.books", tables: ["Author", "Book"],
         displayName: "study", now: { time })
-    let connector = SyncConnector(study, to: kitchen, code: await kitchen.pairing.show())
+    let connector = SyncConnector(study, to: kitchen, code: try await kitchen.pairing.show())
     try await connector.syncOnce()  // or connector.run() in a task, for live sync
 }

@@ -55,6 +55,41 @@ struct LibraryGuideTests {
         }
     }
 
+    /// The last column of a table names tests by their types, or as `Type.function`, and files of this package.
+    @Test func theComparisonNamesTestsThatExist() throws {
+        let article = Self.catalogue.appendingPathComponent("FromCloudKitOrSQLiteData.md")
+        let columns = try Self.lines(article).filter { $0.hasPrefix("| ") && $0.hasSuffix(" |") }
+            .compactMap { $0.split(separator: "|").last }
+        let names = columns.flatMap { $0.matches(of: /`([^`]+)`/).map { String($0.output.1) } }
+        let sources = try Self.testSources()
+        #expect(names.count > 20)
+        for name in names where !name.contains("/") {
+            let parts = name.split(separator: ".").map(String.init)
+            let source = sources[parts[0]]
+            #expect(source != nil, "there are no tests \(parts[0])")
+            guard parts.count > 1 else { continue }
+            #expect(source?.contains("func \(parts[1])(") == true, "there is no test \(name)")
+        }
+        for name in names where name.contains("/") {
+            let path = Repository.root.appendingPathComponent(name).path
+            #expect(FileManager.default.fileExists(atPath: path), "there is no file \(name)")
+        }
+    }
+
+    /// The sources of tests by the names of their files without the extension.
+    private static func testSources() throws -> [String: String] {
+        let folder = Repository.root.appendingPathComponent("Tests").path
+        let paths = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        let files = paths.filter { $0.hasSuffix("Tests.swift") }.map {
+            URL(fileURLWithPath: "\(folder)/\($0)")
+        }
+        return try Dictionary(
+            files.map {
+                ($0.deletingPathExtension().lastPathComponent, try String(contentsOf: $0, encoding: .utf8))
+            },
+            uniquingKeysWith: +)
+    }
+
     @Test func theReadmeShowsTheFirstSample() throws {
         let shown = try Self.samples(Repository.root.appendingPathComponent("README.md"))
         let program = try Set(Self.compiled().first.map { $0.split(separator: "\n").map(String.init) } ?? [])
@@ -121,14 +156,16 @@ struct LibraryGuideTests {
                 try db.execute(sql: "CREATE TABLE Book (id TEXT NOT NULL PRIMARY KEY, title TEXT\(column))")
             }
             return (
-                try SyncEngine(for: database, app: "org.example.books", tables: ["Book"], displayName: name),
+                try SyncEngine(
+                    for: database, app: "org.example.books", tables: ["Book"], displayName: name,
+                    discovery: .off),
                 database
             )
         }
         let (newer, first) = try engine("newer", ", " + column)
         let (older, second) = try engine("older", "")
         try await second.write { try $0.execute(sql: "INSERT INTO Book VALUES ('b', 'Emma')") }
-        try await SyncConnector(older, to: newer, code: await newer.pairing.show()).syncOnce()
+        try await SyncConnector(older, to: newer, code: try await newer.pairing.show()).syncOnce()
         #expect(try await first.read { try Int?.fetchAll($0, sql: "SELECT pages FROM Book") } == pages)
         #expect(try await first.read { try newer.store.status($0).held } == held)
         // Nothing is lost: a newer version that writes the field brings the row.
@@ -137,7 +174,7 @@ struct LibraryGuideTests {
         }
         let updated = try SyncEngine(
             for: second, app: "org.example.books", tables: ["Book"], displayName: "older")
-        try await SyncConnector(updated, to: newer, code: await newer.pairing.show()).syncOnce()
+        try await SyncConnector(updated, to: newer, code: try await newer.pairing.show()).syncOnce()
         #expect(try await first.read { try Int?.fetchAll($0, sql: "SELECT pages FROM Book") } == [3])
     }
 }

@@ -18,17 +18,18 @@ struct LoopbackMachine {
 
     /// - Parameters:
     ///   - database: where the store is; in memory if none is given.
+    ///   - discovery: where it finds others; nobody looks for it, or is found, if none is given.
     ///   - decide: what the user says when asked.
     init(
         _ name: String, _ database: DatabaseQueue? = nil, app: AppID = .scorebook,
-        now: (@Sendable () -> Int64)? = nil,
+        discovery: DiscoveryOptions = .off, now: (@Sendable () -> Int64)? = nil,
         decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody }
     ) throws {
         let identity = Identity.generate()
         let scorebook = try ScorebookStore(
             database ?? DatabaseQueue(), replica: identity.replicaID, now: now)
         engine = SyncEngine(
-            app: app, store: scorebook.records, identity: identity, displayName: name,
+            app: app, store: scorebook.records, identity: identity, displayName: name, discovery: discovery,
             onEvent: { [log] event in log.add(event) }, decide: decide)
         engine.deadlines = .unhurried
     }

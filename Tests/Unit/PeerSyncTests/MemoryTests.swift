@@ -37,7 +37,7 @@ struct MemoryTests {
 
     @Test(.timeLimit(.minutes(5))) func twoEnginesOfAProcessPairAndSync() async throws {
         try await name(kitchen, "Catan")
-        let code = await kitchen.engine.pairing.show()
+        let code = try await kitchen.engine.pairing.show()
         let connector = SyncConnector(study.engine, to: kitchen.engine, code: code)
         let report = try await connector.syncOnce()
         #expect(report.didPair && report.peer == "kitchen")
@@ -59,7 +59,7 @@ struct MemoryTests {
         #expect(stranger?.code == .notPaired)
         let refused = try await kitchen.event { if case .refused(_, let error) = $0 { error } else { nil } }
         #expect(refused.code == .notPaired)
-        let code = await kitchen.engine.pairing.show()
+        let code = try await kitchen.engine.pairing.show()
         try await SyncConnector(study.engine, to: kitchen.engine, code: code).syncOnce()
         try await kitchen.engine.store.settings.setSyncOn(false)
         let switchedOff = await #expect(throws: PeerSyncError.self) { try await connector.syncOnce() }
@@ -67,7 +67,7 @@ struct MemoryTests {
     }
 
     @Test(.timeLimit(.minutes(5))) func whatIsWrittenIsThereAtOnce() async throws {
-        let code = await kitchen.engine.pairing.show()
+        let code = try await kitchen.engine.pairing.show()
         let connector = SyncConnector(study.engine, to: kitchen.engine, code: code)
         let live = Task { try await connector.run() }
         _ = try await study.event { if case .inSync = $0 { true } else { nil as Bool? } }

@@ -13,7 +13,7 @@ struct MetricsTests {
         let identity = Identity.generate()
         let scorebook = try ScorebookStore(DatabaseQueue(), replica: identity.replicaID)
         let engine = SyncEngine(
-            app: .scorebook, store: scorebook.records, identity: identity, displayName: name,
+            app: .scorebook, store: scorebook.records, identity: identity, displayName: name, discovery: .off,
             metrics: metrics,
             onEvent: onEvent)
         engine.deadlines = .unhurried
@@ -36,7 +36,7 @@ struct MetricsTests {
             }
             let port = try #require(await ports.first { _ in true })
             let connector = SyncConnector(
-                client, to: PeerAddress(host: "127.0.0.1", port: port), code: await server.pairing.show())
+                client, to: PeerAddress(host: "127.0.0.1", port: port), code: try await server.pairing.show())
             let report = try await connector.syncOnce()
             group.cancelAll()
 

@@ -9,7 +9,7 @@ struct OtherAppTests {
         let kitchen = try LoopbackMachine("kitchen")
         let stranger = try LoopbackMachine("stranger", app: "org.example.todo")
         try await kitchen.listening { port in
-            let code = await kitchen.engine.pairing.show()
+            let code = try await kitchen.engine.pairing.show()
             for _ in 1...4 {
                 let connector = SyncConnector(
                     stranger.engine, to: PeerAddress(host: "127.0.0.1", port: port), code: code)

@@ -25,7 +25,7 @@ struct OwnSettingsTests {
         let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
         try await kitchen.listening { port in
             let address = PeerAddress(host: "127.0.0.1", port: port)
-            let code = await kitchen.engine.pairing.show()
+            let code = try await kitchen.engine.pairing.show()
             let connector = SyncConnector(study.engine, to: address, code: code)
             let first = try await connector.syncOnce()
             #expect(first.statistics.reconciliationRounds == 0)

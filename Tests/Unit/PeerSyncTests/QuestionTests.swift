@@ -65,10 +65,7 @@ struct QuestionTests {
             try await call(kitchen, asked: asked) { line in
                 _ = try await kitchen.engine.store.peers.forget("raw")
                 isForgotten.yield()
-                while let message = try await line.receive() {
-                    guard case .error(let error) = message else { continue }
-                    #expect(error.code == .notPaired)
-                }
+                #expect(try await line.receiveError() == .notPaired)
             }
         } throws: {
             ($0 as? PeerSyncError)?.code == .notPaired
@@ -85,7 +82,7 @@ struct QuestionTests {
                 return .cancel
             })
         await #expect {
-            try await call(caller, asked: asked) { line in while try await line.receive() != nil {} }
+            try await call(caller, asked: asked) { line in _ = try await line.receiveError() }
         } throws: {
             ($0 as? PeerSyncError)?.code == .declined
         }
@@ -94,7 +91,7 @@ struct QuestionTests {
             try LoopbackMachine("kitchen", decide: { _ in .cancel }), try LoopbackMachine("study")
         )
         try await kitchen.listening { port in
-            let code = await kitchen.engine.pairing.show()
+            let code = try await kitchen.engine.pairing.show()
             let replacement = SessionCall(
                 pairing: .ifUnknown(code), isOnce: true, union: .replaceListener)
             await #expect {

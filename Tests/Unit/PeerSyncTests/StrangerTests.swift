@@ -61,13 +61,14 @@ struct StrangerTests {
                             .bind(to: SocketAddress(ipAddress: "127.0.0.\(10 + number % 4)", port: 0))
                             .connect(host: "127.0.0.1", port: port).get())
                 }
-                let code = await kitchen.engine.pairing.show()
+                let code = try await kitchen.engine.pairing.show()
                 // From an address of its own, and from one of the crowd's.
                 for (name, address) in [("study", "127.0.0.2"), ("attic", "127.0.0.10")] {
                     try await LoopbackMachine(name).call(
                         port, from: address,
                         SessionCall(
-                            pairing: .ifUnknown(name == "study" ? code : await kitchen.engine.pairing.show()),
+                            pairing: .ifUnknown(
+                                name == "study" ? code : try await kitchen.engine.pairing.show()),
                             isOnce: true))
                 }
                 for stranger in crowd { stranger.close(promise: nil) }

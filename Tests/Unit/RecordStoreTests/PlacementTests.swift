@@ -38,7 +38,7 @@ struct PlacementTests: PeerRecords {
         let store = machine.store
         let held = try await store.database.read { try store.listing.held($0) }
         #expect(held.map(\.name) == ["Book|~|1", "Book|~|2"])
-        #expect(held.map(\.waitsFor) == ["fields that its table accepts", "Author|~|2"])
+        #expect(try held.map(\.waitsFor) == [.fields, .record(RecordName("Author|~|2"))])
         let status = try await machine.status()
         #expect(status.heldRecords == held && status.held == 2)
         let first = try await store.database.read { try store.listing.held($0, limit: 1) }

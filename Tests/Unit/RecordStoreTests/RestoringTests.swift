@@ -214,11 +214,13 @@ struct RestoringTests {
         #expect(try a.rows("SELECT shelf FROM Book ORDER BY recordName") == ["Shelf|~|1", "-"])
     }
 
-    /// A program that deletes an author with a thousand books has written one deletion.
-    @Test(arguments: ["ON", "OFF"]) func aGreatDeletionIsOneRecord(foreignKeys: String) async throws {
+    /// A program that deletes an author with a thousand books has written one deletion. With foreign keys on, SQLite also
+    /// writes the books' own deletions, here more than a fold takes in one part.
+    @Test(arguments: [("ON", 10_200), ("OFF", 1000)])
+    func aGreatDeletionIsOneRecord(foreignKeys: String, books: Int) async throws {
         try a.shell(
             """
-            WITH RECURSIVE number (n) AS (VALUES (10) UNION ALL SELECT n + 1 FROM number WHERE n < 12009)
+            WITH RECURSIVE number (n) AS (VALUES (10) UNION ALL SELECT n + 1 FROM number WHERE n < \(books + 9))
             INSERT INTO Book (recordName, title, author, shelf)
                 SELECT 'Book|~|' || n, n, 'Author|~|1', 'Shelf|~|1' FROM number
             """)

@@ -286,7 +286,7 @@ struct RowKeyTests {
         let store = here.store
         let held = try await store.database.read { try store.listing.held($0) }
         #expect(held.map(\.name) == [text])
-        #expect(held.map(\.waitsFor) == ["a table whose keys have such names"])
+        #expect(held.map(\.waitsFor) == [.key])
         #expect(try await here.state(text) == state)
         #expect(try await check(here).isSound)
     }

@@ -85,11 +85,13 @@ struct UniqueContestTests {
             }
         }
 
-        var held: [String: String] {
+        var held: [String: HeldReason] {
             get throws {
                 try database.read { db in
                     try Dictionary(
-                        uniqueKeysWithValues: store.listing.held(db).map { ($0.name, $0.waitsFor ?? "") })
+                        uniqueKeysWithValues: store.listing.held(db).map {
+                            ($0.name, try #require($0.waitsFor))
+                        })
                 }
             }
         }
@@ -133,7 +135,7 @@ struct UniqueContestTests {
     @Test func theEarlierOneIsShownAndTheLaterOneIsNamed() throws {
         try collide()
         #expect(try a.rows() == ["1|home"])
-        #expect(try a.held == ["Tag|~|2": "Tag|~|1, which was first with the same name"])
+        #expect(try a.held == ["Tag|~|2": .values(columns: ["name"], holder: RecordName("Tag|~|1"))])
     }
 
     @Test func theEarlierOneWinsOnTheMachineThatHasTheLaterOne() throws {
@@ -174,7 +176,7 @@ struct UniqueContestTests {
             """)
         try sync()
         #expect(try b.rows("SELECT id, tag, owner FROM Item") == ["1|-|-"])
-        #expect(try b.held["Item|~|2"] == "Tag|~|2")
+        #expect(try b.held["Item|~|2"] == .record(RecordName("Tag|~|2")))
         try a.execute("UPDATE Tag SET name = 'work' WHERE id = '1'")
         try sync()
         #expect(try a.rows("SELECT id, tag, owner FROM Item ORDER BY id") == ["1|2|-", "2|-|2"])
@@ -241,7 +243,8 @@ struct UniqueContestTests {
         try c.take(b.states)
         try c.execute("DELETE FROM Item; INSERT INTO Item (id, title, tag) VALUES ('2', 'Milk', '2')")
         try b.take(c.states.filter { $0.name.suffix == "2" })
-        #expect(try b.held == ["Item|~|2": "Item|~|1, which was first with the same tag, title"])
+        #expect(
+            try b.held == ["Item|~|2": .values(columns: ["tag", "title"], holder: RecordName("Item|~|1"))])
         try b.take(a.states)
         #expect(try b.rows("SELECT id, tag FROM Item ORDER BY id") == ["1|-", "2|-"])
         try a.execute("UPDATE Tag SET name = 'work'")
@@ -388,7 +391,7 @@ struct UniqueContestTests {
         try a.execute("UPDATE Tag SET name = 'bad, too' WHERE id = '2'")
         try b.take(a.states)
         #expect(try b.rows("SELECT id, tag FROM Item") == ["1|-"])
-        #expect(try b.held == ["Tag|~|2": "fields that its table accepts"])
+        #expect(try b.held == ["Tag|~|2": .fields])
         try a.execute("UPDATE Tag SET name = 'good' WHERE id = '2'")
         try sync()
         #expect(try b.rows("SELECT id, tag FROM Item") == ["1|2"])

@@ -27,6 +27,22 @@ struct DigestTests {
         #expect(restored == backward)
     }
 
+    /// An app makes the digest of an export of records, and holds it against that of the store.
+    @Test func aRecordThatIsNotLiveAddsNothing() throws {
+        let stamp = { Stamp(time: HybridTime(milliseconds: $0), replica: ReplicaID(rawValue: 1)) }
+        var record = RecordState(
+            name: try RecordName("A|~|1"),
+            fields: [RecordField(name: "x", value: .integer(1), stamp: stamp(1))])
+        var digest = ZoneDigest()
+        digest.insert(record)
+        var expected = ZoneDigest()
+        expected.insert(RecordID(record))
+        #expect(digest == expected && digest.count == 1)
+        record.deletion = stamp(2)
+        digest.insert(record)
+        #expect(digest == expected)
+    }
+
     @Test func oneOtherValueIsAnotherDigest() {
         var one = ZoneDigest()
         var other = ZoneDigest()

@@ -15,7 +15,7 @@ final class ListeningHousehold: Sendable {
         let (ports, found) = AsyncStream<Int>.makeStream()
         let engine = SyncEngine(
             app: .scorebook, store: household.scorebook.records, identity: household.identity,
-            displayName: name
+            displayName: name, discovery: .off
         ) { event in
             if case .listening(_, let port) = event { found.yield(port) }
         }
@@ -28,7 +28,7 @@ final class ListeningHousehold: Sendable {
     var address: PeerAddress { PeerAddress(host: "127.0.0.1", port: port) }
 
     /// A code that pairs one machine.
-    func code() async -> PairingCode { await engine.pairing.show() }
+    func code() async throws -> PairingCode { try await engine.pairing.show() }
 
     func end() { task.cancel() }
 }
@@ -48,14 +48,16 @@ final class LiveLink: Sendable {
         let bytesPassed = BytesPassed()
         let (syncs, synced) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let engine = SyncEngine(
-            app: .scorebook, store: client.scorebook.records, identity: client.identity, displayName: "client"
+            app: .scorebook, store: client.scorebook.records, identity: client.identity,
+            displayName: "client",
+            discovery: .off
         ) { event in
             guard case .inSync(_, _, _, let statistics) = event else { return }
             bytesPassed.count.withLock { $0 = statistics.bytesSent + statistics.bytesReceived }
             synced.yield()
         }
         self.bytesPassed = bytesPassed
-        let connector = SyncConnector(engine, to: server.address, code: await server.code())
+        let connector = SyncConnector(engine, to: server.address, code: try await server.code())
         task = Task { try await connector.run() }
         for await _ in syncs { break }
     }

@@ -28,7 +28,7 @@ struct Hub {
                 let (syncs, synced) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
                 let engine = SyncEngine(
                     app: .scorebook, store: scorebook.records, identity: identity,
-                    displayName: "machine \(number)"
+                    displayName: "machine \(number)", discovery: .off
                 ) { event in
                     switch event {
                     case .inSync: synced.yield()

@@ -91,9 +91,10 @@ struct Pictures {
         let server = try await ListeningHousehold(source, name: "source")
         defer { server.end() }
         let client = SyncEngine(
-            app: .scorebook, store: target.scorebook.records, identity: target.identity, displayName: "target"
-        )
-        let code = await server.code()
+            app: .scorebook, store: target.scorebook.records, identity: target.identity,
+            displayName: "target",
+            discovery: .off)
+        let code = try await server.code()
         return try await speed(of: files.bytes / 1000) {
             let report = try await SyncConnector(client, to: server.address, code: code).syncOnce()
             guard report.statistics.assetsReceived == files.count else {

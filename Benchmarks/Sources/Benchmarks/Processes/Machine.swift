@@ -40,7 +40,7 @@ struct Machine: AsyncParsableCommand {
                 let listening = try await ListeningHousehold(household, name: name)
                 server = listening
                 try WorkerProcess.respond(Address(port: listening.port))
-            case "code": try WorkerProcess.respond(Code(digits: await server?.code().formatted ?? ""))
+            case "code": try WorkerProcess.respond(Code(digits: try await server?.code().formatted ?? ""))
             case "usage": try WorkerProcess.respond(ResourceUsage.current())
             case "connect": try await WorkerProcess.respond(client.connect(port: number, code: words[2]))
             case "sync": try await WorkerProcess.respond(client.sync())
@@ -77,7 +77,7 @@ private final class Client: Sendable {
         self.equalAt = equalAt
         engine = SyncEngine(
             app: .scorebook, store: household.scorebook.records, identity: household.identity,
-            displayName: "client"
+            displayName: "client", discovery: .off
         ) { event in
             if case .inSync = event { equalAt.time.withLock { $0 = .now } }
         }

@@ -1,0 +1,239 @@
+import PeerSyncChannel
+import PeerSyncModel
+import PeerSyncProtocol
+import PeerSyncStore
+import TestSupport
+import Testing
+
+@testable import PeerSync
+
+/// Machines of one network find each other, and believe nothing that they hear there.
+struct NearbyMachinesTests {
+    private static let name = "test"
+    private let network = MemoryDiscovery()
+
+    private func machine(_ name: String, announces: Bool = true) throws -> LoopbackMachine {
+        try LoopbackMachine(
+            name,
+            discovery: DiscoveryOptions(through: network, serviceName: Self.name, announces: announces))
+    }
+
+    /// Makes two machines know each other. Neither has an address of the other.
+    private func pair(_ one: LoopbackMachine, _ other: LoopbackMachine) async throws {
+        for (machine, peer) in [(one, other), (other, one)] {
+            _ = try await machine.engine.store.peers.add(
+                key: peer.engine.identity.publicKey.bytes, name: peer.engine.displayName)
+        }
+    }
+
+    private func connected(_ machine: LoopbackMachine, after start: Int = 0) async throws -> String {
+        try await machine.event(after: start) { if case .connected(let name, _) = $0 { name } else { nil } }
+    }
+
+    /// The error of the first event that says that somebody else answers, or that discovery fails.
+    private func trouble(_ machine: LoopbackMachine, after start: Int = 0) async throws -> PeerSyncError {
+        try await machine.event(after: start) { event in
+            switch event {
+            case .retrying(_, _, let error), .discoveryTrouble(let error): error
+            default: nil
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func pairedMachinesConnectWithoutAnAddress() async throws {
+        let (kitchen, study) = (try machine("kitchen"), try machine("study", announces: false))
+        try await pair(kitchen, study)
+        try await study.listening(dialsKnownPeers: true) { _ in
+            try await kitchen.listening { _ in
+                let name = try await connected(study)
+                #expect(name == "kitchen")
+            }
+            _ = try await study.event { if case .disconnected = $0 { true } else { nil as Bool? } }
+            let before = study.events.count
+            // On another port.
+            try await kitchen.listening { _ in
+                let name = try await connected(study, after: before)
+                #expect(name == "kitchen")
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aMachineIsFoundByItsName() async throws {
+        let (kitchen, study) = (try machine("kitchen"), try machine("study"))
+        try await pair(kitchen, study)
+        let peer = try #require(try await study.engine.store.peers.all().first)
+        await #expect {
+            try await SyncConnector(study.engine, to: peer).syncOnce()
+        } throws: {
+            ($0 as? PeerSyncError)?.code == .unreachable
+        }
+        try await kitchen.listening { port in
+            try await SyncConnector(study.engine, to: peer).syncOnce()
+            // That was noted, and serves where nobody is found.
+            network.isAvailable = false
+            try await SyncConnector(study.engine, to: peer).syncOnce()
+            network.isAvailable = true
+            // The kitchen announces itself again some moments later.
+            let found = try await eventually("the kitchen") {
+                let found = try await study.engine.machines(within: .milliseconds(300))
+                return found.isEmpty ? nil : found
+            }
+            #expect(found.map(\.peer) == ["kitchen"])
+            #expect(found.first?.addresses.map(\.port) == [port])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whoIsHiddenIsNotFoundAndFinds() async throws {
+        let (kitchen, study) = (try machine("kitchen"), try machine("study", announces: false))
+        try await study.listening { _ in
+            let found = try await kitchen.engine.machines(within: .milliseconds(300))
+            #expect(found.isEmpty)
+        }
+        try await kitchen.listening { _ in
+            let found = try await eventually("the kitchen") {
+                let found = try await study.engine.machines(within: .milliseconds(300))
+                return found.isEmpty ? nil : found
+            }
+            // They are not paired, so that it has no name.
+            #expect(found.map(\.peer) == [nil])
+            #expect(found.map(\.showsCode) == [false])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whoRepeatsAnAnnouncementIsFoundOutAndLearnsNothing() async throws {
+        let (kitchen, study) = (try machine("kitchen"), try machine("study"))
+        try await pair(kitchen, study)
+        let text = Announcement(of: kitchen.engine.identity.publicKey, showsCode: false).text
+        // It announces nothing of its own.
+        let silent = try LoopbackMachine("thief")
+        try await silent.listening { port in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let service = FoundService(
+                    name: "thief", text: text, addresses: [PeerAddress(host: "127.0.0.1", port: port)])
+                group.addTask { [network] in
+                    try await network.announce(service, type: "_\(Self.name)._tcp")
+                }
+                try await study.listening(dialsKnownPeers: true) { _ in
+                    let error = try await trouble(study)
+                    #expect(error.code == .otherMachine)
+                    #expect(error.message.contains("kitchen"))
+                    let refused = try await silent.event { event in
+                        if case .refused(_, let error) = event { error } else { nil }
+                    }
+                    #expect(refused.code == .interrupted)
+                    // The kitchen itself is found beside it.
+                    try await kitchen.listening { _ in
+                        let name = try await connected(study)
+                        #expect(name == "kitchen")
+                    }
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func theEndOfDiscoveryIsToldOnceAndEverythingComesBack() async throws {
+        let (kitchen, study) = (try machine("kitchen"), try machine("study"))
+        try await pair(kitchen, study)
+        network.isAvailable = false
+        try await study.listening(dialsKnownPeers: true) { _ in
+            #expect(try await trouble(study).code == .noDiscovery)
+            try await Task.sleep(for: .milliseconds(1200))
+            try await kitchen.listening { _ in
+                network.isAvailable = true
+                let name = try await connected(study)
+                #expect(name == "kitchen")
+                // Both parts have to work again: announcing tries anew after a pause.
+                _ = try await study.event { event in
+                    if case .discoveryTroubleEnded = event { true } else { nil as Bool? }
+                }
+                let kinds = study.events.compactMap { event in
+                    switch event {
+                    case .discoveryTrouble: "trouble"
+                    case .discoveryTroubleEnded: "ended"
+                    default: nil
+                    }
+                }
+                #expect(kinds.prefix(2) == ["trouble", "ended"])
+                #expect(kinds.count { $0 == "trouble" } == 1)
+            }
+        }
+    }
+
+    // MARK: Pairing
+
+    @Test(.timeLimit(.minutes(5))) func theMachineThatShowsTheCodeIsFound() async throws {
+        let (kitchen, study, attic) = (try machine("kitchen"), try machine("study"), try machine("attic"))
+        try await attic.listening { _ in
+            try await kitchen.listening { _ in
+                let code = try await kitchen.engine.pairing.show()
+                let report = try await study.engine.pair(code: code)
+                #expect(report.didPair && report.peer == "kitchen")
+                #expect(try await attic.engine.store.peers.all().isEmpty)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func noCodeIsTriedWhereSeveralMachinesShowOne() async throws {
+        let (kitchen, study, attic) = (try machine("kitchen"), try machine("study"), try machine("attic"))
+        try await attic.listening { _ in
+            try await kitchen.listening { _ in
+                let (code, other) = (
+                    try await kitchen.engine.pairing.show(for: nil),
+                    try await attic.engine.pairing.show(for: nil)
+                )
+                try await eventually("both are found") {
+                    try await study.engine.machinesThatShowCodes().count == 2
+                }
+                await #expect {
+                    try await study.engine.pair(code: code.code)
+                } throws: {
+                    ($0 as? PeerSyncError)?.code == .severalMachinesFound
+                }
+                #expect(try await code.state == .shown(attemptsLeft: 3))
+                #expect(try await other.state == .shown(attemptsLeft: 3))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func nobodyShowsACode() async throws {
+        let (kitchen, study) = (try machine("kitchen"), try machine("study"))
+        try await kitchen.listening { _ in
+            await #expect {
+                try await study.engine.pair(code: .random())
+            } throws: {
+                ($0 as? PeerSyncError)?.code == .noMachineFound
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aLinkLeadsToItsMachineOnly() async throws {
+        let (kitchen, study, attic) = (try machine("kitchen"), try machine("study"), try machine("attic"))
+        try await attic.listening { wrongPort in
+            try await kitchen.listening { port in
+                let code = try await kitchen.engine.pairing.show(for: nil)
+                let addresses = [wrongPort, port].map { PeerAddress(host: "127.0.0.1", port: $0) }
+                let wrong = PairingLink(to: kitchen.engine, code: code.code, at: [addresses[0]])
+                network.isAvailable = false
+                await #expect {
+                    try await study.engine.pair(link: wrong)
+                } throws: {
+                    ($0 as? PeerSyncError)?.code == .otherMachine
+                }
+                #expect(try await code.state == .shown(attemptsLeft: 3))
+                let right = PairingLink(to: kitchen.engine, code: code.code, at: addresses)
+                #expect(try await study.engine.pair(link: right).peer == "kitchen")
+            }
+        }
+    }
+
+    // MARK: Names
+
+    @Test func eachAppHasAServiceOfItsOwn() {
+        let name = DiscoveryOptions.serviceName(of: "org.example.books")
+        #expect(name == DiscoveryOptions.serviceName(of: "org.example.books"))
+        #expect(name != DiscoveryOptions.serviceName(of: "org.example.todo"))
+        #expect(name.wholeMatch(of: /ps-[0-9a-f]{10}/) != nil)
+        #expect(DiscoveryOptions().serviceType(of: "org.example.books") == "_\(name)._tcp")
+    }
+}
