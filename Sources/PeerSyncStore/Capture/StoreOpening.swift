@@ -93,7 +93,7 @@ struct StoreOpening {
     /// kept of the type, or of fields, before the schema knew them.
     static func relearn(_ type: String, _ store: RecordStore, _ tables: RecordTables, _ db: Database) throws {
         try forEachPart(of: type, db) { names in
-            let set = try WorkingSet(db, tables)
+            let set = WorkingSet(db, tables)
             for name in names { try set.known(name)?.isRelearnt = true }
             _ = try set.save(generation: store.generation)
         }

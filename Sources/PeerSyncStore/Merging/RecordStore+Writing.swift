@@ -109,7 +109,7 @@ extension RecordStore {
         var names: [RecordName] = []
         try db.inSavepoint {
             _ = try fold(db)
-            let set = try WorkingSet(db, tables)
+            let set = WorkingSet(db, tables)
             // Only for a shown record can the delete rules deny the deletion.
             if try set.hasRow(name) || set.known(name) == nil { _ = try deletionSteps(db, name) }
             var rules = try RuleApplication(set)
@@ -153,7 +153,7 @@ extension RecordStore {
     private func change(
         _ db: Database, _ names: [RecordName], _ body: (inout RecordState, Stamp) -> Void
     ) throws -> [WorkingRecord] {
-        let set = try WorkingSet(db, tables)
+        let set = WorkingSet(db, tables)
         let stamp = try clock.newStamp(db)
         for name in names { try body(&set.record(name, newIn: Zones.defaultID).state, stamp) }
         _ = try set.save(generation: generation)
@@ -163,14 +163,14 @@ extension RecordStore {
     /// Forgets records, without telling peers. The rules then treat them as unknown: they hold each record that needs
     /// one of them, and empty references with the rule nullify in their rows. Part of the open transaction.
     func forget(_ db: Database, _ names: [RecordName]) throws {
-        let set = try WorkingSet(db, tables)
+        let set = WorkingSet(db, tables)
         for name in names { try set.known(name)?.forget() }
         _ = try set.save(generation: generation)
     }
 
     /// Gives held records a row whose values were those of rows that are gone.
     func tryHeldAgain(_ db: Database) throws {
-        let set = try WorkingSet(db, tables)
+        let set = WorkingSet(db, tables)
         for table in tables.all where !table.uniqueIndexes.isEmpty {
             for name in try HeldReferenceTable.referrers(db, of: table.type.name) {
                 try set.known(name)?.isRelearnt = true

@@ -156,7 +156,7 @@ public struct StoreUpkeep: Sendable {
 
     /// Saves records anew, with their references that no row shows.
     private func reindex(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
-        let set = try WorkingSet(db, store.tables)
+        let set = WorkingSet(db, store.tables)
         for finding in findings {
             try HeldReferenceTable.remove(db, of: finding.name)
             guard let name = try? RecordName(finding.name) else { continue }
