@@ -113,18 +113,9 @@ public struct StoreUpkeep: Sendable {
         }
         // Lists alone say nothing of what the peers hold.
         if findings.contains(where: { $0.kind != .wrongIndex }) || !found.areDigestsEqual {
-            try startOver(db)
+            try PeerTable.startOver(db)
         }
         return found
-    }
-
-    /// Lets every peer compare everything in the next session.
-    func startOver(_ db: Database) throws {
-        try db.execute(
-            sql:
-                "UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0"
-        )
-        try Generations.startOver(db)
     }
 
     /// Checks the store, and repairs it if it finds a fault. Others can write during the check, which mostly finds

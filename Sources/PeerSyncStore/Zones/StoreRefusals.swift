@@ -46,13 +46,8 @@ public struct StoreRefusals: Sendable {
             .map { try RecordName($0) }.sorted()
         guard !list.isEmpty else { return [] }
         try store.forget(db, list)
-        // Every peer then compares everything, and sends what is missing here.
-        try db.execute(
-            sql: """
-                UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
-                WHERE zone = ?
-                """, arguments: [zone.row])
-        try Generations.startOver(db)
+        // The peers then send what is missing here.
+        try PeerTable.startOver(db, in: zone.row)
         return list
     }
 }
