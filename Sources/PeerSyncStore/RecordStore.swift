@@ -282,7 +282,7 @@ public final class RecordStore: Sendable {
 
     /// Returns everything that the store knows of a record, deleted or held ones included; nil if it knows nothing.
     public func state(_ db: Database, of name: RecordName) throws -> RecordState? {
-        let set = try WorkingSet(db, tables)
+        let set = WorkingSet(db, tables)
         return try set.known(name)?.state
     }
 

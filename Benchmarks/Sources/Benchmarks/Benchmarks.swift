@@ -21,6 +21,7 @@ struct Run: AsyncParsableCommand {
     enum Benchmark: String, ExpressibleByArgument, CaseIterable {
         case localWrites = "local-writes"
         case stores
+        case keys
         case liveLatency = "live-latency"
         case pictures
         case hub
@@ -89,6 +90,8 @@ struct Run: AsyncParsableCommand {
         case .stores:
             let stores = Stores(sizes: tiny ? [200, 1_200] : sizes)
             return try await stores.run(rounds: rounds, largeRounds: tiny ? 2 : largeRounds)
+        case .keys:
+            return try await KeyForms(records: tiny ? 1_200 : 100_000).run()
         case .liveLatency:
             return try await LiveLatency(commits: tiny ? 20 : commits).run()
         case .pictures:

@@ -9,10 +9,16 @@ import PeerSyncStore
 /// Files never delay records: a task of their own writes the bytes that come, and the outbox sends pieces only when it
 /// has nothing else.
 actor AssetSession {
-    /// The pause before this session tries again to open a file that another session or program is receiving.
-    private static let busyInterval: Duration = .milliseconds(250)
-    /// The pause before this session checks again whether the disk has room.
-    private static let roomInterval: Duration = .seconds(2)
+    /// What this session tries again after a pause.
+    private enum Retry {
+        /// To open files that other sessions or programs are receiving.
+        case busy
+        /// To find room on the disk.
+        case room
+
+        var pause: Duration { self == .busy ? .milliseconds(250) : .seconds(2) }
+    }
+
     /// The shortest time between two messages that tell the peer how much is left.
     static let tellInterval: Duration = .milliseconds(250)
 
@@ -39,8 +45,7 @@ actor AssetSession {
     var looks = 0
     var told: (what: Message.AssetsWanted, when: ContinuousClock.Instant)?
     private var isPaused = false
-    private var isRetryDue = false
-    private var isRoomRetryDue = false
+    private var retriesDue: Set<Retry> = []
     /// Files that found no room and have not come since.
     var withoutRoom: Set<AssetHash> = []
     /// Whether files or records have come since the last search for a file began.
@@ -124,8 +129,8 @@ actor AssetSession {
                         group.addTask { await self.finish(hash) }
                     }
                 }
-                scheduleRetry(&group)
-                scheduleRoomRetry(&group)
+                if receiver.hasBusy { schedule(.busy, in: &group) }
+                if isPaused || receiver.hasTooLarge { schedule(.room, in: &group) }
                 try tell()
                 await onStep()
             }
@@ -137,36 +142,24 @@ actor AssetSession {
         return receiver.nextStep()
     }
 
-    private func scheduleRetry(_ group: inout ThrowingDiscardingTaskGroup<any Error>) {
-        guard !isRetryDue, receiver.hasBusy else { return }
-        isRetryDue = true
+    private func schedule(_ retry: Retry, in group: inout ThrowingDiscardingTaskGroup<any Error>) {
+        guard retriesDue.insert(retry).inserted else { return }
         group.addTask {
-            guard (try? await Task.sleep(for: Self.busyInterval)) != nil else { return }
-            await self.retry()
+            guard (try? await Task.sleep(for: retry.pause)) != nil else { return }
+            await self.again(retry)
         }
     }
 
-    private func retry() {
-        isRetryDue = false
-        receiver.retryBusy()
-        wake.raise()
-    }
-
-    private func scheduleRoomRetry(_ group: inout ThrowingDiscardingTaskGroup<any Error>) {
-        guard !isRoomRetryDue, isPaused || receiver.hasTooLarge else { return }
-        isRoomRetryDue = true
-        group.addTask {
-            guard (try? await Task.sleep(for: Self.roomInterval)) != nil else { return }
-            await self.retryRoom()
+    private func again(_ retry: Retry) {
+        retriesDue.remove(retry)
+        switch retry {
+        case .busy: receiver.retryBusy()
+        case .room:
+            receiver.retryTooLarge()
+            // The next file to be opened shows whether there is room now.
+            isPaused = false
+            receiver.resume()
         }
-    }
-
-    private func retryRoom() {
-        isRoomRetryDue = false
-        receiver.retryTooLarge()
-        // The next file to be opened shows whether there is room now.
-        isPaused = false
-        receiver.resume()
         wake.raise()
     }
 

@@ -56,11 +56,8 @@ public struct SyncConnector: Service {
         _ engine: SyncEngine, to address: PeerAddress, code: PairingCode? = nil, startsOver: Bool = false,
         union: ZoneUnion? = nil
     ) {
-        wish = SessionWish(startsOver: startsOver, union: union)
-        self.engine = engine
-        destination = .address(address, .anyone)
-        self.code = code
-        sessions = SessionSet()
+        self.init(
+            engine, .address(address, .anyone), code, SessionWish(startsOver: startsOver, union: union))
     }
 
     /// Creates a connector to a paired machine, wherever it is: it dials where discovery finds the machine, where this one has
@@ -76,11 +73,9 @@ public struct SyncConnector: Service {
         _ engine: SyncEngine, to peer: Peer, orAt typed: PeerAddress? = nil, startsOver: Bool = false,
         union: ZoneUnion? = nil
     ) {
-        wish = SessionWish(startsOver: startsOver, union: union)
-        self.engine = engine
-        destination = .peer(peer, typed: typed, Finder(engine))
-        code = nil
-        sessions = SessionSet()
+        self.init(
+            engine, .peer(peer, typed: typed, Finder(engine)), nil,
+            SessionWish(startsOver: startsOver, union: union))
     }
 
     /// Creates a connector to another engine of this process, which need not listen: for the tests of an app. Everything
@@ -96,11 +91,7 @@ public struct SyncConnector: Service {
     ///   - other: the engine that answers.
     ///   - code: pairs with the other engine if it is not paired yet.
     public init(_ engine: SyncEngine, to other: SyncEngine, code: PairingCode? = nil) {
-        wish = SessionWish()
-        self.engine = engine
-        destination = .engine(other)
-        self.code = code
-        sessions = SessionSet()
+        self.init(engine, .engine(other), code)
     }
 
     /// Creates a connector that pairs with the machine that is expected at an address.
@@ -108,21 +99,26 @@ public struct SyncConnector: Service {
         _ engine: SyncEngine, to address: PeerAddress, expecting expected: ExpectedMachine, code: PairingCode,
         union: ZoneUnion?
     ) {
-        wish = SessionWish(union: union)
-        self.engine = engine
-        destination = .address(address, expected)
-        self.code = code
-        sessions = SessionSet()
+        self.init(engine, .address(address, expected), code, SessionWish(union: union))
     }
 
     /// Creates a connector of a listener, which waits for all sessions before it ends.
     ///
     /// - Parameter peer: the machine that has to answer; nil for any that is paired.
     init(_ engine: SyncEngine, to address: PeerAddress, expecting peer: Peer? = nil, sessions: SessionSet) {
+        self.init(
+            engine, peer.map { .announced($0, address) } ?? .address(address, .anyone), nil,
+            sessions: sessions)
+    }
+
+    private init(
+        _ engine: SyncEngine, _ destination: Destination, _ code: PairingCode?,
+        _ wish: SessionWish = SessionWish(), sessions: SessionSet = SessionSet()
+    ) {
         self.engine = engine
-        destination = peer.map { .announced($0, address) } ?? .address(address, .anyone)
-        code = nil
-        wish = SessionWish()
+        self.destination = destination
+        self.code = code
+        self.wish = wish
         self.sessions = sessions
     }
 

@@ -89,7 +89,9 @@ final class ZoneWorker: Sendable {
             try await outbox.batches.wait()
             let from = place.at(token)
             let (batch, next) = try await givingBackIfFailed {
-                let (batch, next) = try await peerZone.nextBatch(after: from, includingEcho: includingEcho)
+                let (batch, next) = try await peerZone.read {
+                    try $0.nextBatch($1, after: from, includingEcho: includingEcho)
+                }
                 try await noteUnsent(after: batch, at: next, includingEcho: includingEcho)
                 return (batch, next)
             }
@@ -97,7 +99,9 @@ final class ZoneWorker: Sendable {
             try send(batch.records.count) { $0.batchRead(batch, zone: number) }
         case .readNamed(let names):
             try await outbox.batches.wait()
-            let read = try await givingBackIfFailed { try await peerZone.states(named: names) }
+            let read = try await givingBackIfFailed {
+                try await peerZone.read { try $0.states($1, named: names) }
+            }
             setUnsent { $0 - read.namesRead }
             try send(read.records.count) { $0.namedRead(read, zone: number) }
         case .summarize:
@@ -125,7 +129,9 @@ final class ZoneWorker: Sendable {
         let left = batch.isLast ? 0 : unsent.withLock { $0 } - batch.records.count
         // Others may have been written since the count.
         guard left <= 0, !batch.isLast else { return setUnsent { _ in left } }
-        let count = try await peerZone.changesLeft(after: batch, at: place, includingEcho: isEcho)
+        let count = try await peerZone.read {
+            try $0.changesLeft($1, after: batch, at: place, includingEcho: isEcho)
+        }
         setUnsent { _ in count }
     }
 
@@ -147,7 +153,7 @@ final class ZoneWorker: Sendable {
     private func summarize() async throws {
         // A peer that hears of the digest must already know whether this side wants files.
         try await session.files?.refresh()
-        let summary = try await peerZone.summary()
+        let summary = try await peerZone.read { try $0.summary($1) }
         await session.handle { $0.summarized(summary, zone: self.number) }
     }
 
@@ -223,8 +229,10 @@ final class ZoneWorker: Sendable {
 
     /// Begins to send, from the token that the peer holds if this store issued it.
     func begin(heldByPeer held: ChangeToken?, peerTakesWrites: Bool) async throws {
-        if peerTakesWrites { try await peerZone.retryRefused() }
-        let begin = try await peerZone.begin(heldByPeer: held)
+        if peerTakesWrites, try await peerZone.read({ try $0.summary($1) }).refused > 0 {
+            try await peerZone.write { try $0.retryRefused($1) }
+        }
+        let begin = try await peerZone.read { try $0.begin($1, heldByPeer: held) }
         await session.handle {
             $0.began(
                 zone: self.number, at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid,
@@ -232,12 +240,14 @@ final class ZoneWorker: Sendable {
         }
     }
 
-    func noteBegun(at token: ChangeToken?) async throws { try await peerZone.noteBegun(at: token) }
+    func noteBegun(at token: ChangeToken?) async throws {
+        try await peerZone.write { try $0.noteBegun($1, at: token) }
+    }
 
     /// Notes that the peer refused some records.
     func noteRefused(_ names: [RecordName], reason number: Int) async throws {
         guard let reason = Refusal.Reason(rawValue: Int64(number)) else { return }
-        try await peerZone.noteRefused(Refusal(names: names, reason: reason))
+        try await peerZone.write { try $0.noteRefused($1, Refusal(names: names, reason: reason)) }
         engine.onEvent(.peerRefusedRecords(name: peerZone.peer.name, names, reason.reason))
     }
 
@@ -253,18 +263,18 @@ final class ZoneWorker: Sendable {
             }
             try await arrived.put(ArrivedBatch(batch))
             reportProgress(batch.records.count)
-        case .acknowledged(let token): try await peerZone.acknowledge(token)
-        case .voidReceived: try await peerZone.voidReceived()
+        case .acknowledged(let token): try await peerZone.write { try $0.acknowledge($1, token) }
+        case .voidReceived: try await peerZone.write { try $0.voidReceived($1) }
         case .checkRecords: try await checkRecords()
         case .takeInventory:
-            let (items, token) = try await peerZone.inventory()
+            let (items, token) = try await peerZone.read { try $0.inventory($1) }
             await session.handle { $0.inventoryTaken(items, at: token, zone: self.number) }
         case .resolve(let ids):
-            let names = try await peerZone.names(of: ids)
+            let names = try await peerZone.read { try $0.names($1, of: ids) }
             setUnsent { _ in names.count }
             await session.handle { $0.resolved(names, zone: self.number) }
         case .compare(let theirs):
-            let ours = try await peerZone.summary()
+            let ours = try await peerZone.read { try $0.summary($1) }
             await session.handle { $0.compared(ours, with: theirs, zone: self.number) }
         case .wake: raise()
         }

@@ -157,38 +157,37 @@ struct ChangeFolding {
                 continue
             }
             let stamp = Stamp(time: clock.tick(milliseconds: row[3]), replica: replica)
-            guard
-                let former = try captured.values(
-                    RecordTable.text(statement.sqliteStatement, 5), of: table, db)
-            else {
+            let former = try captured.values(
+                RecordTable.text(statement.sqliteStatement, 5), of: table, db)
+            guard let former else {
                 entries.note(row[2], stamp, of: name)
                 continue
             }
-            let (mask, time): (Int64, Int64) = (row[2], row[3])
-            guard mask > 0 else {
-                entries.note(mask, stamp, of: name) { entry in
-                    entry.formerValues = former
-                    entry.isTakenAlong = gone.isTakenAlong(name, former, table.type)
-                }
-                continue
-            }
-            // A foreign key's action emptied these fields; no program wrote them.
-            var (written, emptied) = (mask, [Int: FieldValue]())
-            let fields = try captured.fields(of: table.type.name, db)
-            for relationship in table.type.references where relationship.rule == .nullify {
-                guard let bit = fields.firstIndex(of: relationship.field), mask & (1 << Int64(bit)) != 0,
-                    case .reference(let target)? = former[relationship.field],
-                    gone.contains(target, sinceEntry: row[0], at: time)
-                else { continue }
-                written &= ~(1 << Int64(bit))
-                emptied[bit] = former[relationship.field]
-            }
-            entries.note(written, stamp, of: name) { $0.noteEmptied(emptied) }
+            let change = FormerChange(
+                id: row[0], time: row[3], mask: row[2], name: name, type: table.type, values: former)
+            try note(change, stamp, gone, captured.fields(of: table.type.name, db), in: &entries)
         }
         guard let lastID else { return nil }
         try StoredClock.save(db, clock)
         for (id, table) in unnamed { try UnsyncedRecords.noteKey(db, journalEntry: id, in: table) }
         return lastID
+    }
+
+    /// Notes an entry with the values from before it.
+    private func note(
+        _ change: FormerChange, _ stamp: Stamp, _ gone: GoneRecords, _ capturedFields: [String],
+        in entries: inout Entries
+    ) {
+        guard change.mask > 0 else {
+            return entries.note(change.mask, stamp, of: change.name) { entry in
+                entry.formerValues = change.values
+                entry.isTakenAlong = gone.isTakenAlong(change)
+            }
+        }
+        // A foreign key's action emptied these fields; no program wrote them.
+        let emptied = gone.emptied(change, capturedFields)
+        let written = emptied.keys.reduce(change.mask) { $0 & ~(1 << Int64($1)) }
+        entries.note(written, stamp, of: change.name) { $0.noteEmptied(emptied) }
     }
 
     /// Folds the entries of some records.
@@ -198,7 +197,8 @@ struct ChangeFolding {
         _ db: Database, _ entries: Entries, _ captured: inout CapturedFields,
         isLater: @escaping (RecordName) -> Bool = { _ in false }
     ) throws -> StoreChanges {
-        let set = try WorkingSet(db, tables)
+        let writer = RecordWriter(db, tables)
+        let set = WorkingSet(writer)
         set.isLater = isLater
         for (name, entry) in entries.inOrder where entry.formerValues != nil || entry.hasEmptied {
             let isRowPresent = try tables[name.recordType]?.exists(db, name) ?? false
@@ -206,11 +206,10 @@ struct ChangeFolding {
             set.formerValues[name] = isRowPresent ? entry.emptied(fields) : entry.former(fields)
         }
         var numbering = try ChangeNumbering(db)
-        let new = try NewRecords(db, tables, zone: zone, peer: nil)
         for (name, entry) in entries.inOrder {
             let fields = try captured.fields(of: name.recordType, db)
             if let (state, date) = try newState(db, entry, name, capturedFields: fields),
-                try new.adopt(state, modificationDate: date, &numbering)
+                try writer.adoptIfNew(state, modificationDate: date, zone: zone, &numbering)
             {
                 continue
             }

@@ -44,19 +44,32 @@ struct GoneRecords {
 
     /// Whether the statement that made an entry also deleted a record: SQLite does the consequences of a deletion
     /// first.
-    func contains(_ name: RecordName, sinceEntry id: Int64, at time: Int64) -> Bool {
+    private func contains(_ name: RecordName, sinceEntry id: Int64, at time: Int64) -> Bool {
         all[name].map { $0.time == time && $0.id > id } ?? false
     }
 
-    /// Whether a record went only because SQLite deleted a record that it refers to.
-    ///
-    /// - Parameter former: the record's values before.
-    func isTakenAlong(_ name: RecordName, _ former: [String: FieldValue], _ type: RecordType) -> Bool {
-        guard let gone = all[name] else { return false }
-        return type.references.contains { relationship in
-            guard relationship.rule == .cascade, case .reference(let target)? = former[relationship.field]
+    /// Whether a deleted record went only because SQLite deleted a record that it refers to.
+    func isTakenAlong(_ change: FormerChange) -> Bool {
+        guard let gone = all[change.name] else { return false }
+        return change.type.references.contains { relationship in
+            guard relationship.rule == .cascade,
+                case .reference(let target)? = change.values[relationship.field]
             else { return false }
             return contains(target, sinceEntry: gone.id, at: gone.time) && all[target]?.zone == gone.zone
         }
+    }
+
+    /// The references that are empty only because SQLite deleted their targets, by bit, with their former values.
+    func emptied(_ change: FormerChange, _ capturedFields: [String]) -> [Int: FieldValue] {
+        var emptied: [Int: FieldValue] = [:]
+        for relationship in change.type.references where relationship.rule == .nullify {
+            guard let bit = capturedFields.firstIndex(of: relationship.field),
+                change.mask & (1 << Int64(bit)) != 0,
+                case .reference(let target)? = change.values[relationship.field],
+                contains(target, sinceEntry: change.id, at: change.time)
+            else { continue }
+            emptied[bit] = .reference(target)
+        }
+        return emptied
     }
 }

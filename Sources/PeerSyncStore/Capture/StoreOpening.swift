@@ -61,7 +61,7 @@ struct StoreOpening {
         // After all tables: this compares all of them with what sync knows.
         if isLost { try store.upkeep.repair(db) }
         // Others still have the values that went with a column.
-        if former.values.contains(where: \.areAnyGone) { try store.upkeep.startOver(db) }
+        if former.values.contains(where: \.areAnyGone) { try PeerTable.startOver(db) }
     }
 
     /// Takes the table of a type out of sync that has left the schema. The store keeps its records for other machines, and
@@ -93,7 +93,7 @@ struct StoreOpening {
     /// kept of the type, or of fields, before the schema knew them.
     static func relearn(_ type: String, _ store: RecordStore, _ tables: RecordTables, _ db: Database) throws {
         try forEachPart(of: type, db) { names in
-            let set = try WorkingSet(db, tables)
+            let set = WorkingSet(db, tables)
             for name in names { try set.known(name)?.isRelearnt = true }
             _ = try set.save(generation: store.generation)
         }

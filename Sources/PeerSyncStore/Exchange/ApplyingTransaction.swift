@@ -12,7 +12,7 @@ package final class ApplyingTransaction {
 
     private struct Work {
         let peerZone: PeerZone
-        let writer: NewRecords
+        let writer: RecordWriter
         /// Whether a batch of many records has come.
         var isLarge = false
         /// Whether it has switched the triggers off and must switch them on again.
@@ -39,8 +39,8 @@ package final class ApplyingTransaction {
         return value
     }
 
-    /// Returns the writer for the simply new records of a batch of `count` records.
-    func writer(_ peerZone: PeerZone, for count: Int) throws -> NewRecords {
+    /// Returns the writer for a batch of `count` records.
+    func writer(_ peerZone: PeerZone, for count: Int) throws -> RecordWriter {
         var work = try work ?? begin(peerZone)
         precondition(work.peerZone.zoneID == peerZone.zoneID && work.peerZone.peer.id == peerZone.peer.id)
         // A live session brings one or two records at a time, and needs no such preparation.
@@ -59,8 +59,7 @@ package final class ApplyingTransaction {
         // The observers of this process then know of a change, and SQLite need not ask them about each of many
         // statements.
         try Zones.touch(db, peerZone.zoneID)
-        let writer = try NewRecords(db, store.tables, zone: peerZone.zoneID, peer: peerZone.peer.id)
-        return Work(peerZone: peerZone, writer: writer)
+        return Work(peerZone: peerZone, writer: RecordWriter(db, store.tables))
     }
 
     /// Works without triggers and look-ups from now on, unless other triggers have to fire: those must not be left out.
@@ -68,7 +67,7 @@ package final class ApplyingTransaction {
     private func prepareForMany(_ work: inout Work) throws {
         let store = work.peerZone.store
         guard try CaptureTriggers.areAlone(db, store.tables) else { return }
-        try work.writer.sound.rely(on: store.soundness)
+        try work.writer.sound.rely(on: store.soundness, in: work.peerZone.zoneID)
         // This comes last: an error between this line and the end of the work would leave the triggers off.
         work.isSilent = CaptureTriggers.switchOff(db)
     }

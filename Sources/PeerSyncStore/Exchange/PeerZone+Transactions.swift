@@ -1,46 +1,17 @@
 import GRDB
 import PeerSyncModel
 
-/// The operations of a zone, each in its own transaction. Operations that need the latest writes fold first.
 extension PeerZone {
-    private func read<Value: Sendable>(_ body: @escaping @Sendable (PeerZone, Database) throws -> Value)
-        async throws -> Value
-    {
-        try await store.readFolded { db in try body(self, db) }
+    /// Calls an operation that reads the zone as it is after all writes so far.
+    package func read<Value: Sendable>(
+        _ operation: @escaping @Sendable (PeerZone, Database) throws -> Value
+    ) async throws -> Value {
+        try await store.readFolded { db in try operation(self, db) }
     }
 
-    private func write(_ body: @escaping @Sendable (PeerZone, Database) throws -> Void) async throws {
-        try await store.database.write { db in try body(self, db) }
-    }
-
-    package func summary() async throws -> ZoneSummary { try await read { try $0.summary($1) } }
-
-    package func begin(heldByPeer held: ChangeToken?) async throws -> Beginning {
-        try await read { try $0.begin($1, heldByPeer: held) }
-    }
-
-    package func nextBatch(
-        after place: ReadingPlace, includingEcho isEcho: Bool
-    ) async throws -> (batch: ChangeBatch, place: ReadingPlace) {
-        try await read { try $0.nextBatch($1, after: place, includingEcho: isEcho) }
-    }
-
-    package func changesLeft(
-        after batch: ChangeBatch, at place: ReadingPlace, includingEcho isEcho: Bool
-    ) async throws -> Int {
-        try await read { try $0.changesLeft($1, after: batch, at: place, includingEcho: isEcho) }
-    }
-
-    package func states(named names: [RecordName]) async throws -> NamedRecords {
-        try await read { try $0.states($1, named: names) }
-    }
-
-    package func inventory() async throws -> (items: NegentropyVector, token: ChangeToken) {
-        try await read { try $0.inventory($1) }
-    }
-
-    package func names(of ids: [NegentropyID]) async throws -> [RecordName] {
-        try await read { try $0.names($1, of: ids) }
+    /// Calls an operation in a transaction of its own.
+    package func write(_ operation: @escaping @Sendable (PeerZone, Database) throws -> Void) async throws {
+        try await store.database.write { db in try operation(self, db) }
     }
 
     /// Applies batches in one transaction.
@@ -49,24 +20,4 @@ extension PeerZone {
     ) async throws -> Value {
         try await store.database.write { db in try ApplyingTransaction.run(db, body) }
     }
-
-    package func noteBegun(at token: ChangeToken?) async throws {
-        try await write { try $0.noteBegun($1, at: token) }
-    }
-
-    package func noteRefused(_ refusal: Refusal) async throws {
-        try await write { try $0.noteRefused($1, refusal) }
-    }
-
-    /// Does nothing if the peer has refused no record.
-    package func retryRefused() async throws {
-        guard try await summary().refused > 0 else { return }
-        try await write { try $0.retryRefused($1) }
-    }
-
-    package func acknowledge(_ token: ChangeToken) async throws {
-        try await write { try $0.acknowledge($1, token) }
-    }
-
-    package func voidReceived() async throws { try await write { try $0.voidReceived($1) } }
 }

@@ -152,7 +152,7 @@ package struct PeerZone: Sendable {
         _ db: Database, named names: [RecordName], limit: BatchLimit = .standard
     ) throws -> NamedRecords {
         try check(db, .read)
-        let working = try WorkingSet(db, store.tables)
+        let working = WorkingSet(db, store.tables)
         var read = NamedRecords()
         var bytes = 0
         for name in names {

@@ -151,7 +151,7 @@ package struct StoreExchange: Sendable {
 
     /// The records that the peer has not seen, and the records that they refer to.
     private func namesKept(_ db: Database, zone: Int64, unless seen: String) throws -> Set<RecordName> {
-        let working = try WorkingSet(db, store.tables)
+        let working = WorkingSet(db, store.tables)
         var queue = try String.fetchAll(
             db,
             sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND (\(seen)) IS NOT TRUE",

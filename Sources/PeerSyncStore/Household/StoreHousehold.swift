@@ -121,19 +121,7 @@ public struct StoreHousehold: Sendable {
     }
 
     private func member(_ db: Database, _ text: String) throws -> HouseholdMember {
-        let members = try members(db).filter { $0.relation != .own }
-        let byName = members.filter { $0.name == text }
-        let found =
-            byName.isEmpty && text.count >= 8
-            ? members.filter { $0.key.hasPrefix(text.lowercased()) } : byName
-        guard let member = found.first else {
-            throw RecordStoreError(.noSuchPeer, "no other machine of the household is called “\(text)”")
-        }
-        guard found.count == 1 else {
-            throw RecordStoreError(
-                .ambiguous, "several machines are called “\(text)”; give the beginning of the key")
-        }
-        return member
+        try members(db).filter { $0.relation != .own }.find(text, among: "other machine of the household")
     }
 
     /// Removes a machine from the household, for good: every machine refuses it as soon as it hears of it. Records stay.

@@ -14,7 +14,7 @@ struct OutOfSight {
     }
 
     init(_ db: Database, _ tables: RecordTables, zone: Int64? = nil) throws {
-        let set = try WorkingSet(db, tables)
+        let set = WorkingSet(db, tables)
         let names = try String.fetchAll(
             db,
             sql: """

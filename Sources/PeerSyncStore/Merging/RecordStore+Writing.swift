@@ -19,11 +19,9 @@ extension RecordStore {
         _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
     ) throws -> StoreChanges {
         try Self.checkFieldNames(states)
-        var changes = StoreChanges()
-        try db.inSavepoint {
-            _ = try fold(db)
+        return try inStep(db) {
             var merge = try StateMerge(db, self, StateMerge.Arrival(zone: zone.row))
-            changes = try merge.run(states)
+            let changes = try merge.run(states)
             if let name = merge.refused[.tooLarge]?.first {
                 throw RecordStoreError(
                     .invalidRecord,
@@ -34,9 +32,19 @@ extension RecordStore {
                     .otherZone,
                     "\(name) is in another zone of this store already; a record is in one zone only")
             }
+            return changes
+        }
+    }
+
+    /// Folds, and then calls `body`, all or nothing.
+    private func inStep<Value>(_ db: Database, _ body: () throws -> Value) throws -> Value {
+        var result: Value?
+        try db.inSavepoint {
+            _ = try fold(db)
+            result = try body()
             return .commit
         }
-        return changes
+        return result!
     }
 
     /// Refuses names that the other machines would refuse: each session with them would end there.
@@ -83,14 +91,11 @@ extension RecordStore {
     /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
     @discardableResult
     public func delete(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
-        var steps: [DeletionStep] = []
-        try db.inSavepoint {
-            _ = try fold(db)
-            steps = try deletionSteps(db, name)
+        try inStep(db) {
+            let steps = try deletionSteps(db, name)
             try change(db, [name]) { state, stamp in state.raise(\.deletion, to: stamp) }
-            return .commit
+            return steps
         }
-        return steps
     }
 
     /// Returns the steps of ``delete(_:_:)``, in order, without taking them.
@@ -106,19 +111,16 @@ extension RecordStore {
     /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
     @discardableResult
     public func deleteForever(_ db: Database, _ name: RecordName) throws -> [RecordName] {
-        var names: [RecordName] = []
-        try db.inSavepoint {
-            _ = try fold(db)
-            let set = try WorkingSet(db, tables)
+        try inStep(db) {
+            let set = WorkingSet(db, tables)
             // Only for a shown record can the delete rules deny the deletion.
             if try set.hasRow(name) || set.known(name) == nil { _ = try deletionSteps(db, name) }
             var rules = try RuleApplication(set)
             // A record that was already deleted for ever keeps its stamp.
-            names = try rules.below(name).filter { try set.known($0)?.state.isErased != true }
+            let names = try rules.below(name).filter { try set.known($0)?.state.isErased != true }
             try change(db, names) { state, stamp in state.erase(at: stamp) }
-            return .commit
+            return names
         }
-        return names
     }
 
     /// Brings a deleted record back, with everything that went only because of its deletion, and with the deleted
@@ -128,9 +130,7 @@ extension RecordStore {
     /// - Throws: `noSuchRecord` when the store knows nothing of the record; `notDeleted`.
     @discardableResult
     public func restore(_ db: Database, _ name: RecordName) throws -> [RecordName] {
-        var shown: [RecordName] = []
-        try db.inSavepoint {
-            _ = try fold(db)
+        try inStep(db) {
             guard let record = try WorkingSet(db, tables).known(name), !record.state.fields.isEmpty else {
                 throw RecordStoreError(.noSuchRecord, "nothing is known here of a record \(name)")
             }
@@ -138,12 +138,10 @@ extension RecordStore {
                 throw RecordStoreError(.notDeleted, "\(name) is not deleted")
             }
             let changed = try change(db, [name]) { state, stamp in state.raise(\.revival, to: stamp) }
-            shown = changed.filter { record in
+            return changed.filter { record in
                 record.placement == .inTable && record.original?.status != .inTable
             }.map(\.name).sorted()
-            return .commit
         }
-        return shown
     }
 
     /// Changes the states of some records under one new stamp.
@@ -153,7 +151,7 @@ extension RecordStore {
     private func change(
         _ db: Database, _ names: [RecordName], _ body: (inout RecordState, Stamp) -> Void
     ) throws -> [WorkingRecord] {
-        let set = try WorkingSet(db, tables)
+        let set = WorkingSet(db, tables)
         let stamp = try clock.newStamp(db)
         for name in names { try body(&set.record(name, newIn: Zones.defaultID).state, stamp) }
         _ = try set.save(generation: generation)
@@ -163,14 +161,14 @@ extension RecordStore {
     /// Forgets records, without telling peers. The rules then treat them as unknown: they hold each record that needs
     /// one of them, and empty references with the rule nullify in their rows. Part of the open transaction.
     func forget(_ db: Database, _ names: [RecordName]) throws {
-        let set = try WorkingSet(db, tables)
+        let set = WorkingSet(db, tables)
         for name in names { try set.known(name)?.forget() }
         _ = try set.save(generation: generation)
     }
 
     /// Gives held records a row whose values were those of rows that are gone.
     func tryHeldAgain(_ db: Database) throws {
-        let set = try WorkingSet(db, tables)
+        let set = WorkingSet(db, tables)
         for table in tables.all where !table.uniqueIndexes.isEmpty {
             for name in try HeldReferenceTable.referrers(db, of: table.type.name) {
                 try set.known(name)?.isRelearnt = true

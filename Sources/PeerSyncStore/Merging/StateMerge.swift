@@ -15,19 +15,19 @@ struct StateMerge {
     private let db: Database
     private let store: RecordStore
     private let arrival: Arrival
-    private let new: NewRecords
+    private let writer: RecordWriter
     private var clock: HybridLogicalClock
     private var numbering: ChangeNumbering
     /// The records that it left out: too large ones, and those that are in another zone here. The right to write in one
     /// zone gives no right in another.
     private(set) var refused = RefusedNames()
 
-    /// - Parameter writer: the transaction's writer of simply new records, if it has one.
-    init(_ db: Database, _ store: RecordStore, _ arrival: Arrival, with writer: NewRecords? = nil) throws {
+    /// - Parameter writer: the transaction's writer, if it has one.
+    init(_ db: Database, _ store: RecordStore, _ arrival: Arrival, with writer: RecordWriter? = nil) throws {
         self.db = db
         self.store = store
         self.arrival = arrival
-        new = try writer ?? NewRecords(db, store.tables, zone: arrival.zone, peer: arrival.peer)
+        self.writer = writer ?? RecordWriter(db, store.tables)
         clock = try StoredClock.load(db)
         numbering = try ChangeNumbering(db)
     }
@@ -41,7 +41,9 @@ struct StateMerge {
             for (index, state) in states.enumerated() {
                 if state.isTooLarge {
                     refused[.tooLarge, default: []].append(state.name)
-                } else if try new.insert(state, hashes: hashes?[index], &numbering) {
+                } else if try writer.insertIfNew(
+                    state, hashes: hashes?[index], zone: arrival.zone, peer: arrival.peer, &numbering)
+                {
                     if let newest = state.newestWrite { clock.observe(newest.time) }
                 } else {
                     others.append(state)
@@ -51,7 +53,6 @@ struct StateMerge {
         var changes = StoreChanges()
         changes.changed = numbering.count
         changes += try merge(others)
-        if !others.isEmpty { new.forget() }
         try StoredClock.save(db, clock)
         try numbering.save(db, generation: store.generation)
         return changes
@@ -59,7 +60,7 @@ struct StateMerge {
 
     /// Merges states that are not simply new.
     private mutating func merge(_ states: [RecordState]) throws -> StoreChanges {
-        let set = try WorkingSet(db, store.tables)
+        let set = WorkingSet(writer)
         let peer = arrival.peer
         let acknowledged =
             try peer.map { try PeerTable.progress(db, peer: $0, zone: arrival.zone).acknowledgedSequence }

@@ -58,7 +58,9 @@ extension WorkingSet {
             }
             try removeRows()
         }
-        return try saveMetadata(&numbering)
+        let changes = try saveMetadata(&numbering)
+        writer.forget()
+        return changes
     }
 
     /// Writes the row of a record whose place is in its table.
@@ -76,9 +78,7 @@ extension WorkingSet {
         let isWritten = try DatabaseError.catchingConstraint {
             let shown = record.shown
             let present = record.isRelearnt ? nil : record.fieldsOfRow
-            if try present.map({ try table.update(db, shown, from: $0, by: statements) }) != true {
-                try table.upsert(shown, by: statements)
-            }
+            try writer.writeRow(shown, in: table, from: present)
             record.alteredFields = try table.alteredFields(db, shown).union(record.emptiedFields)
         }
         guard isWritten else { return false }
@@ -173,23 +173,13 @@ extension WorkingSet {
             if record.state.isLive { digest.insert(metadata.recordID(record.name)) }
         }
         let sequence = record.isNumbered ? numbering.next() : numbering.last
-        let blob = metadata.encoded(shapeID: try shapes.id(metadata.fieldNames))
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO grdb_sync_remoteRecord (
-                    remoteRecordID, zone, status, changeSequence, changeGroup, sourcePeer, remoteRecord)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (remoteRecordID) DO UPDATE SET
-                    status = excluded.status, changeSequence = excluded.changeSequence,
-                    changeGroup = excluded.changeGroup, sourcePeer = excluded.sourcePeer,
-                    remoteRecord = excluded.remoteRecord
-                """
-        ).execute(arguments: [
-            record.name.description, record.zone, placement.rawValue,
-            record.isNumbered ? sequence : record.original?.changeSequence ?? sequence,
-            record.isNumbered ? numbering.group : record.original?.changeGroup ?? numbering.group,
-            source(of: record), Data(blob),
-        ])
+        let note = RecordWriter.Note(
+            zone: record.zone, status: placement,
+            sequence: record.isNumbered ? sequence : record.original?.changeSequence ?? sequence,
+            group: record.isNumbered ? numbering.group : record.original?.changeGroup ?? numbering.group,
+            source: source(of: record))
+        let shape = try writer.shapes.id(metadata.fieldNames)
+        try writer.writeMetadata(record.name, note, metadata.encoded(shapeID: shape), replacing: true)
         try noteSize(of: record)
         try saveHeldReferences(record, placement)
         try AssetTable.note(

@@ -5,29 +5,27 @@ import PeerSyncModel
 ///
 /// It lives only for the transaction. Its size is bounded by the records that a batch and its deletions touch.
 final class WorkingSet {
-    let db: Database
-    let tables: RecordTables
-    let shapes: ShapeTable
-    let statements: RowStatements
+    let writer: RecordWriter
+    var db: Database { writer.db }
+    var tables: RecordTables { writer.tables }
     private(set) var records: [RecordName: WorkingRecord] = [:]
     /// The records in the order in which they came into the set, which is the order of their numbers.
     private(set) var order: [WorkingRecord] = []
     private var hadAssetReferences: Bool?
     /// The types of which ``rivals(of:)`` has been asked.
     private var typesWithRivals: Set<String> = []
-    /// The records that are sound in the store; the set writes nothing before it has applied the rules.
-    private let sound: SoundRecords
     /// The values of records that only the journal has, by field.
     var formerValues: [RecordName: [String: FieldValue]] = [:]
     /// Whether a record's row is gone although sync takes in its deletion only later.
     var isLater: (RecordName) -> Bool = { _ in false }
 
-    init(_ db: Database, _ tables: RecordTables) throws {
-        self.db = db
-        self.tables = tables
-        sound = SoundRecords(db, tables, in: nil)
-        self.shapes = ShapeTable(db)
-        self.statements = RowStatements(db)
+    /// - Parameter writer: the writer of the transaction.
+    init(_ writer: RecordWriter) {
+        self.writer = writer
+    }
+
+    convenience init(_ db: Database, _ tables: RecordTables) {
+        self.init(RecordWriter(db, tables))
     }
 
     /// The record, if it is already in the set.
@@ -56,9 +54,9 @@ final class WorkingSet {
         return record
     }
 
-    /// Whether a record is sound in the store, and not in the set.
+    /// Whether a record is sound in the store, and not in the set, which writes nothing before it has applied the rules.
     func isSound(_ name: RecordName) throws -> Bool {
-        try records[name] == nil && sound.contains(name)
+        try records[name] == nil && writer.sound.contains(name)
     }
 
     /// Whether the table of a record's type has a row of it.
@@ -118,7 +116,7 @@ final class WorkingSet {
         )
         guard let row = try Row.fetchOne(statement, arguments: [name.description]) else { return nil }
         let stored = try StoredRecord(
-            name, row, tables: tables, shapes: shapes, formerValues: formerValues[name])
+            name, row, tables: tables, shapes: writer.shapes, formerValues: formerValues[name])
         // The journal has the values of this record: the rules decide nothing about it before they are folded.
         defer { if isLater(name) { records[name]?.placement = nil } }
         let countsInDigest = stored.status != .deleted && !stored.metadata.fieldNames.isEmpty

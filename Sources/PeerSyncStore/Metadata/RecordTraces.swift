@@ -3,8 +3,8 @@ import PeerSyncModel
 
 /// Removes records from the engine's tables. Each table with a column for a record's name belongs here.
 ///
-/// It leaves the rows in the tables of the types alone. ``NewRecords`` and ``WorkingSet`` themselves take back what
-/// they have just written.
+/// It leaves the rows in the tables of the types alone. ``RecordWriter`` itself takes back what it has just
+/// written.
 enum RecordTraces {
     /// Forgets a record.
     ///

@@ -12,6 +12,8 @@ final class ShapeTable {
     let db: Database
     private var namesByID: [Int64: [String]] = [:]
     private var idsByNames: [[String]: Int64] = [:]
+    /// The list that somebody asked for last: records that come together mostly share it.
+    private var last: (names: [String], id: Int64)?
 
     init(_ db: Database) { self.db = db }
 
@@ -34,7 +36,13 @@ final class ShapeTable {
     /// Returns the number of a list of names, and gives one to a new list.
     func id(_ names: [String]) throws -> Int64 {
         if names.isEmpty { return 0 }
-        if let id = idsByNames[names] { return id }
+        if let last, last.names == names { return last.id }
+        let id = try idsByNames[names] ?? findOrAdd(names)
+        last = (names, id)
+        return id
+    }
+
+    private func findOrAdd(_ names: [String]) throws -> Int64 {
         let text = names.joined(separator: " ")
         let statement = try db.cachedStatement(
             sql: "SELECT id FROM grdb_sync_recordShape WHERE fieldNames = ?")

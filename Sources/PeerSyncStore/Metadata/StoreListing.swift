@@ -49,7 +49,7 @@ public struct StoreListing: Sendable {
                 ORDER BY remoteRecordID LIMIT ?3
                 """,
             arguments: [type.map { $0 + RecordName.separator }, type.map(RecordScan.end(of:)), limit])
-        let set = try WorkingSet(db, store.tables)
+        let set = WorkingSet(db, store.tables)
         var rules = try RuleApplication(set)
         return try names.map { text in
             RecordListEntry(

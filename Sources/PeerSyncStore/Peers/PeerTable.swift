@@ -58,17 +58,7 @@ enum PeerTable {
 
     /// The peer of that name, or with a key that begins with these hexadecimal digits (at least 8).
     static func find(_ db: Database, nameOrKey text: String) throws -> Peer {
-        let peers = try all(db)
-        if let peer = peers.first(where: { $0.name == text }) { return peer }
-        let matches = text.count >= 8 ? peers.filter { $0.key.hasPrefix(text.lowercased()) } : []
-        guard let peer = matches.first else {
-            throw RecordStoreError(.noSuchPeer, "no paired machine is called “\(text)”")
-        }
-        guard matches.count == 1 else {
-            throw RecordStoreError(
-                .ambiguous, "several peers have keys that begin with \(text); give more digits")
-        }
-        return peer
+        try all(db).find(text, among: "paired machine")
     }
 
     /// Pairs with a key; a paired key stays as it is. If the name is taken, it appends a number.
@@ -175,6 +165,17 @@ enum PeerTable {
         ).execute(arguments: [
             peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.horizon ?? 0,
         ])
+    }
+
+    /// Forgets how far this store has the changes of all peers, in one zone or in all, and makes the tokens void that they
+    /// hold. So every peer compares everything in the next session.
+    static func startOver(_ db: Database, in zone: Int64? = nil) throws {
+        try db.execute(
+            sql: """
+                UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
+                WHERE ?1 IS NULL OR zone = ?1
+                """, arguments: [zone])
+        try Generations.startOver(db)
     }
 
     static func setAcknowledged(_ db: Database, peer: Int64, zone: Int64, _ sequence: Int64) throws {

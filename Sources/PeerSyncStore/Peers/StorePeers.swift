@@ -14,11 +14,6 @@ public struct StorePeers: Sendable {
     /// The machines this one is paired with, by name.
     public func all(_ db: Database) throws -> [Peer] { try PeerTable.all(db) }
 
-    /// Counts the changed records that a peer has not acknowledged. Fold first. Reads an index entry for each.
-    public func behind(_ db: Database, _ peer: Peer) throws -> Int {
-        try PeerTable.zones(db, peer).reduce(0) { $0 + $1.pending }
-    }
-
     /// How it stands with a peer in each zone of this store, the default zone first. Fold first. Reads an index entry for
     /// each change that the peer has not acknowledged.
     public func zones(_ db: Database, of peer: Peer) throws -> [PeerZoneStatus] {
@@ -155,16 +150,6 @@ public struct StorePeers: Sendable {
     package func checkPairingAttempt(from address: String) async throws {
         try await store.database.read { [self] db in
             try PairingAttempts.check(db, from: address, now: store.now())
-        }
-    }
-
-    /// Counts an attempt to pair with this machine, until it succeeds or is ten minutes old.
-    ///
-    /// - Parameter address: the origin of the attempt; the caller decides what counts as one address.
-    /// - Throws: `tooManyAttempts`, with a sentence for both sides, when the limit is reached.
-    package func beginPairingAttempt(from address: String) async throws {
-        try await store.database.write { [self] db in
-            try PairingAttempts.begin(db, from: address, now: store.now())
         }
     }
 

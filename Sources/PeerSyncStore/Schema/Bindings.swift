@@ -88,7 +88,7 @@ struct Bindings: ~Copyable {
         try statement.execute()
     }
 
-    /// Resets a statement, and binds all arguments to it.
+    /// Resets a statement, also one that has failed, and binds all arguments to it.
     private borrowing func bind(to statement: Statement) throws {
         let row = statement.sqliteStatement
         sqlite3_reset(row)

@@ -17,7 +17,7 @@ struct RecordTable {
     let uniqueIndexes: [UniqueIndex]
     private let columnsByField: [String: RecordColumn]
     /// The column that the engine fills with the time of the newest write; nil for a table without it.
-    private let modificationDate: String?
+    let modificationDate: String?
     private let selectSQL: String
     private let existsSQL: String
     private let deleteSQL: String
@@ -172,85 +172,11 @@ struct RecordTable {
         }
     }
 
-    /// Inserts or updates a record's row: the columns of its fields that the table has, and `modificationDate`.
-    /// Columns that no replica has written keep their values, or take their defaults.
-    func upsert(_ state: RecordState, by statements: RowStatements) throws {
-        let fields = state.fields.filter { hasColumn($0.name) }
-        let columns = fields.compactMap { column($0.name) }
-        var bindings = Bindings()
-        append(state.name, fields, columns, state.modificationDate, to: &bindings)
-        let updates = writable(columns).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        let sql = """
-            \(insertSQL(columns)) ON CONFLICT (\(key.sql)) DO \(updates.isEmpty ? "NOTHING" : "UPDATE SET \(updates)")
-            """
-        let isWhole = fields.count == fieldNames.count
-        try bindings.execute(statements.statement(sql, isOneOfFew: isWhole))
-    }
-
-    /// SQL that inserts a row with some columns; ``append(_:_:_:_:to:)`` gives its arguments.
-    func insertSQL(_ columns: [RecordColumn]) -> String {
-        let names = key.columns.map(\.name.sqlName) + writable(columns)
-        let marks = names.map { _ in "?" }.joined(separator: ", ")
-        return "INSERT OR ABORT INTO \(sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks))"
-    }
-
-    /// The columns that sync writes into a row beside its key, for SQL.
-    private func writable(_ columns: [RecordColumn]) -> [String] {
-        columns.filter { $0.indexInKey == nil }.map(\.sqlName)
-            + (modificationDate.map { [$0] } ?? [])
-    }
-
-    /// Appends the arguments of ``insertSQL(_:)``.
-    ///
-    /// - Parameters:
-    ///   - fields: the values.
-    ///   - columns: their columns, in the same order.
-    func append(
-        _ name: RecordName, _ fields: [RecordField], _ columns: [RecordColumn], _ modificationDate: String?,
-        to bindings: inout Bindings
-    ) {
-        appendKey(of: name, to: &bindings)
-        append(fields, columns, modificationDate, to: &bindings)
-    }
-
-    private func append(
-        _ fields: [RecordField], _ columns: [RecordColumn], _ modificationDate: String?,
-        to bindings: inout Bindings
-    ) {
-        for (field, column) in zip(fields, columns) where column.indexInKey == nil {
-            bindings.append(column.stored(field.value))
-        }
-        if self.modificationDate != nil { bindings.append(modificationDate) }
-    }
-
     /// Appends the arguments of ``RecordKey/condition``; nothing matches them when no row can have that name.
     func appendKey(of name: RecordName, to bindings: inout Bindings) {
         if key.holdsNames { return bindings.append(name.description) }
         let values = key.values(of: name) ?? key.columns.map { _ in .null }
         for value in values { bindings.append(value) }
-    }
-
-    /// Updates a record's row where the state has other values than the row, and `modificationDate`. SQLite then leaves
-    /// the indexes of other columns alone.
-    ///
-    /// - Parameter present: the fields with the values of the row.
-    /// - Returns: false when there is no row.
-    func update(
-        _ db: Database, _ state: RecordState, from present: [RecordField], by statements: RowStatements
-    ) throws -> Bool {
-        let values = Dictionary(present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
-        let fields = state.fields.filter { hasColumn($0.name) && values[$0.name] != $0.value }
-        let columns = fields.compactMap { column($0.name) }
-        let updates = writable(columns).map { "\($0) = ?" }.joined(separator: ", ")
-        guard !updates.isEmpty else { return try exists(db, state.name) }
-        var bindings = Bindings()
-        append(fields, columns, state.modificationDate, to: &bindings)
-        appendKey(of: state.name, to: &bindings)
-        let isOneOfFew = fields.count <= 1 || fields.count == fieldNames.count
-        try bindings.execute(
-            statements.statement(
-                "UPDATE OR ABORT \(sqlName) SET \(updates) WHERE \(key.condition)", isOneOfFew: isOneOfFew))
-        return db.changesCount > 0
     }
 
     /// Writes a row's `modificationDate` where it differs; sync does not cover this column, so no trigger fires.
@@ -298,12 +224,5 @@ struct RecordTable {
         let text = sqlite3_column_text(statement, index)
         let length = Int(sqlite3_column_bytes(statement, index))
         return String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
-    }
-}
-
-extension RecordState {
-    /// The value of the column `modificationDate`.
-    var modificationDate: String? {
-        newestWrite.flatMap { ISO8601.text(milliseconds: $0.time.milliseconds, fraction: .always) }
     }
 }

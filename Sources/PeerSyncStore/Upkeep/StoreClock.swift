@@ -51,7 +51,7 @@ public struct StoreClock: Sendable {
         for stamp in future.stamps.sorted() {
             renewed[stamp] = Stamp(time: clock.tick(milliseconds: report.now), replica: store.replica)
         }
-        let set = try WorkingSet(db, store.tables)
+        let set = WorkingSet(db, store.tables)
         for name in future.names {
             guard let record = try set.known(name) else { continue }
             record.state = record.state.mapStamps { renewed[$0] ?? $0 }

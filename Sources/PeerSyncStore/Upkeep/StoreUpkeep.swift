@@ -113,18 +113,9 @@ public struct StoreUpkeep: Sendable {
         }
         // Lists alone say nothing of what the peers hold.
         if findings.contains(where: { $0.kind != .wrongIndex }) || !found.areDigestsEqual {
-            try startOver(db)
+            try PeerTable.startOver(db)
         }
         return found
-    }
-
-    /// Lets every peer compare everything in the next session.
-    func startOver(_ db: Database) throws {
-        try db.execute(
-            sql:
-                "UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0"
-        )
-        try Generations.startOver(db)
     }
 
     /// Checks the store, and repairs it if it finds a fault. Others can write during the check, which mostly finds
@@ -156,7 +147,7 @@ public struct StoreUpkeep: Sendable {
 
     /// Saves records anew, with their references that no row shows.
     private func reindex(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
-        let set = try WorkingSet(db, store.tables)
+        let set = WorkingSet(db, store.tables)
         for finding in findings {
             try HeldReferenceTable.remove(db, of: finding.name)
             guard let name = try? RecordName(finding.name) else { continue }

@@ -14,7 +14,7 @@ public struct StoreRefusals: Sendable {
     func end(_ db: Database, peer: Int64, zone: Int64, settledBy states: [RecordState]) throws {
         let refused = Set(try RefusedRecords.names(db, peer: peer, zone: zone))
         guard !refused.isEmpty else { return }
-        let set = try WorkingSet(db, store.tables)
+        let set = WorkingSet(db, store.tables)
         for state in states where refused.contains(state.name) {
             guard try set.known(state.name)?.state.transferred == state.transferred else { continue }
             try RefusedRecords.remove(db, state.name, peer: peer, zone: zone)
@@ -25,7 +25,7 @@ public struct StoreRefusals: Sendable {
     func sendAgain(_ db: Database, _ names: [RecordName]) throws {
         guard !names.isEmpty else { return }
         _ = try store.fold(db)
-        let set = try WorkingSet(db, store.tables)
+        let set = WorkingSet(db, store.tables)
         for name in names { try set.known(name)?.isAnswer = true }
         _ = try set.save(generation: store.generation)
     }
@@ -46,13 +46,8 @@ public struct StoreRefusals: Sendable {
             .map { try RecordName($0) }.sorted()
         guard !list.isEmpty else { return [] }
         try store.forget(db, list)
-        // Every peer then compares everything, and sends what is missing here.
-        try db.execute(
-            sql: """
-                UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
-                WHERE zone = ?
-                """, arguments: [zone.row])
-        try Generations.startOver(db)
+        // The peers then send what is missing here.
+        try PeerTable.startOver(db, in: zone.row)
         return list
     }
 }

@@ -190,17 +190,14 @@ public struct StoreZones: Sendable {
             try RecordTraces.removeAll(db, in: zone.row)
             for sql in [
                 "UPDATE grdb_sync_recordZone SET purgedSequence = 0 WHERE id = ?",
-                """
-                UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0,
-                    acknowledgedSequence = 0 WHERE zone = ?
-                """,
+                "UPDATE grdb_sync_peerZone SET acknowledgedSequence = 0 WHERE zone = ?",
             ] {
                 try db.execute(sql: sql, arguments: [zone.row])
             }
         }
         try Zones.setDigest(db, zone.row, ZoneDigest())
         try store.tryHeldAgain(db)
-        try Generations.startOver(db)
+        try PeerTable.startOver(db, in: zone.row)
         try SyncState.set(db, .erasures, (SyncState.integer(db, .erasures) ?? 0) + 1)
         try SyncSettings.noteChanged(db)
         return Int(count)

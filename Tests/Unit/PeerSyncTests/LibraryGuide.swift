@@ -84,6 +84,19 @@ func migrateKeys(_ database: some DatabaseWriter) async throws {
     }
 }
 
+func renameTag(_ database: some DatabaseWriter) async throws {
+    try await database.write { db in
+        let (work, office) = (UUID(derivedFrom: "work"), UUID(derivedFrom: "office"))
+        try db.execute(
+            sql: "INSERT INTO Tag (id, name) VALUES (?, ?) ON CONFLICT (id) DO NOTHING",
+            arguments: [office, "office"])
+        // An item that has both tags keeps one. The other goes with its tag, by ON DELETE CASCADE.
+        try db.execute(
+            sql: "UPDATE OR IGNORE ItemTag SET tag = ? WHERE tag = ?", arguments: [office, work])
+        try db.execute(sql: "DELETE FROM Tag WHERE id = ?", arguments: [work])
+    }
+}
+
 func dropColumn() -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("books without a shelf") { db in

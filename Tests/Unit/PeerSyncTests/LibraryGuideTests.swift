@@ -140,6 +140,59 @@ struct LibraryGuideTests {
             ])
     }
 
+    /// The sample renames the tag here, while another machine gives an item the old one.
+    @Test(.timeLimit(.minutes(5))) func theSampleThatRenamesATagLosesNothing() async throws {
+        func engine(_ name: String, _ time: Int64) throws -> (SyncEngine, DatabaseQueue) {
+            let database = try DatabaseQueue()
+            try database.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE Item (id TEXT NOT NULL PRIMARY KEY, title TEXT);
+                        CREATE TABLE Tag (id BLOB NOT NULL PRIMARY KEY, name TEXT NOT NULL);
+                        CREATE TABLE ItemTag (
+                            item TEXT NOT NULL REFERENCES Item (id) ON DELETE CASCADE,
+                            tag BLOB NOT NULL REFERENCES Tag (id) ON DELETE CASCADE, PRIMARY KEY (item, tag))
+                        """)
+            }
+            // Each look at the clock is later: what one statement takes along has one time.
+            let clock = SetClock(time)
+            let engine = try SyncEngine(
+                for: database, app: "org.example.todo", tables: ["Item", "Tag", "ItemTag"], displayName: name,
+                discovery: .off,
+                now: {
+                    clock.milliseconds += 1
+                    return clock.milliseconds
+                })
+            return (engine, database)
+        }
+        let (here, first) = try engine("here", 1_800_000_000_000)
+        let (there, second) = try engine("there", 1_800_000_005_000)
+        let (work, office) = (UUID(derivedFrom: "work"), UUID(derivedFrom: "office"))
+        try await first.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO Item VALUES ('a', 'Write'), ('b', 'Call'); INSERT INTO Tag VALUES (?, 'work');
+                    INSERT INTO ItemTag VALUES ('a', ?)
+                    """, arguments: [work, work])
+        }
+        try await SyncConnector(there, to: here, code: try await here.pairing.show()).syncOnce()
+        try await renameTag(first)
+        #expect(
+            try await first.read { try UUID.fetchAll($0, sql: "SELECT tag FROM ItemTag") } == [office])
+        try await second.write {
+            try $0.execute(sql: "INSERT INTO ItemTag VALUES ('b', ?)", arguments: [work])
+        }
+        try await SyncConnector(there, to: here).syncOnce()
+        for database in [first, second] {
+            let tags = try await database.read { db in
+                try String.fetchAll(
+                    db,
+                    sql: "SELECT item || ' ' || name FROM ItemTag JOIN Tag ON id = tag ORDER BY item, name")
+            }
+            #expect(tags == ["a office", "b work"])
+        }
+    }
+
     /// A machine with an older version of the app makes rows without a value for a column that it does not know.
     @Test(
         .timeLimit(.minutes(5)),

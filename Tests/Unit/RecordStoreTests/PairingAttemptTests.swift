@@ -12,12 +12,14 @@ struct PairingAttemptTests {
     init() throws { store = try Machine("kitchen", number: 1, clock: clock).store }
 
     private func attempt(from address: String, _ count: Int = 1) async throws {
-        for _ in 0..<count { try await store.peers.beginPairingAttempt(from: address) }
+        try await store.database.write { [store] db in
+            for _ in 0..<count { try PairingAttempts.begin(db, from: address, now: store.now()) }
+        }
     }
 
     private func expectRefusal(of address: String, _ words: String) async {
         await #expect {
-            try await store.peers.beginPairingAttempt(from: address)
+            try await attempt(from: address)
         } throws: { error in
             (error as? RecordStoreError)?.code == .tooManyAttempts
                 && (error as? RecordStoreError)?.message.contains(words) == true

@@ -216,7 +216,9 @@ struct TombstoneTests {
     }
 
     private func behind(_ peerZone: PeerZone) async throws -> Int {
-        try await peerZone.store.database.read { try peerZone.store.peers.behind($0, peerZone.peer) }
+        try await peerZone.store.database.read {
+            try peerZone.store.peers.zones($0, of: peerZone.peer).map(\.pending).reduce(0, +)
+        }
     }
 
     @Test func whatThePeerSaysThatItHoldsIsAcknowledged() async throws {

@@ -36,6 +36,19 @@ struct ZoneRuleTests {
         }
     }
 
+    /// A program that knows nothing of zones inserts a row: it goes where the record is that it refers to.
+    @Test func aNewRowGoesToTheZoneOfItsTarget() async throws {
+        try await withTwoZones { machine, _ in
+            let before = try await machine.zone("club").digest.count
+            try machine.shell(
+                """
+                INSERT INTO Book (recordName, title, author) VALUES ('Book|~|2', 'Other', 'Author|~|2');
+                INSERT INTO Book (recordName, title, author) VALUES ('Book|~|3', 'Third', 'Author|~|1')
+                """)
+            #expect(try await machine.zone("club").digest.count == before + 1)
+        }
+    }
+
     @Test func aDeletionDoesNotReachAnotherZone() async throws {
         try await withTwoZones { machine, club in
             let before = try await machine.zone("club").digest

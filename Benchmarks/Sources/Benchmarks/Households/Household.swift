@@ -32,8 +32,8 @@ struct Household {
 /// A row that is to be inserted.
 struct NewRow: Sendable {
     let table: String
-    let columns: [String]
-    let values: [DatabaseValue]
+    var columns: [String]
+    var values: [DatabaseValue]
 
     init(_ table: String, _ values: KeyValuePairs<String, (any DatabaseValueConvertible)?>) {
         self.table = table

@@ -162,6 +162,25 @@ struct NewRecordsTests: PeerRecords {
         #expect(try await machine.status().hidden == 1)
     }
 
+    /// Batches of one transaction share what they find in the store, until one of them changes it.
+    @Test func aDeletionInAnEarlierBatchOfTheTransactionHidesTheNewChild() async throws {
+        let machine = try Machine("a", number: 1)
+        try await apply([[author(1)]], to: machine)
+        var deleted = try author(1)
+        deleted.deletion = later(10)
+        let batches = try [
+            [book(1, by: "Author|~|1")], [deleted.transferred], [book(2, by: "Author|~|1")],
+        ].map { ChangeBatch(records: $0, token: .start, isLast: false) }
+        let peerZone = try await peerZone(of: machine)
+        try await machine.store.database.write { db in
+            try ApplyingTransaction.run(db, manyRecords: .max) { transaction in
+                for batch in batches { _ = try peerZone.apply(batch, in: transaction) }
+            }
+        }
+        #expect(try machine.rows("SELECT recordName FROM Author UNION SELECT recordName FROM Book") == [])
+        #expect(try await machine.status().hidden == 2)
+    }
+
     /// SQLite would find the broken reference when the transaction ends, and take everything along.
     @Test func aReferenceToARecordOfAnotherTypeIsHeld() async throws {
         let machine = try Machine("a", number: 1)

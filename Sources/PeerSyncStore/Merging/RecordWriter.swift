@@ -1,0 +1,150 @@
+import GRDB
+import PeerSyncModel
+
+/// Writes records in one transaction: their rows and their metadata.
+///
+/// A ``WorkingSet`` decides about records that affect each other, and writes what it has decided. Most records of a
+/// first sync affect no other record: ``insertIfNew(_:hashes:zone:peer:_:)`` writes those at once.
+///
+/// It remembers what it has found in the store. A ``WorkingSet`` that saves in the transaction makes it forget this. Call
+/// ``forget()`` after any other write.
+final class RecordWriter {
+    /// The most layouts that it remembers of a type.
+    private static let rememberedLayouts = 64
+
+    let db: Database
+    let tables: RecordTables
+    let shapes: ShapeTable
+    let sound: SoundRecords
+    private var layouts: [String: [RowLayout]] = [:]
+    /// The layout that was used last.
+    private var lastLayout: RowLayout?
+    private var modificationDate = ModificationDate()
+    private var areAnyWaiting: Bool?
+    private var bindings = Bindings()
+    /// For the records that ``insertIfNew(_:hashes:zone:peer:_:)`` writes.
+    var hasher = RecordHasher()
+    var blob: [UInt8] = []
+    private lazy var writeMetadata = Result {
+        try db.statementToBind(
+            """
+            INSERT INTO grdb_sync_remoteRecord (
+                remoteRecordID, zone, status, changeSequence, changeGroup, sourcePeer, remoteRecord)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            ON CONFLICT (remoteRecordID) DO UPDATE SET
+                status = excluded.status, changeSequence = excluded.changeSequence,
+                changeGroup = excluded.changeGroup, sourcePeer = excluded.sourcePeer,
+                remoteRecord = excluded.remoteRecord
+            WHERE ?8
+            """)
+    }
+    private lazy var findWaiting = Result { try db.statementToBind(HeldReferenceTable.awaits) }
+
+    init(_ db: Database, _ tables: RecordTables) {
+        self.db = db
+        self.tables = tables
+        shapes = ShapeTable(db)
+        sound = SoundRecords(db, tables)
+    }
+
+    /// Forgets what it has found, because somebody else has written in this transaction.
+    func forget() {
+        sound.forget()
+        areAnyWaiting = nil
+    }
+
+    // MARK: Metadata
+
+    /// What the store notes of a record beside its encoded metadata.
+    struct Note {
+        let zone: Int64
+        let status: RecordStatus
+        let sequence: Int64
+        let group: Int64
+        /// The peer that has exactly this state, because it sent it.
+        let source: Int64?
+    }
+
+    /// Writes a record's metadata.
+    ///
+    /// - Parameter isReplacing: whether to replace the metadata of a record that sync knows. It stays in its zone.
+    /// - Returns: false when sync knows the record, and its metadata stay.
+    @discardableResult
+    func writeMetadata(
+        _ name: RecordName, _ note: Note, _ blob: [UInt8], replacing isReplacing: Bool
+    ) throws -> Bool {
+        bindings.begin()
+        bindings.append(name.description)
+        bindings.append(note.zone)
+        bindings.append(Int64(note.status.rawValue))
+        bindings.append(note.sequence)
+        bindings.append(note.group)
+        bindings.append(note.source)
+        bindings.append(blob: blob)
+        bindings.append(isReplacing ? 1 : 0)
+        try bindings.execute(writeMetadata.get())
+        return db.changesCount > 0
+    }
+
+    // MARK: Rows
+
+    /// Writes a record's row: the columns of its fields that the table has, and `modificationDate`. Columns that no
+    /// replica has written keep their values, or take their defaults.
+    ///
+    /// - Parameter present: the fields with the values of the row; it then writes only what differs. nil if nobody knows them.
+    func writeRow(_ state: RecordState, in table: RecordTable, from present: [RecordField]?) throws {
+        let date = dateText(of: state)
+        let fields = state.fields.filter { table.hasColumn($0.name) }
+        if let present {
+            let values = Dictionary(
+                present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+            let changed = fields.filter { values[$0.name] != $0.value }
+            if try layout(of: state.name, changed)?.update(state.name, changed, date) == true { return }
+        }
+        try layout(of: state.name, fields)?.upsert(state.name, fields, date)
+    }
+
+    /// Returns the layout of some fields of a record; nil if its type has no table, or the table no column for one of
+    /// them.
+    func layout(of name: RecordName, _ fields: [RecordField]) throws -> RowLayout? {
+        if let lastLayout, lastLayout.isLayout(of: name, fields) { return lastLayout }
+        let type = name.recordType
+        if let known = layouts[type]?.first(where: { $0.isLayout(of: name, fields) }) {
+            lastLayout = known
+            return known
+        }
+        guard let table = tables[type], fields.allSatisfy({ table.hasColumn($0.name) }) else { return nil }
+        if layouts[type, default: []].count >= Self.rememberedLayouts { layouts[type] = nil }
+        let layout = RowLayout(db, table, fields.map(\.name))
+        layouts[type, default: []].append(layout)
+        return layout
+    }
+
+    /// Returns the text for a record's column `modificationDate`.
+    func dateText(of state: RecordState) -> String? { modificationDate.text(of: state) }
+
+    // MARK: Held records
+
+    /// Whether a held record waits for a record of that name, or for rows of that type.
+    func isAwaited(_ target: String) throws -> Bool {
+        if areAnyWaiting == nil { areAnyWaiting = try HeldReferenceTable.isAny(db) }
+        guard areAnyWaiting == true else { return false }
+        bindings.begin()
+        bindings.append(target)
+        return try bindings.findsRow(findWaiting.get())
+    }
+}
+
+/// The text of `modificationDate`. It keeps the last one, because records that come together mostly share it.
+private struct ModificationDate {
+    private var milliseconds: Int64?
+    private var last: String?
+
+    mutating func text(of state: RecordState) -> String? {
+        guard let newest = state.newestWrite?.time.milliseconds else { return nil }
+        guard newest != milliseconds else { return last }
+        milliseconds = newest
+        last = ISO8601.text(milliseconds: newest, fraction: .always)
+        return last
+    }
+}
