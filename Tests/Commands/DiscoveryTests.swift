@@ -130,15 +130,8 @@ import Testing
                 for index in [0, 1] { try network.addSecondLink(to: #require(machines[index].host)) }
                 // The study is in the second network only.
                 try machines[1].host?.setLink(up: false)
-                var found: [Machine] = []
-                for machine in machines {
-                    var host = try #require(machine.host)
-                    let avahi = try Avahi(scene, on: host)
-                    try await avahi.start()
-                    host.bus = avahi.address
-                    found.append(machine.on(host))
-                }
-                let (kitchen, study, attic) = (found[0], found[1], found[2])
+                try await Avahi.start(machines.compactMap(\.host).map { try Avahi(scene, on: $0) })
+                let (kitchen, study, attic) = (machines[0].onBus, machines[1].onBus, machines[2].onBus)
                 try await kitchen.introduce(to: study)
                 try await kitchen.introduce(to: attic)
                 _ = try await kitchen.listenOpenly("--passive")
@@ -160,7 +153,7 @@ import Testing
                 try await study.addGame("Written without Avahi")
                 try await eventually("the game") { try kitchen.rows("SELECT COUNT(*) FROM SBGame") == ["1"] }
                 let other = try await attic.listenOpenly()
-                try await avahis[0].startDaemon()
+                try await avahis[0].restart()
                 try await listener.event("discoveryTroubleEnded")
                 try await other.event("inSync")
                 #expect(try listener.events("discoveryTrouble").count == 1)

@@ -8,7 +8,6 @@ import Testing
         private let scene: Scene
         private let host: Network.Host
         private let files: URL
-        private var bus: PeerProcess?
         private var daemon: PeerProcess?
 
         init(_ scene: Scene, on host: Network.Host) throws {
@@ -19,10 +18,10 @@ import Testing
                 at: files.appendingPathComponent("services"), withIntermediateDirectories: true)
         }
 
-        /// The bus, as programs are told of it. Its path has to be short.
-        private var socket: String { "/tmp/\(host.namespace).bus" }
+        /// The bus. Its path has to be short.
+        private var socket: String { host.busSocket }
 
-        var address: String { "unix:path=\(socket)" }
+        private var address: String { "unix:path=\(socket)" }
 
         private func write(_ name: String, _ text: String) throws -> String {
             let url = files.appendingPathComponent(name)
@@ -30,9 +29,23 @@ import Testing
             return url.path
         }
 
-        /// Starts both, and waits until the host can be found.
-        func start() async throws {
-            let busFile = try write(
+        /// Starts both on each host, and waits until all hosts can be found.
+        static func start(_ avahis: [Avahi]) async throws {
+            for avahi in avahis { try avahi.beginBus() }
+            for avahi in avahis {
+                try await eventually("the bus") { FileManager.default.fileExists(atPath: avahi.socket) }
+                try avahi.beginDaemon()
+            }
+            for avahi in avahis { try await avahi.isReady() }
+        }
+
+        func restart() async throws {
+            try beginDaemon()
+            try await isReady()
+        }
+
+        private func beginBus() throws {
+            let file = try write(
                 "bus.conf",
                 """
                 <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -42,32 +55,10 @@ import Testing
                 <allow send_destination="*" eavesdrop="true"/><allow receive_sender="*" eavesdrop="true"/>
                 <allow eavesdrop="true"/></policy></busconfig>
                 """)
-            try? FileManager.default.removeItem(atPath: socket)
-            scene.atEnd { [socket] in try? FileManager.default.removeItem(atPath: socket) }
-            bus = try run(
-                "'\(Network.tool("dbus-daemon").path)' --config-file='\(busFile)' --nofork --nopidfile")
-            try await eventually("the bus") { FileManager.default.fileExists(atPath: socket) }
-            try await startDaemon()
+            _ = try run("'\(Network.tool("dbus-daemon").path)' --config-file='\(file)' --nofork --nopidfile")
         }
 
-        /// Starts a program with directories of the host's own in place of the system's.
-        ///
-        /// A shell waits for it, and takes it along when it is killed. A daemon closes all files that it inherits, and Foundation
-        /// would take that for its end, and wait for it in the place in which it looks for the end of all other processes.
-        private func run(_ command: String) throws -> PeerProcess {
-            let script = """
-                mkdir -p /run/avahi-daemon /etc/avahi/services
-                mount -t tmpfs none /run/avahi-daemon
-                mount --bind '\(files.path)/services' /etc/avahi/services
-                setpriv --pdeathsig KILL \(command) &
-                wait
-                """
-            return try scene.start(
-                ["-m", "/bin/sh", "-c", script], of: Network.tool("unshare"),
-                environment: ["DBUS_SYSTEM_BUS_ADDRESS": address], on: host)
-        }
-
-        func startDaemon() async throws {
+        private func beginDaemon() throws {
             let file = try write(
                 "avahi.conf",
                 """
@@ -80,14 +71,34 @@ import Testing
                 publish-workstation=no
                 publish-hinfo=no
                 """)
-            let daemon = try run(
+            daemon = try run(
                 "'\(Network.tool("avahi-daemon").path)' -f '\(file)' --no-drop-root --no-chroot --no-rlimits")
-            try await eventually("Avahi on \(host.namespace)") {
-                daemon.errors.contains("Server startup complete")
-            }
-            self.daemon = daemon
         }
 
+        private func isReady() async throws {
+            try await eventually("Avahi on \(host.namespace): \(daemon?.errors ?? "")") {
+                daemon?.errors.contains("Server startup complete") == true
+            }
+        }
+
+        /// Starts a program with directories of the host's own in place of the system's.
+        ///
+        /// A shell waits for it. A daemon closes all files that it inherits, and Foundation would take that for its end, and
+        /// wait for it in the place in which it looks for the end of all other processes.
+        private func run(_ command: String) throws -> PeerProcess {
+            let script = """
+                mkdir -p /run/avahi-daemon /etc/avahi/services
+                mount -t tmpfs none /run/avahi-daemon
+                mount --bind '\(files.path)/services' /etc/avahi/services
+                \(command) &
+                wait
+                """
+            return try scene.start(
+                ["-m", "/bin/sh", "-c", script], of: Network.tool("unshare"),
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": address], on: host)
+        }
+
+        /// Ends the daemon at once; the bus stays.
         func kill() { daemon?.destroy() }
 
         /// Lets the host announce a service with a text of ours from now on: Avahi watches the folder.
@@ -108,21 +119,20 @@ import Testing
         _ names: String..., body: (Network, [Machine], [Avahi]) async throws -> Void
     ) async throws {
         try await withNetwork(names) { scene, network, machines in
-            var found: [Machine] = []
-            var avahis: [Avahi] = []
-            for machine in machines {
-                guard var host = machine.host else { continue }
-                let avahi = try Avahi(scene, on: host)
-                try await avahi.start()
-                host.bus = avahi.address
-                avahis.append(avahi)
-                found.append(machine.on(host))
-            }
-            try await body(network, found, avahis)
+            let avahis = try machines.compactMap(\.host).map { try Avahi(scene, on: $0) }
+            try await Avahi.start(avahis)
+            try await body(network, machines.map { $0.onBus }, avahis)
         }
     }
 
     extension Machine {
+        /// The same machine, whose programs use the Avahi of its host.
+        var onBus: Machine {
+            guard var host else { return self }
+            host.bus = "unix:path=\(host.busSocket)"
+            return on(host)
+        }
+
         /// Listens on every address, so that others find it.
         func listenOpenly(port: Int = 0, _ extra: String...) async throws -> PeerProcess {
             let process = try start(["listen", "--port", "\(port)", "--name", name, "--json"] + extra)
