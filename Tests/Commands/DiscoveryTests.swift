@@ -132,8 +132,7 @@ import Testing
                 try machines[1].host?.setLink(up: false)
                 try await Avahi.start(machines.compactMap(\.host).map { try Avahi(scene, on: $0) })
                 let (kitchen, study, attic) = (machines[0].onBus, machines[1].onBus, machines[2].onBus)
-                try await kitchen.introduce(to: study)
-                try await kitchen.introduce(to: attic)
+                try await kitchen.introduce(to: study, attic)
                 _ = try await kitchen.listenOpenly("--passive")
                 for end in [study, attic] { try await end.listenOpenly().event("inSync") }
                 try await study.addGame("From the study")
@@ -144,8 +143,7 @@ import Testing
         @Test func aDaemonThatEndsAndComesBack() async throws {
             try await withDiscovery("kitchen", "study", "attic") { _, machines, avahis in
                 let (kitchen, study, attic) = (machines[0], machines[1], machines[2])
-                try await kitchen.introduce(to: study)
-                try await kitchen.introduce(to: attic)
+                try await kitchen.introduce(to: study, attic)
                 let listener = try await kitchen.listenOpenly()
                 try await study.listenOpenly().event("inSync")
                 avahis[0].kill()
@@ -158,6 +156,19 @@ import Testing
                 try await other.event("inSync")
                 #expect(try listener.events("discoveryTrouble").count == 1)
                 #expect(listener.errors.isEmpty)
+            }
+        }
+
+        @Test func aBusThatEnds() async throws {
+            try await withDiscovery("kitchen", "study") { _, machines, avahis in
+                let (kitchen, study) = (machines[0], machines[1])
+                try await kitchen.introduce(to: study)
+                let listener = try await kitchen.listenOpenly()
+                try await study.listenOpenly().event("inSync")
+                avahis[0].killBus()
+                try await listener.event("discoveryTrouble")
+                try await study.addGame("Written without a bus")
+                try await eventually("the game") { try kitchen.rows("SELECT COUNT(*) FROM SBGame") == ["1"] }
             }
         }
 
@@ -228,7 +239,7 @@ import Testing
                 let kitchen = machines[0]
                 let host = try #require(machines[1].host)
                 let others = (1...20).map { kitchen.scene.machine("machine \($0)").on(host) }
-                for other in others { try await kitchen.introduce(to: other) }
+                try await kitchen.introduce(to: others)
                 let listener = try await kitchen.listenOpenly()
                 for other in others {
                     _ = try other.start(["listen", "--port", "0", "--passive", "--json"])

@@ -8,6 +8,7 @@ import Testing
         private let scene: Scene
         private let host: Network.Host
         private let files: URL
+        private var bus: PeerProcess?
         private var daemon: PeerProcess?
 
         init(_ scene: Scene, on host: Network.Host) throws {
@@ -55,7 +56,8 @@ import Testing
                 <allow send_destination="*" eavesdrop="true"/><allow receive_sender="*" eavesdrop="true"/>
                 <allow eavesdrop="true"/></policy></busconfig>
                 """)
-            _ = try run("'\(Network.tool("dbus-daemon").path)' --config-file='\(file)' --nofork --nopidfile")
+            bus = try run(
+                "'\(Network.tool("dbus-daemon").path)' --config-file='\(file)' --nofork --nopidfile")
         }
 
         private func beginDaemon() throws {
@@ -100,6 +102,8 @@ import Testing
 
         /// Ends the daemon at once; the bus stays.
         func kill() { daemon?.destroy() }
+
+        func killBus() { bus?.destroy() }
 
         /// Lets the host announce a service with a text of ours from now on: Avahi watches the folder.
         func announce(_ name: String, port: Int, _ text: [String]) throws {
@@ -148,16 +152,29 @@ import Testing
             #expect(try await showing.outcome().exitCode == 0)
         }
 
-        /// Makes two machines know each other without any connection.
-        func introduce(to other: Machine) async throws {
-            for (machine, peer) in [(self, other), (other, self)] {
-                let key = try await peer.peer("identity").trimmingCharacters(in: .whitespacesAndNewlines)
-                try await machine.makeStore()
-                try machine.write(
-                    """
-                    INSERT INTO grdb_sync_peer (publicKey, name, pairedAt)
-                    VALUES (X'\(key)', '\(peer.name)', '2026-01-01T00:00:00Z')
-                    """)
+        /// Makes this machine and others know each other without any connection.
+        func introduce(to others: Machine...) async throws { try await introduce(to: others) }
+
+        func introduce(to others: [Machine]) async throws {
+            // All at once: each command takes its time.
+            let identities = try ([self] + others).map {
+                ($0, try $0.start(["identity"]), try $0.start(["peers"]))
+            }
+            var keys: [(machine: Machine, key: String)] = []
+            for (machine, identity, peers) in identities {
+                try #require(try await peers.outcome().exitCode == 0)
+                let key = try await identity.outcome().output.trimmingCharacters(in: .whitespacesAndNewlines)
+                keys.append((machine, key))
+            }
+            let own = keys.removeFirst()
+            for other in keys {
+                for (machine, peer) in [(own, other), (other, own)] {
+                    try machine.machine.write(
+                        """
+                        INSERT INTO grdb_sync_peer (publicKey, name, pairedAt)
+                        VALUES (X'\(peer.key)', '\(peer.machine.name)', '2026-01-01T00:00:00Z')
+                        """)
+                }
             }
         }
     }

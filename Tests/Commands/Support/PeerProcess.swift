@@ -131,7 +131,9 @@ final class PeerProcess {
     var number: Int32 { process.processIdentifier }
 
     /// Whether the system had to end the process because of a fault in it.
-    var hasCrashed: Bool { ending.map { [-SIGILL, -SIGTRAP, -SIGABRT, -SIGBUS, -SIGSEGV].contains($0) } ?? false }
+    var hasCrashed: Bool {
+        ending.map { [-SIGILL, -SIGTRAP, -SIGABRT, -SIGBUS, -SIGSEGV].contains($0) } ?? false
+    }
 
     func signal(_ signal: Int32) {
         if isRunning { kill(number, signal) }
