@@ -64,7 +64,10 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            linkerSettings: [.linkedLibrary("dns_sd", .when(platforms: [.linux]))]
+            linkerSettings: [
+                .linkedLibrary("dns_sd", .when(platforms: [.linux])),
+                .linkedLibrary("avahi-common", .when(platforms: [.linux])),
+            ]
         ),
         .target(
             name: "Scorebook",

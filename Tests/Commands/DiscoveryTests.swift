@@ -130,17 +130,9 @@ import Testing
                 for index in [0, 1] { try network.addSecondLink(to: #require(machines[index].host)) }
                 // The study is in the second network only.
                 try machines[1].host?.setLink(up: false)
-                var found: [Machine] = []
-                for machine in machines {
-                    var host = try #require(machine.host)
-                    let avahi = try Avahi(scene, on: host)
-                    try await avahi.start()
-                    host.bus = avahi.address
-                    found.append(machine.on(host))
-                }
-                let (kitchen, study, attic) = (found[0], found[1], found[2])
-                try await kitchen.introduce(to: study)
-                try await kitchen.introduce(to: attic)
+                try await Avahi.start(machines.compactMap(\.host).map { try Avahi(scene, on: $0) })
+                let (kitchen, study, attic) = (machines[0].onBus, machines[1].onBus, machines[2].onBus)
+                try await kitchen.introduce(to: study, attic)
                 _ = try await kitchen.listenOpenly("--passive")
                 for end in [study, attic] { try await end.listenOpenly().event("inSync") }
                 try await study.addGame("From the study")
@@ -151,8 +143,7 @@ import Testing
         @Test func aDaemonThatEndsAndComesBack() async throws {
             try await withDiscovery("kitchen", "study", "attic") { _, machines, avahis in
                 let (kitchen, study, attic) = (machines[0], machines[1], machines[2])
-                try await kitchen.introduce(to: study)
-                try await kitchen.introduce(to: attic)
+                try await kitchen.introduce(to: study, attic)
                 let listener = try await kitchen.listenOpenly()
                 try await study.listenOpenly().event("inSync")
                 avahis[0].kill()
@@ -160,11 +151,24 @@ import Testing
                 try await study.addGame("Written without Avahi")
                 try await eventually("the game") { try kitchen.rows("SELECT COUNT(*) FROM SBGame") == ["1"] }
                 let other = try await attic.listenOpenly()
-                try await avahis[0].startDaemon()
+                try await avahis[0].restart()
                 try await listener.event("discoveryTroubleEnded")
                 try await other.event("inSync")
                 #expect(try listener.events("discoveryTrouble").count == 1)
                 #expect(listener.errors.isEmpty)
+            }
+        }
+
+        @Test func aBusThatEnds() async throws {
+            try await withDiscovery("kitchen", "study") { _, machines, avahis in
+                let (kitchen, study) = (machines[0], machines[1])
+                try await kitchen.introduce(to: study)
+                let listener = try await kitchen.listenOpenly()
+                try await study.listenOpenly().event("inSync")
+                avahis[0].killBus()
+                try await listener.event("discoveryTrouble")
+                try await study.addGame("Written without a bus")
+                try await eventually("the game") { try kitchen.rows("SELECT COUNT(*) FROM SBGame") == ["1"] }
             }
         }
 
@@ -235,7 +239,7 @@ import Testing
                 let kitchen = machines[0]
                 let host = try #require(machines[1].host)
                 let others = (1...20).map { kitchen.scene.machine("machine \($0)").on(host) }
-                for other in others { try await kitchen.introduce(to: other) }
+                try await kitchen.introduce(to: others)
                 let listener = try await kitchen.listenOpenly()
                 for other in others {
                     _ = try other.start(["listen", "--port", "0", "--passive", "--json"])

@@ -35,12 +35,12 @@ actor DNSServiceRunner {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init() {
-        Self.silenceAvahi
+        Self.prepare
         (replies, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.bufferSize))
     }
 
-    /// Avahi's library writes to standard error that programs had better use its own interface.
-    private static let silenceAvahi: Void = { _ = setenv("AVAHI_COMPAT_NOWARN", "1", 1) }()
+    /// Once, before the first call.
+    private static let prepare: Void = peersync_prepare_dns_sd()
 
     /// Sends a request. If that is not possible, the answer is a failure.
     ///

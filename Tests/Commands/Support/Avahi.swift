@@ -19,10 +19,10 @@ import Testing
                 at: files.appendingPathComponent("services"), withIntermediateDirectories: true)
         }
 
-        /// The bus, as programs are told of it. Its path has to be short.
-        private var socket: String { "/tmp/\(host.namespace).bus" }
+        /// The bus. Its path has to be short.
+        private var socket: String { host.busSocket }
 
-        var address: String { "unix:path=\(socket)" }
+        private var address: String { "unix:path=\(socket)" }
 
         private func write(_ name: String, _ text: String) throws -> String {
             let url = files.appendingPathComponent(name)
@@ -30,9 +30,23 @@ import Testing
             return url.path
         }
 
-        /// Starts both, and waits until the host can be found.
-        func start() async throws {
-            let busFile = try write(
+        /// Starts both on each host, and waits until all hosts can be found.
+        static func start(_ avahis: [Avahi]) async throws {
+            for avahi in avahis { try avahi.beginBus() }
+            for avahi in avahis {
+                try await eventually("the bus") { FileManager.default.fileExists(atPath: avahi.socket) }
+                try avahi.beginDaemon()
+            }
+            for avahi in avahis { try await avahi.isReady() }
+        }
+
+        func restart() async throws {
+            try beginDaemon()
+            try await isReady()
+        }
+
+        private func beginBus() throws {
+            let file = try write(
                 "bus.conf",
                 """
                 <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -42,32 +56,11 @@ import Testing
                 <allow send_destination="*" eavesdrop="true"/><allow receive_sender="*" eavesdrop="true"/>
                 <allow eavesdrop="true"/></policy></busconfig>
                 """)
-            try? FileManager.default.removeItem(atPath: socket)
-            scene.atEnd { [socket] in try? FileManager.default.removeItem(atPath: socket) }
             bus = try run(
-                "'\(Network.tool("dbus-daemon").path)' --config-file='\(busFile)' --nofork --nopidfile")
-            try await eventually("the bus") { FileManager.default.fileExists(atPath: socket) }
-            try await startDaemon()
+                "'\(Network.tool("dbus-daemon").path)' --config-file='\(file)' --nofork --nopidfile")
         }
 
-        /// Starts a program with directories of the host's own in place of the system's.
-        ///
-        /// A shell waits for it, and takes it along when it is killed. A daemon closes all files that it inherits, and Foundation
-        /// would take that for its end, and wait for it in the place in which it looks for the end of all other processes.
-        private func run(_ command: String) throws -> PeerProcess {
-            let script = """
-                mkdir -p /run/avahi-daemon /etc/avahi/services
-                mount -t tmpfs none /run/avahi-daemon
-                mount --bind '\(files.path)/services' /etc/avahi/services
-                setpriv --pdeathsig KILL \(command) &
-                wait
-                """
-            return try scene.start(
-                ["-m", "/bin/sh", "-c", script], of: Network.tool("unshare"),
-                environment: ["DBUS_SYSTEM_BUS_ADDRESS": address], on: host)
-        }
-
-        func startDaemon() async throws {
+        private func beginDaemon() throws {
             let file = try write(
                 "avahi.conf",
                 """
@@ -80,15 +73,37 @@ import Testing
                 publish-workstation=no
                 publish-hinfo=no
                 """)
-            let daemon = try run(
+            daemon = try run(
                 "'\(Network.tool("avahi-daemon").path)' -f '\(file)' --no-drop-root --no-chroot --no-rlimits")
-            try await eventually("Avahi on \(host.namespace)") {
-                daemon.errors.contains("Server startup complete")
-            }
-            self.daemon = daemon
         }
 
+        private func isReady() async throws {
+            try await eventually("Avahi on \(host.namespace): \(daemon?.errors ?? "")") {
+                daemon?.errors.contains("Server startup complete") == true
+            }
+        }
+
+        /// Starts a program with directories of the host's own in place of the system's.
+        ///
+        /// A shell waits for it. A daemon closes all files that it inherits, and Foundation would take that for its end, and
+        /// wait for it in the place in which it looks for the end of all other processes.
+        private func run(_ command: String) throws -> PeerProcess {
+            let script = """
+                mkdir -p /run/avahi-daemon /etc/avahi/services
+                mount -t tmpfs none /run/avahi-daemon
+                mount --bind '\(files.path)/services' /etc/avahi/services
+                \(command) &
+                wait
+                """
+            return try scene.start(
+                ["-m", "/bin/sh", "-c", script], of: Network.tool("unshare"),
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": address], on: host)
+        }
+
+        /// Ends the daemon at once; the bus stays.
         func kill() { daemon?.destroy() }
+
+        func killBus() { bus?.destroy() }
 
         /// Lets the host announce a service with a text of ours from now on: Avahi watches the folder.
         func announce(_ name: String, port: Int, _ text: [String]) throws {
@@ -108,21 +123,20 @@ import Testing
         _ names: String..., body: (Network, [Machine], [Avahi]) async throws -> Void
     ) async throws {
         try await withNetwork(names) { scene, network, machines in
-            var found: [Machine] = []
-            var avahis: [Avahi] = []
-            for machine in machines {
-                guard var host = machine.host else { continue }
-                let avahi = try Avahi(scene, on: host)
-                try await avahi.start()
-                host.bus = avahi.address
-                avahis.append(avahi)
-                found.append(machine.on(host))
-            }
-            try await body(network, found, avahis)
+            let avahis = try machines.compactMap(\.host).map { try Avahi(scene, on: $0) }
+            try await Avahi.start(avahis)
+            try await body(network, machines.map { $0.onBus }, avahis)
         }
     }
 
     extension Machine {
+        /// The same machine, whose programs use the Avahi of its host.
+        var onBus: Machine {
+            guard var host else { return self }
+            host.bus = "unix:path=\(host.busSocket)"
+            return on(host)
+        }
+
         /// Listens on every address, so that others find it.
         func listenOpenly(port: Int = 0, _ extra: String...) async throws -> PeerProcess {
             let process = try start(["listen", "--port", "\(port)", "--name", name, "--json"] + extra)
@@ -138,16 +152,29 @@ import Testing
             #expect(try await showing.outcome().exitCode == 0)
         }
 
-        /// Makes two machines know each other without any connection.
-        func introduce(to other: Machine) async throws {
-            for (machine, peer) in [(self, other), (other, self)] {
-                let key = try await peer.peer("identity").trimmingCharacters(in: .whitespacesAndNewlines)
-                try await machine.makeStore()
-                try machine.write(
-                    """
-                    INSERT INTO grdb_sync_peer (publicKey, name, pairedAt)
-                    VALUES (X'\(key)', '\(peer.name)', '2026-01-01T00:00:00Z')
-                    """)
+        /// Makes this machine and others know each other without any connection.
+        func introduce(to others: Machine...) async throws { try await introduce(to: others) }
+
+        func introduce(to others: [Machine]) async throws {
+            // All at once: each command takes its time.
+            let identities = try ([self] + others).map {
+                ($0, try $0.start(["identity"]), try $0.start(["peers"]))
+            }
+            var keys: [(machine: Machine, key: String)] = []
+            for (machine, identity, peers) in identities {
+                try #require(try await peers.outcome().exitCode == 0)
+                let key = try await identity.outcome().output.trimmingCharacters(in: .whitespacesAndNewlines)
+                keys.append((machine, key))
+            }
+            let own = keys.removeFirst()
+            for other in keys {
+                for (machine, peer) in [(own, other), (other, own)] {
+                    try machine.machine.write(
+                        """
+                        INSERT INTO grdb_sync_peer (publicKey, name, pairedAt)
+                        VALUES (X'\(peer.key)', '\(peer.machine.name)', '2026-01-01T00:00:00Z')
+                        """)
+                }
             }
         }
     }

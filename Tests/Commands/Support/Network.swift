@@ -9,8 +9,10 @@ final class Network {
     struct Host {
         let namespace: String
         let address: String
-        /// The bus that leads to the host's own Avahi, if it has one.
+        /// The bus that leads to the host's own Avahi, if programs are to use that.
         var bus: String?
+        /// Where that bus is. ``Keeper`` takes it away.
+        var busSocket: String { "/tmp/\(namespace).bus" }
         fileprivate let port: String
         fileprivate let network: Network
 
@@ -48,11 +50,13 @@ final class Network {
     private let name: String
     private var hasSecondSwitch = false
     private(set) var hosts: [Host] = []
+    private let keeper: Keeper
 
     fileprivate init() throws {
         // Short, because the names of network devices are.
         name = "sb" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
         bridge = name
+        keeper = try Keeper(of: name)
         try Self.run("ip", "netns", "add", bridge)
         try Self.run("ip", "-n", bridge, "link", "add", "switch", "type", "bridge")
         try Self.run("ip", "-n", bridge, "link", "set", "switch", "up")
@@ -92,11 +96,8 @@ final class Network {
         try Self.run("ip", "-n", bridge, "link", "set", port, "master", "switch2", "up")
     }
 
-    fileprivate func clear() {
-        for namespace in hosts.map(\.namespace) + [bridge] {
-            try? Self.run("ip", "netns", "delete", namespace)
-        }
-    }
+    /// Takes the hosts away, with all that still runs there.
+    fileprivate func clear() { keeper.clear() }
 
     // MARK: Tools
 

@@ -11,6 +11,7 @@ final class PeerProcess {
     private let files: URL
     /// What it wrote up to the last look, and the events in that. Whoever waits looks often, and mostly nothing is new.
     private var read: (output: String, events: [Event]) = ("", [])
+    private var known: Int32?
 
     /// The directory that it runs in, its own.
     var directory: URL { files }
@@ -106,19 +107,43 @@ final class PeerProcess {
 
     // MARK: Its end
 
-    var isRunning: Bool { process.isRunning }
+    /// How the process has ended: its exit code, or the negative number of the signal that ended it; nil while it runs.
+    ///
+    /// The system says so, not Foundation: Foundation takes a process to be running as long as anybody has a file that the
+    /// process inherited, and a process that closes this file keeps it from noticing the end of all others.
+    private var ending: Int32? {
+        if let known { return known }
+        var info = siginfo_t()
+        let result = waitid(P_PID, id_t(number), &info, WEXITED | WNOHANG | WNOWAIT)
+        if result == 0 {
+            guard info.processIdentifier == number else { return nil }
+            known = info.si_code == CLD_EXITED ? info.status : -info.status
+        } else if errno == ECHILD, !process.isRunning {
+            // Foundation has collected it already.
+            let status = process.terminationStatus
+            known = process.terminationReason == .exit ? status : -status
+        }
+        return known
+    }
+
+    var isRunning: Bool { ending == nil }
 
     var number: Int32 { process.processIdentifier }
 
+    /// Whether the system had to end the process because of a fault in it.
+    var hasCrashed: Bool {
+        ending.map { [-SIGILL, -SIGTRAP, -SIGABRT, -SIGBUS, -SIGSEGV].contains($0) } ?? false
+    }
+
     func signal(_ signal: Int32) {
-        if process.isRunning { kill(process.processIdentifier, signal) }
+        if isRunning { kill(number, signal) }
     }
 
     /// Waits for the process to end.
     ///
     /// - Returns: its exit code; the negative number of the signal that ended it, if one did.
     func end(within limit: Duration = .seconds(30)) async throws -> Int32 {
-        try await eventually("end of \(self)", within: limit) { isRunning ? nil : exitCode }
+        try await eventually("end of \(self)", within: limit) { ending }
     }
 
     /// Waits for the process to end, and gives what it left behind.
@@ -127,16 +152,27 @@ final class PeerProcess {
         return Outcome(exitCode: exitCode, output: output, errors: errors)
     }
 
-    /// Ends the process at once, if it is still running, and waits for that.
+    /// Ends the process at once, with all that it has started, and waits for that.
     func destroy() {
-        signal(SIGKILL)
-        process.waitUntilExit()
-        ShiftedClock.clear(after: process.processIdentifier)
+        if isRunning {
+            // Foundation makes each process the leader of a group.
+            kill(-number, SIGKILL)
+            kill(number, SIGKILL)
+            var info = siginfo_t()
+            while waitid(P_PID, id_t(number), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        }
+        ShiftedClock.clear(after: number)
     }
+}
 
-    private var exitCode: Int32 {
-        process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-    }
+extension siginfo_t {
+    #if canImport(Darwin)
+        fileprivate var processIdentifier: Int32 { si_pid }
+        fileprivate var status: Int32 { si_status }
+    #else
+        fileprivate var processIdentifier: Int32 { _sifields._sigchld.si_pid }
+        fileprivate var status: Int32 { _sifields._sigchld.si_status }
+    #endif
 }
 
 extension PeerProcess: CustomStringConvertible {

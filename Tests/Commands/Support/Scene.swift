@@ -16,8 +16,12 @@ final class Scene {
     var directory: URL { files.url }
 
     fileprivate func clear() {
-        for process in processes { process.destroy() }
-        for ending in endings { ending() }
+        // What others need was started before them.
+        for process in processes.reversed() {
+            if process.hasCrashed { Issue.record("a program has crashed: \(process)") }
+            process.destroy()
+        }
+        for ending in endings.reversed() { ending() }
         files.remove()
     }
 
