@@ -185,6 +185,7 @@ package struct PeerZone: Sendable {
             db, store, StateMerge.Arrival(zone: zoneID, peer: peer.id, isLoose: batch.isLoose),
             with: transaction.writer(self, for: mayWrite ? batch.records.count : 0))
         if mayWrite { _ = try merge.run(batch.records, hashes: hashes) }
+        transaction.arrived.append(merge.arrived)
         var refused = merge.refused
         if !mayWrite, !batch.records.isEmpty { refused[.readOnly] = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
