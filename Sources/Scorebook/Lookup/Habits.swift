@@ -23,6 +23,9 @@ public struct Habits: Sendable {
     /// What the person meant by texts that fit several records.
     public var chosen: [RecordChoice.Question: RecordName] = [:]
 
+    /// The zone in use: new records go there, and names are looked up there first.
+    public var zone: Zone?
+
     /// The command that writes; nil if nobody will want to take back what is written.
     public var command: Command?
 

@@ -41,7 +41,7 @@ struct ZoneOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only look at this zone, and put there what is new (default: look at all, put into the default zone).",
+            "Only look at this zone, and put there what is new (default: look at all, put into the zone in use).",
             valueName: "name"))
     var zone: String?
 }
@@ -70,6 +70,15 @@ struct OpenStore: Sendable {
         guard let zone else { return self }
         var store = self
         store.scorebook = scorebook.limited(to: try await scorebook.records.zones.find(named: zone))
+        return store
+    }
+
+    /// Returns the same store, where names are looked up first in the zone that the person uses.
+    func usingZone() async throws -> OpenStore {
+        var store = self
+        var habits = scorebook.habits
+        habits.zone = try await scorebook.zoneInUse()
+        store.scorebook = scorebook.with(habits)
         return store
     }
 
@@ -188,7 +197,7 @@ extension StoreCommand {
         // This may wait for another program.
         return try await NIOThreadPool.singleton.runIfActive {
             try OpenStore(directory, staysOpen: staysOpen)
-        }.limited(to: zone)
+        }.usingZone().limited(to: zone)
     }
 }
 
