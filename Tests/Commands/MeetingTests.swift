@@ -237,7 +237,14 @@ import Testing
             #expect(refused.exitCode == 77, "\(refused)")
             #expect(try games(kitchen) == ["Catan"])
             #expect(try games(attic) == ["Scythe"])
-            try await attic.peer("connect", listener.address, "--once", "--merge")
+            // Nor does the one that comes decide for the others.
+            let alone = try await attic.run("connect", listener.address, "--once", "--merge")
+            #expect(alone.exitCode == 77, "\(alone)")
+            #expect(try games(kitchen) == ["Catan"])
+            listener.process.signal(2)
+            #expect(try await listener.process.end() == 0)
+            let willing = try await kitchen.listen(extra: ["--merge"])
+            try await attic.peer("connect", willing.address, "--once", "--merge")
             #expect(try games(kitchen) == ["Catan", "Scythe"])
             #expect(try zones(attic) == zones(kitchen))
         }

@@ -28,7 +28,7 @@ enum Hint {
             "`scorebook-peer peers grant NAME ZONE RIGHTS` decides what a machine may do in a zone",
         .differentZones:
             "`connect HOST --beside` keeps the other scorebook beside this one, `--merge` makes them one (with "
-            + "`listen --merge` there, if both are shared), and `--store DIR` uses another store",
+            + "`listen --merge` or `pair --merge` there), and `--store DIR` uses another store",
         .notAllowed:
             "on the machine that was called, `scorebook-peer listen` asks on a terminal, and with --allow-reset, or "
             + "--merge to make one of two, allows it without asking",
@@ -41,7 +41,7 @@ enum Hint {
     static let ofStore: [RecordStoreError.Code: String] = [
         .noSuchZone: "`zone list` shows those there are",
         .noSuchPeer: "`peers` lists those that are",
-        .sharedZone: "run `scorebook-peer peers forget` for that machine first",
+        .sharedZone: "end that first: `scorebook-peer peers revoke NAME ZONE`, or `peers forget NAME`",
         .damagedRecord: repair,
     ]
 
