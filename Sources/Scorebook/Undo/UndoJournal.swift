@@ -166,6 +166,12 @@ enum UndoJournal {
         return Entry(run: first[0], command: first[1], time: first[2], changes: changes)
     }
 
+    static func has(_ db: Database, run: String) throws -> Bool {
+        guard try db.tableExists("scorebook_undo") else { return false }
+        let sql = "SELECT EXISTS (SELECT 1 FROM scorebook_undo WHERE run = ?)"
+        return try Bool.fetchOne(db, sql: sql, arguments: [run]) ?? false
+    }
+
     static func forget(_ db: Database, run: String) throws {
         try db.execute(sql: "DELETE FROM scorebook_undo WHERE run = ?", arguments: [run])
     }

@@ -42,6 +42,12 @@ extension ScorebookStore {
         }
     }
 
+    /// Whether the command of ``habits`` has changed something: what is written again as it was does not count.
+    public func hasCommandWritten() async throws -> Bool {
+        guard let command = habits.command else { return false }
+        return try await records.database.read { try UndoJournal.has($0, run: command.run) }
+    }
+
     /// Restores a record that was deleted, and gives one that was changed its values of before.
     private func takeBack(_ db: Database, _ change: UndoJournal.Change, _ undone: inout UndoneCommand) throws
     {

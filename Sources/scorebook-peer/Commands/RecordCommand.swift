@@ -182,7 +182,7 @@ struct RecordCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let name = try checked(name, store.scorebook.records.schema)
-            try output.write(try await store.scorebook.restore(name))
+            try await output.write(try await store.scorebook.restore(name), in: store)
         }
     }
 }

@@ -29,7 +29,8 @@ struct Verify: SyncingCommand {
 
     func run(_ store: OpenStore) async throws {
         let damaged = assets ? try await damagedAssets(store) : []
-        let engine = session.engine(store) { _ in }
+        let arrivals = Arrivals()
+        let engine = session.engine(store) { arrivals.take($0) }
         let named = try await machine.machine(in: store)
         let connector = named.connector(engine)
         let sync = OneSync { try await connector.verify() }
@@ -51,7 +52,8 @@ struct Verify: SyncingCommand {
         let count = names.count
         Terminal.write(
             count == 0 ? "no record differed" : "\(count.counted("record")) differed, and are equal now")
-        Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
+        await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(
+            report, arrivals.all)
     }
 
     private func damagedAssets(_ store: OpenStore) async throws -> [AssetHash] {
