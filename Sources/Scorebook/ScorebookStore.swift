@@ -114,15 +114,15 @@ public final class ScorebookStore: Sendable {
     /// Writes in one transaction. The body calls ``settled(_:_:newIn:)`` for what it wrote.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value
     {
-        try await records.write { [records, habits, now] db in
+        try await records.write { [self] db in
             // Otherwise earlier writes of other programs would end up in the zone of this write.
             _ = try records.fold(db)
-            for kind in [RecordKind.person, .game] {
-                let merged = try MergedRecords(db, kind)
-                if try merged.hasReferences(db) { try merged.settle(db) }
-            }
+            try settleMerges(db)
             guard let command = habits.command else { return try body(db) }
-            return try UndoJournal.record(db, command, now()) { try body(db) }
+            return try UndoJournal.record(db, command, now(), body) { changes in
+                guard !habits.keepsRefusedWrites else { return }
+                try RefusedWrites(db, records).check(changes.map(\.name))
+            }
         }
     }
 

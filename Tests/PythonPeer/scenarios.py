@@ -317,7 +317,7 @@ def first_sync_python_calls(directory: Path) -> None:
 @scenario
 def first_sync_reference_calls(directory: Path) -> None:
     python, reference = Python(directory, "python"), imported(directory, "reference", whole=True)
-    assert "3,007 records" in pair(reference, python)
+    assert "3,007 records" in pair(reference, python, "--verbose")
 
 
 @scenario

@@ -230,6 +230,7 @@ final class ZoneWorker: Sendable {
 
     /// Begins to send, from the token that the peer holds if this store issued it.
     func begin(heldByPeer held: ChangeToken?, peerTakesWrites: Bool) async throws {
+        try await peerZone.noteOwnRights(peerTakesWrites ? .write : .read)
         if peerTakesWrites { try await peerZone.retryRefused() }
         let begin = try await peerZone.begin(heldByPeer: held)
         await session.handle {

@@ -64,6 +64,12 @@ extension PeerZone {
         try await write { try $0.retryRefused($1) }
     }
 
+    /// Writes only if the peer says something else than the last time.
+    package func noteOwnRights(_ rights: ZoneRights) async throws {
+        guard try await read({ try Zones.ownRights($1, peer: $0.peer.id, zone: $0.zoneID) }) != rights else { return }
+        try await write { try $0.noteOwnRights($1, rights) }
+    }
+
     package func acknowledge(_ token: ChangeToken) async throws {
         try await write { try $0.acknowledge($1, token) }
     }

@@ -230,6 +230,11 @@ package struct PeerZone: Sendable {
         try acknowledge(db, token)
     }
 
+    /// Notes what the peer lets this machine do in the zone.
+    package func noteOwnRights(_ db: Database, _ rights: ZoneRights) throws {
+        try Zones.setOwnRights(db, peer: peer.id, zone: zoneID, rights)
+    }
+
     /// Forgets how far this store has the peer's changes, so that the peer sends a whole copy.
     package func voidReceived(_ db: Database) throws {
         try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, nil)

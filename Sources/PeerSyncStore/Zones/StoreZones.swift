@@ -118,6 +118,16 @@ public struct StoreZones: Sendable {
         }
     }
 
+    /// The paired machines that take no write of this machine in a zone, by name. Empty if one of them takes it, because that one
+    /// passes it on, and as long as no machine has said anything.
+    public func machinesRefusingWrites(_ db: Database, in zone: Zone) throws -> [String] {
+        let rights = try PeerTable.all(db).map { peer in
+            (peer.name, try Zones.ownRights(db, peer: peer.id, zone: zone.row))
+        }
+        guard !rights.contains(where: { $0.1 == .write }) else { return [] }
+        return rights.filter { $0.1 == .read }.map(\.0)
+    }
+
     // MARK: For sessions
 
     /// The zones that a peer may have, with its rights in each.

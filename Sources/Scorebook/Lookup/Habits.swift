@@ -26,6 +26,9 @@ public struct Habits: Sendable {
     /// The zone in use: new records go there, and names are looked up there first.
     public var zone: Zone?
 
+    /// Whether the person wants to write what no other machine takes. It stays on this machine then.
+    public var keepsRefusedWrites = false
+
     /// The command that writes; nil if nobody will want to take back what is written.
     public var command: Command?
 

@@ -46,7 +46,7 @@ struct Connect: SyncingCommand {
         guard once else {
             return try await live.run { print in
                 let engine = session.engine(
-                    store, decide: ZoneChooser(isJSON: output.json).decide, onEvent: print)
+                    store, decide: ZoneChooser(isJSON: output.json).decide, onEvent: { print(.event($0)) })
                 try await session.run(try await connector(engine, store))
             }
         }
@@ -58,7 +58,7 @@ struct Connect: SyncingCommand {
                 // The summary is the output. Only people see the events before it.
                 switch event {
                 case .changed, .inSync, .disconnected: break
-                default: if !isJSON { print(event) }
+                default: if !isJSON { print(.event(event)) }
                 }
             }
             let connector = try await connector(engine, store)

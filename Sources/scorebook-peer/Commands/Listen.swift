@@ -66,7 +66,7 @@ struct Listen: SyncingCommand {
         }
     }
 
-    private func listen(_ store: OpenStore, printing print: @escaping @Sendable (SyncEvent) -> Void)
+    private func listen(_ store: OpenStore, printing print: @escaping @Sendable (LiveOutput.Item) -> Void)
         async throws
     {
         // The pairing code is useless before the listener has an address.
@@ -76,7 +76,7 @@ struct Listen: SyncingCommand {
         if allowReset { allowed.insert(.replaceListener) }
         let chooser = ZoneChooser(isJSON: output.json, allowed: allowed)
         let engine = session.engine(store, announces: !hidden, decide: chooser.decide) { event in
-            print(event)
+            print(.event(event))
             if case .listening(_, let port) = event { isListening.yield(port) }
         }
         let listener = SyncListener(
@@ -86,17 +86,22 @@ struct Listen: SyncingCommand {
             group.addTask {
                 for await port in listening.prefix(1) where showsCode {
                     let code = try await engine.pairing.show()
-                    print(.pairingCode(code))
+                    print(.event(.pairingCode(code)))
                     guard !output.json else { continue }
-                    let address = OwnAddresses.reachable(port: port).first?.description ?? "ADDRESS"
-                    Terminal.write(
-                        "on the other machine run: scorebook-peer connect \(address) --code \(code.formatted)"
-                    )
+                    let address = reachable(port)
+                    let call = "scorebook-peer connect \(address) --code \(code.formatted)"
+                    print(.line("on the other machine run: \(call)"))
                 }
             }
             try await session.run(listener)
             isListening.finish()
         }
+    }
+
+    /// The address to type on another machine.
+    private func reachable(_ port: Int) -> String {
+        guard ["0.0.0.0", "::"].contains(host) else { return "\(PeerAddress(host: host, port: port))" }
+        return OwnAddresses.reachable(port: port).first?.description ?? "ADDRESS:\(port)"
     }
 }
 

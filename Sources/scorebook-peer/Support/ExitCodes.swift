@@ -151,6 +151,7 @@ struct Failure: Error {
         switch code {
         case .unreadableFile: .noInput
         case .notWritable: .cannotCreate
+        case .readOnly: .refused
         case .notFound, .ambiguous, .notDeleted, .otherZone, .invalidValue, .invalidFile, .noAssetDirectory:
             .dataError
         default: .softwareError

@@ -10,12 +10,23 @@ struct LiveOutput: Sendable {
 
     private var printer: EventPrinter { EventPrinter(json: isJSON) }
 
+    /// What is printed in its order.
+    enum Item: Sendable {
+        case event(SyncEvent)
+        case line(String)
+    }
+
     /// Prints what `body` hands over until it ends. Printing looks at the scorebook, and the engine must not wait for that.
-    func run(_ body: (@escaping @Sendable (SyncEvent) -> Void) async throws -> Void) async throws {
-        let (events, continuation) = AsyncStream.makeStream(of: SyncEvent.self)
+    func run(_ body: (@escaping @Sendable (Item) -> Void) async throws -> Void) async throws {
+        let (items, continuation) = AsyncStream.makeStream(of: Item.self)
         let printing = Task {
             var news = SyncNews()
-            for await event in events { await print(event, &news) }
+            for await item in items {
+                switch item {
+                case .event(let event): await print(event, &news)
+                case .line(let line): Terminal.write(line)
+                }
+            }
         }
         do {
             try await body { continuation.yield($0) }
@@ -38,7 +49,7 @@ struct LiveOutput: Sendable {
             news.note(changes, of: name, in: zone)
         case .inSync(let name, let zone, let digest, let statistics):
             let words = await words(news.take(name, zone))
-            if let line = news.line(words, name, zone, statistics) { Terminal.write(line) }
+            for line in news.lines(words, name, zone, statistics) { Terminal.write(line) }
             if isVerbose { Terminal.write(EventPrinter.totals(name, zone: zone, digest, statistics)) }
         case .disconnected(let name, _):
             // The line broke before the two were in sync, or a machine may only read and never will be.

@@ -32,19 +32,19 @@ struct SyncNews {
         return sides.map { ($0.zone, arrived.removeValue(forKey: $0) ?? ArrivedChanges()) }
     }
 
-    /// Returns the line about two machines that are in sync, as in “kitchen: Grace's score in Hearts”; nil if it would say
-    /// nothing new.
-    mutating func line(_ words: [String], _ peer: String, _ zone: String?, _ statistics: SessionStatistics)
-        -> String?
+    /// Returns the lines about two machines that are in sync, as in “kitchen: Grace's score in Hearts”; none if there is nothing
+    /// new.
+    mutating func lines(_ words: [String], _ peer: String, _ zone: String?, _ statistics: SessionStatistics)
+        -> [String]
     {
         let count = statistics.recordsSent - (sent.updateValue(statistics.recordsSent, forKey: peer) ?? 0)
-        let parts = words + (count > 0 ? ["sent \(count.counted("record"))"] : [])
+        let records = count > 0 ? ["sent \(count.counted("record"))"] : []
         if isNew.remove(peer) != nil {
             let place = zone.map { " in “\($0)”" } ?? ""
-            return "in sync with \(peer)\(place)"
-                + (parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))")
+            let parts = words + records
+            return ["in sync with \(peer)\(place)" + (parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))")]
         }
-        return parts.isEmpty ? nil : Self.line(parts, peer, zone)
+        return (words.isEmpty ? [] : [Self.line(words, peer, zone)]) + records.map { "\($0) to \(peer)" }
     }
 
     static func line(_ parts: [String], _ peer: String, _ zone: String?) -> String {
