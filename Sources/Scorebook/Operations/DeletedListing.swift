@@ -55,13 +55,7 @@ extension ScorebookStore {
         try await foldForReading()
         return try await read { [self] db in
             let titles = RecordTitles(db, records)
-            var machines = try Dictionary(
-                records.peers.all(db).map {
-                    (ReplicaID(hashing: $0.publicKey), DeletedListing.Machine.named($0.name))
-                },
-                uniquingKeysWith: { first, _ in first })
-            machines[BGStatsMapping.origin] = .named("BG Stats")
-            machines[records.replica] = .here
+            let machines = try machines(db)
             return try records.listing.deleted(db, type: type, in: scope).map { record in
                 DeletedListing(
                     recordName: record.name, title: try titles.title(of: record.name),
@@ -70,6 +64,22 @@ extension ScorebookStore {
                     restorableUntil: Self.text(record.time + StoreUpkeep.defaultRetention), zone: record.zone)
             }
         }
+    }
+
+    /// The machines whose names are known, by the id in their stamps.
+    public func machines() async throws -> [ReplicaID: DeletedListing.Machine] {
+        try await records.database.read { [self] db in try machines(db) }
+    }
+
+    private func machines(_ db: Database) throws -> [ReplicaID: DeletedListing.Machine] {
+        var machines = try Dictionary(
+            records.peers.all(db).map {
+                (ReplicaID(hashing: $0.publicKey), DeletedListing.Machine.named($0.name))
+            },
+            uniquingKeysWith: { first, _ in first })
+        machines[BGStatsMapping.origin] = .named("BG Stats")
+        machines[records.replica] = .here
+        return machines
     }
 
     private static func text(_ milliseconds: Int64) -> String {

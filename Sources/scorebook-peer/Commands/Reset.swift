@@ -82,7 +82,7 @@ struct Reset: SyncingCommand {
     }
 
     private func confirm(_ zone: Zone, _ machine: NamedMachine) async throws {
-        let what = "“\(zone.name)” with \(Int(zone.digest.count).counted("record"))"
+        let what = "this scorebook, with \(Int(zone.digest.count).counted("record")),"
         guard
             let answer = await Terminal.confirm(
                 "Replace \(what) here by what \(machine) has? A backup is made first.")

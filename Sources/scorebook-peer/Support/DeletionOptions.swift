@@ -51,7 +51,13 @@ struct DeletionOptions: ParsableArguments {
         if plan.isEmpty, !output.json { return Terminal.write("\(name) was deleted for ever already") }
         // Afterwards nobody knows what it was.
         let what = try await store.phrase(for: plan.contains(name) ? name : plan.first ?? name, with: plan)
-        if dryRun || plan.isEmpty { return try report(forever: plan, "would delete \(what) for ever") }
+        if dryRun || plan.isEmpty {
+            var lines: [String] = []
+            for name in plan {
+                lines.append("would delete \(try await store.scorebook.phrase(for: name)) for ever")
+            }
+            return try report(forever: plan, lines.joined(separator: "\n"))
+        }
         try await confirm(
             "Delete \(what) for ever, on every machine? This cannot be undone.",
             "deleting \(what) for ever")

@@ -10,10 +10,7 @@ struct EventPrinter: Sendable {
         switch event {
         case .progress(let name, let statistics):
             guard !json else { return }
-            return ProgressLine.shared.show(
-                "\(name): \(Self.count(statistics.recordsSent, statistics.recordsLeftToSend)) records sent, "
-                    + "\(Self.count(statistics.recordsReceived, statistics.recordsLeftToReceive)) received, "
-                    + "\(Int(statistics.seconds)) s")
+            return ProgressLine.shared.show(ProgressBar.text(name, statistics))
         case .assetProgress(let name, let receiving, let sending):
             guard !json else { return }
             return ProgressLine.shared.show(ProgressBar.text(name, receiving: receiving, sending: sending))
@@ -94,12 +91,6 @@ struct EventPrinter: Sendable {
         case .retrying(let address, let seconds, let error):
             "\(error.explanation); trying \(address) again, first in \(String(format: "%.1f", seconds)) s"
         }
-    }
-
-    /// Tells how many have moved, and of how many if some are known to be left.
-    private static func count(_ moved: Int, _ left: Int?) -> String {
-        guard let left, left > 0 else { return moved.grouped }
-        return "\(moved.grouped) of \((moved + left).grouped)"
     }
 
     /// Tells why a peer did not take records of this machine.

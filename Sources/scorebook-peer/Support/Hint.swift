@@ -22,7 +22,7 @@ enum Hint {
         .clockSkew:
             "set the clock that is wrong, and if it was the writer's, run `scorebook-peer clock repair` there",
         .sameIdentity:
-            "run `scorebook-peer identity renew` on the copy to make it a replica of its own",
+            "run `scorebook-peer identity renew` on the copy to make it a machine of its own",
         .noCommonZone: "`scorebook-peer peers grant NAME ZONE write` shares one",
         .notPermitted:
             "`scorebook-peer peers grant NAME ZONE RIGHTS` decides what a machine may do in a zone",
@@ -36,6 +36,12 @@ enum Hint {
         .unsafeIdentity: "run: chmod 600 FILE",
         .foreignIdentity: "run this as that user, or choose another store with --store DIR",
         .damagedRecord: repair,
+    ]
+
+    /// What is wrong, in the words of people, where the engine's sentence has names that only programs understand.
+    static let wordsOfSync: [PeerSyncError.Code: String] = [
+        .differentZones:
+            "the two scorebooks are different ones, and at least one of them is shared with other machines already"
     ]
 
     static let ofStore: [RecordStoreError.Code: String] = [
@@ -59,8 +65,11 @@ extension PeerSyncError {
         return path.flatMap { hint?.replacing("FILE", with: $0) } ?? hint
     }
 
+    /// What is wrong, for people.
+    var words: String { Hint.wordsOfSync[code] ?? message }
+
     /// What is wrong, and what helps.
-    var explanation: String { Hint.sentence(message, hint) }
+    var explanation: String { Hint.sentence(words, hint) }
 }
 
 extension RecordStoreError {
