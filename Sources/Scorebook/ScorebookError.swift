@@ -12,6 +12,8 @@ public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertibl
         public static let notDeleted = Code(description: "notDeleted")
         /// The requested record is in another zone.
         public static let otherZone = Code(description: "otherZone")
+        /// No other machine takes what is written in the zone. ``Habits/keepsRefusedWrites`` writes it all the same.
+        public static let readOnly = Code(description: "readOnly")
         /// A value is out of bounds, or has the wrong form.
         public static let invalidValue = Code(description: "invalidValue")
         /// A file cannot be read at all.

@@ -68,7 +68,7 @@ public enum ScorebookSchema {
         ],
         "SBMatch": [
             "game": .reference("SBGame"), "date": .date, "durationMinutes": .integer, "rounds": .integer,
-            "notes": .text, "board": .text, "rating": .number, "ignored": .boolean,
+            "notes": .text, "board": .text, "rating": .number, "ignored": .boolean, "unfinished": .boolean,
         ],
         "SBPlayer": [
             "match": .reference("SBMatch"), "person": .reference("SBPerson"), "seatOrder": .integer,
@@ -148,6 +148,8 @@ public enum ScorebookSchema {
         }
         // `mergedInto` of persons and games: the name of the record with which this one became one.
         migrator.registerMigration("scorebook 2") { db in try addMissingColumns(db) }
+        // `unfinished` of matches: whether they go on later.
+        migrator.registerMigration("scorebook 3") { db in try addMissingColumns(db) }
         return migrator
     }
 

@@ -18,8 +18,8 @@ import Synchronization
 /// part of its name or of its UUID that fits no other, or as ``Habits`` say. Upper and lower case matter only if names
 /// differ in nothing else.
 ///
-/// A store may have several zones. Operations add new records to the default zone and find records in all zones,
-/// unless the scorebook is ``limited(to:)`` one zone.
+/// A store may have several zones. Operations add new records to the zone in use, by default the default zone, and find records in
+/// all zones, unless the scorebook is ``limited(to:)`` one zone.
 public final class ScorebookStore: Sendable {
     /// The store of the records and of their sync metadata.
     public let records: RecordStore
@@ -114,15 +114,15 @@ public final class ScorebookStore: Sendable {
     /// Writes in one transaction. The body calls ``settled(_:_:newIn:)`` for what it wrote.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value
     {
-        try await records.write { [records, habits, now] db in
+        try await records.write { [self] db in
             // Otherwise earlier writes of other programs would end up in the zone of this write.
             _ = try records.fold(db)
-            for kind in [RecordKind.person, .game] {
-                let merged = try MergedRecords(db, kind)
-                if try merged.hasReferences(db) { try merged.settle(db) }
-            }
+            try settleMerges(db)
             guard let command = habits.command else { return try body(db) }
-            return try UndoJournal.record(db, command, now()) { try body(db) }
+            return try UndoJournal.record(db, command, now(), body) { changes in
+                guard !habits.keepsRefusedWrites else { return }
+                try RefusedWrites(db, records).check(changes.map(\.name))
+            }
         }
     }
 
@@ -132,8 +132,13 @@ public final class ScorebookStore: Sendable {
     func settled<Record: ScorebookRecord>(
         _ db: Database, _ name: RecordName, newIn scope: ZoneScope? = nil
     ) throws -> Record {
-        _ = try records.fold(db, newIn: (scope ?? self.scope).target)
+        _ = try records.fold(db, newIn: scope?.target ?? target)
         return try Self.fetch(db, name)
+    }
+
+    /// The zone for new records that refer to no other.
+    var target: ZoneTarget {
+        if case .all = scope, let zone = habits.zone { .one(zone) } else { scope.target }
     }
 
     /// Returns a lookup for records of a kind, in the zone that the scorebook is limited to.

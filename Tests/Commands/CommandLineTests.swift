@@ -6,8 +6,8 @@ import Testing
         try await withMachine { kitchen in
             let added = try await kitchen.peer(
                 "person", "add", "Ada Lovelace", "--email", "ada@example.org", "--bgg", "countess")
-            let name = try #require(added.firstMatch(of: /\((SBPerson\|~\|[-0-9a-f]{36})\)/)?.output.1)
-            #expect(added == "added Ada Lovelace (\(name))\n")
+            #expect(added == "added Ada Lovelace\n")
+            let name = try kitchen.rows("SELECT recordName FROM SBPerson")[0]
             #expect(
                 try await kitchen.peer("person", "list").contains(
                     "1  Ada Lovelace  0        \(name.suffix(6))"))
@@ -23,7 +23,7 @@ import Testing
                 try kitchen.rows("SELECT firstName, lastName, emailAddress, bggUsername FROM SBPerson")
                     == ["Ada|King|-|countess"])
             #expect(
-                try await kitchen.peer("person", "delete", "Ada King", "--yes") == "deleted \(name)\n")
+                try await kitchen.peer("person", "delete", "Ada King", "--yes") == "deleted Ada King\n")
             #expect(try await kitchen.peer("person") == "there are no persons yet\n")
         }
     }
@@ -191,7 +191,7 @@ import Testing
             #expect(shown.hasPrefix(game + "\n") && shown.contains("Catan"))
             #expect(
                 try await kitchen.peer("record", "delete", game, "--yes")
-                    == "deleted \(game) and 3 records that go with it (1 SBMatch, 1 SBPlayer, 1 SBScore)\n")
+                    == "deleted Catan, with 1 match, 1 player, 1 score\n")
             #expect(try await kitchen.peer("record", "show", game).hasPrefix("\(game) (deleted)\n"))
             #expect(
                 try await kitchen.peer("record", "show", match)
@@ -215,7 +215,10 @@ import Testing
 
     @Test func statusIsForPeopleToo() async throws {
         try await withHousehold { kitchen, study in
-            let text = try await kitchen.peer("status")
+            let words = try await kitchen.peer("status")
+            #expect(words.contains("\nmatches    400\n") && words.contains("\npending    nothing\n"), "\(words)")
+            #expect(!words.contains("SB") && !words.contains("digest"), "\(words)")
+            let text = try await kitchen.peer("status", "--verbose")
             #expect(text.contains("digest           \(try await kitchen.digest()) over 3,007 records\n"))
             #expect(text.contains("SBScore          1,013\n"))
             #expect(text.contains("\nstudy "))

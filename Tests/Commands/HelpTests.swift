@@ -44,7 +44,7 @@ import Testing
             "pair",
             "listen", "connect", "peers", "peers list", "peers household", "peers introduce", "peers forget",
             "peers rename", "peers grant",
-            "peers revoke", "zone", "zone list", "zone create", "zone rename", "zone restore", "sync",
+            "peers revoke", "zone", "zone list", "zone create", "zone use", "zone rename", "zone delete", "zone restore", "sync",
             "status", "import",
             "export", "assets", "image", "image save", "record", "record list", "record show",
             "record delete", "record restore", "doctor", "service", "service install", "service remove",

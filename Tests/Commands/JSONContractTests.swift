@@ -13,7 +13,7 @@ import Testing
     ]
     private static let match: Set = [
         "recordName", "game", "date", "durationMinutes", "rounds", "notes", "board", "rating", "ignored",
-        "modificationDate",
+        "unfinished", "modificationDate",
     ]
     private static let zone: Set = ["name", "id", "owner", "records", "digest", "shared"]
     private static let score: Set = ["recordName", "player", "round", "points", "text", "modificationDate"]
@@ -23,7 +23,7 @@ import Testing
     }
 
     private func parse(_ machine: Machine, _ arguments: [String]) async throws -> Any {
-        let outcome = try await machine.scene.run(arguments + ["--json", "--store", machine.store.path])
+        let outcome = try await machine.scene.run(arguments + ["--json", "--store", machine.store.path, "--new"])
         try #require(outcome.exitCode == 0 && outcome.errors.isEmpty, "\(outcome)")
         return try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
     }
@@ -142,13 +142,13 @@ import Testing
             let name = try #require(addedMatch["recordName"] as? String)
             #expect(
                 try await keysOfEach(kitchen, "match", "list") == [
-                    "recordName", "date", "game", "location", "players", "winners", "zone",
+                    "recordName", "date", "game", "location", "players", "winners", "unfinished", "zone",
                 ])
             let sheet = try #require(try await value(kitchen, "match", "show", name) as? [String: Any])
             #expect(
                 Set(sheet.keys) == [
                     "recordName", "game", "date", "location", "durationMinutes", "rounds", "board", "notes",
-                    "result", "players",
+                    "unfinished", "result", "players",
                 ])
             #expect(
                 try Self.keysOfEach(#require(sheet["players"])) == [

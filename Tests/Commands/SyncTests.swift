@@ -8,7 +8,7 @@ import Testing
         try await withPair { kitchen, study in
             try await kitchen.importHousehold()
             let listener = try await kitchen.listen()
-            let output = try await study.peer("connect", listener.address, "--once")
+            let output = try await study.peer("connect", listener.address, "--once", "--verbose")
             let line = try #require(output.split(separator: "\n").last)
             let form =
                 /in sync with kitchen: 3,007 records, digest ([0-9a-f]+); sent 0, received 3,007, [0-9,]+ bytes, [0-9]+\.[0-9]{2} s/

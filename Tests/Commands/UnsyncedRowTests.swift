@@ -11,7 +11,7 @@ import Testing
             let figures = try await study.sync(with: kitchen)
             #expect(figures.received == 2)
             #expect(try study.rows("SELECT name FROM SBGame ORDER BY name") == ["Catan", "Hearts"])
-            let status = try await kitchen.peer("status")
+            let status = try await kitchen.peer("status", "--verbose")
             #expect(status.contains("not synced"))
             #expect(status.contains("SBGame|~|large"))
             let check = try await kitchen.run("status", "--check")
@@ -58,7 +58,7 @@ import Testing
                 PRAGMA ignore_check_constraints = ON;
                 INSERT INTO SBGame (recordName, name) VALUES ('\(game)' || char(0), 'Nobody''s')
                 """)
-            let status = try await kitchen.peer("status")
+            let status = try await kitchen.peer("status", "--verbose")
             #expect(status.contains("not synced"))
             #expect(status.contains("\(game)\\u{0}"))
             try await study.sync(with: kitchen)

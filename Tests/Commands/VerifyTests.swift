@@ -71,7 +71,7 @@ import Testing
             #expect(Set(figures.sent + figures.received) == Set(unknown + changed + missing))
             #expect(try kitchen.rows("SELECT COUNT(*) FROM SBGame WHERE year = 1234") == ["1"])
             #expect(try kitchen.contents() == study.contents())
-            #expect(try await study.peer("status", "--check").hasPrefix("sound: digest"))
+            #expect(try await study.peer("status", "--check", "--verbose").hasPrefix("sound: digest"))
             let again = try await study.json(Figures.self, "verify", listener.address)
             #expect(again.mended.isEmpty && again.sent.isEmpty && again.received.isEmpty)
         }
@@ -98,7 +98,7 @@ import Testing
             #expect(try kitchen.contents() == study.contents())
             let mended = try await listener.process.event("mended")
             #expect(mended.records == (changed + missing).sorted())
-            #expect(try await kitchen.peer("status", "--check").hasPrefix("sound: digest"))
+            #expect(try await kitchen.peer("status", "--check", "--verbose").hasPrefix("sound: digest"))
         }
     }
 
@@ -111,7 +111,7 @@ import Testing
             let figures = try await study.sync(with: kitchen)
             #expect(figures.sent == 0 && figures.received == 0)
             #expect(figures.records == Household.recordCount)
-            #expect(try await study.peer("status", "--check").hasPrefix("sound: digest"))
+            #expect(try await study.peer("status", "--check", "--verbose").hasPrefix("sound: digest"))
         }
     }
 

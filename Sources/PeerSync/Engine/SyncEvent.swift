@@ -30,6 +30,9 @@ public enum SyncEvent: Sendable {
     case connected(name: String, address: String)
     /// Records have moved; the numbers are those of the session so far, and what is left, as far as that is known.
     case progress(name: String, SessionStatistics)
+    /// Records of a peer changed the tables of this store, in a zone; its name is nil for the default one. Told after each
+    /// transaction; ``inSync(name:zone:_:_:)`` tells when no more are on their way.
+    case changed(name: String, zone: String?, ArrivedChanges)
     /// Both sides hold the same records in a zone; its name is nil for the default one.
     case inSync(name: String, zone: String?, ZoneDigest, SessionStatistics)
     /// A check of every record of this store has found something wrong, and mended it.

@@ -51,6 +51,8 @@ final class ZoneWorker: Sendable {
     private var engine: SyncEngine { session.engine }
     private var outbox: Outbox { session.outbox }
 
+    private var nameIfNotDefault: String? { zone.isDefault ? nil : zone.name }
+
     /// What a check of every record of the store found wrong, and mended.
     var mended: StoreCheck? { repair.withLock { $0 } }
 
@@ -171,6 +173,9 @@ final class ZoneWorker: Sendable {
         while let first = next {
             let applied = try await apply(first, limit: limit)
             for refusal in applied.refusals { try tell(refusal) }
+            if applied.arrived.count > 0 {
+                engine.onEvent(.changed(name: peerZone.peer.name, zone: nameIfNotDefault, applied.arrived))
+            }
             await session.handle { $0.applied(applied.batches, zone: self.number) }
             arrived.settle(applied.batches.count)
             limit = min(limit * 2, CommitLimit.batches)
@@ -183,6 +188,7 @@ final class ZoneWorker: Sendable {
         /// The batches that are durable, without their records.
         var batches: [ChangeBatch] = []
         var refusals: [Refusal] = []
+        var arrived = ArrivedChanges()
         /// A batch that was taken out, and should be applied alone.
         var left: ArrivedBatch?
     }
@@ -209,6 +215,7 @@ final class ZoneWorker: Sendable {
                     && ContinuousClock.now - begin < CommitLimit.duration
                 next = mayGoOn ? arrived.next() : nil
             }
+            applied.arrived = transaction.arrived
             return applied
         }
         engine.metrics.applied(in: ContinuousClock.now - begin)
@@ -229,6 +236,7 @@ final class ZoneWorker: Sendable {
 
     /// Begins to send, from the token that the peer holds if this store issued it.
     func begin(heldByPeer held: ChangeToken?, peerTakesWrites: Bool) async throws {
+        try await peerZone.noteOwnRights(peerTakesWrites ? .write : .read)
         if peerTakesWrites, try await peerZone.read({ try $0.summary($1) }).refused > 0 {
             try await peerZone.write { try $0.retryRefused($1) }
         }
@@ -301,7 +309,7 @@ final class ZoneWorker: Sendable {
             try await engine.store.peers.noteInSync(with: peerZone.peer, in: .one(zone))
             engine.onEvent(
                 .inSync(
-                    name: peerZone.peer.name, zone: zone.isDefault ? nil : zone.name, digest, statistics))
+                    name: peerZone.peer.name, zone: nameIfNotDefault, digest, statistics))
         }
         await session.handle { $0.inSyncNoted(zone: self.number) }
     }

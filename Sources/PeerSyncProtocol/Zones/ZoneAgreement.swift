@@ -214,8 +214,7 @@ package struct ZoneAgreement: Sendable {
             throw ProtocolError(.unexpectedMessage, "the other side brings together what is one already")
         }
         try Self.checkRights(meeting, union)
-        return union == .replaceListener
-            || (union == .merge && meeting.areBothShared && !meeting.isPlain)
+        return union == .replaceListener || (union == .merge && meeting.usual == nil)
     }
 
     /// Checks that the listener's user allows the caller's choice.

@@ -74,10 +74,6 @@ package struct ZoneMeeting: Sendable, Equatable {
     /// Whether the two are different zones and neither side has the other's as well.
     package let isFirst: Bool
 
-    /// Whether each of the two is shared with other machines already. Then they seem to belong to different
-    /// households.
-    package var areBothShared: Bool { caller.isShared && listener.isShared }
-
     /// The union if nobody chooses another; nil if somebody has to choose, because a shared zone must not silently mix with
     /// another one.
     package var usual: ZoneUnion? {

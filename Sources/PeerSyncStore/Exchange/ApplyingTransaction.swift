@@ -9,6 +9,8 @@ package final class ApplyingTransaction {
     let db: Database
     private let manyRecords: Int
     private var work: Work?
+    /// What the batches so far changed in the tables.
+    package internal(set) var arrived = ArrivedChanges()
 
     private struct Work {
         let peerZone: PeerZone

@@ -185,6 +185,7 @@ package struct PeerZone: Sendable {
             db, store, StateMerge.Arrival(zone: zoneID, peer: peer.id, isLoose: batch.isLoose),
             with: transaction.writer(self, for: mayWrite ? batch.records.count : 0))
         if mayWrite { _ = try merge.run(batch.records, hashes: hashes) }
+        transaction.arrived.append(merge.arrived)
         var refused = merge.refused
         if !mayWrite, !batch.records.isEmpty { refused[.readOnly] = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
@@ -227,6 +228,11 @@ package struct PeerZone: Sendable {
             try PeerTable.progress(db, peer: peer.id, zone: zoneID).acknowledgedSequence != token.sequence
         else { return }
         try acknowledge(db, token)
+    }
+
+    /// Notes what the peer lets this machine do in the zone.
+    package func noteOwnRights(_ db: Database, _ rights: ZoneRights) throws {
+        try Zones.setOwnRights(db, peer: peer.id, zone: zoneID, rights)
     }
 
     /// Forgets how far this store has the peer's changes, so that the peer sends a whole copy.

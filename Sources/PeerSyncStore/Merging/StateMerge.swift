@@ -21,6 +21,8 @@ struct StateMerge {
     /// The records that it left out: too large ones, and those that are in another zone here. The right to write in one
     /// zone gives no right in another.
     private(set) var refused = RefusedNames()
+    /// What the states changed in the tables.
+    private(set) var arrived = ArrivedChanges()
 
     /// - Parameter writer: the transaction's writer, if it has one.
     init(_ db: Database, _ store: RecordStore, _ arrival: Arrival, with writer: RecordWriter? = nil) throws {
@@ -45,6 +47,7 @@ struct StateMerge {
                     state, hashes: hashes?[index], zone: arrival.zone, peer: arrival.peer, &numbering)
                 {
                     if let newest = state.newestWrite { clock.observe(newest.time) }
+                    arrived.note(state.name, .added)
                 } else {
                     others.append(state)
                 }
@@ -89,7 +92,9 @@ struct StateMerge {
             if let newest = state.newestStamp { clock.observe(newest.time) }
         }
         guard !set.order.isEmpty else { return StoreChanges() }
-        return try set.save(&numbering)
+        let changes = try set.save(&numbering)
+        for record in set.order { arrived.note(record) }
+        return changes
     }
 }
 

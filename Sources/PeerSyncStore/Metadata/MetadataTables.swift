@@ -174,6 +174,7 @@ enum MetadataTables {
         -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have. This
         -- outlives the pairing: the machine may come back with what it holds. lastSync: when the digests were last equal.
         -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
+        -- ownRights: what this machine may do in the zone at the peer, as that one said last; NULL if it never did.
         CREATE TABLE grdb_sync_peerZone (
             peer INTEGER NOT NULL,
             zone INTEGER NOT NULL REFERENCES grdb_sync_recordZone (id),
@@ -183,6 +184,7 @@ enum MetadataTables {
             receivedHorizon INTEGER NOT NULL DEFAULT 0,
             rights INTEGER,
             lastSync TEXT,
+            ownRights INTEGER,
             PRIMARY KEY (peer, zone)
         ) WITHOUT ROWID;
 
@@ -220,6 +222,7 @@ enum MetadataTables {
         if try !db.hasTable("grdb_sync_listener") { try db.execute(sql: PairingCodes.create) }
         for (table, column, type) in [
             ("peer", "lastErrorCode", "TEXT"), ("peerZone", "lastSync", "TEXT"),
+            ("peerZone", "ownRights", "INTEGER"),
             ("peer", "introducedBy", "BLOB"),
             ("formerPeer", "removedBy", "BLOB"),
         ]

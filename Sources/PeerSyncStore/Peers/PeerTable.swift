@@ -10,12 +10,12 @@ enum PeerTable {
         }
     }
 
-    /// For each zone its name, the rights of a peer, when both were last in sync, and what the peer lacks. SQLite reads the
-    /// index of changes from the peer's number on.
+    /// For each zone its name, the rights of a peer, when both were last in sync, what the peer lacks, and the rights of this
+    /// machine there. SQLite reads the index of changes from the peer's number on.
     static let countBehind = """
         SELECT held.name, \(Zones.rights("noted.rights", in: "held.id")), noted.lastSync,
             (SELECT COUNT(*) FROM grdb_sync_remoteRecord AS known
-                WHERE known.zone = held.id AND \(lacks(peer: "?1", zone: "held.id")))
+                WHERE known.zone = held.id AND \(lacks(peer: "?1", zone: "held.id"))), noted.ownRights
         FROM grdb_sync_recordZone AS held
             LEFT JOIN grdb_sync_peerZone AS noted ON noted.peer = ?1 AND noted.zone = held.id
         ORDER BY held.id
@@ -39,7 +39,7 @@ enum PeerTable {
         try Row.fetchAll(db.cachedStatement(sql: countBehind), arguments: [peer.id]).map {
             PeerZoneStatus(
                 peer: peer.name, zone: $0[0], rights: ZoneRights(rawValue: $0[1]) ?? .none, pending: $0[3],
-                lastSync: $0[2])
+                ownRights: ($0[4] as Int64?).flatMap(ZoneRights.init), lastSync: $0[2])
         }
     }
 
@@ -120,7 +120,7 @@ enum PeerTable {
             sql: "INSERT INTO grdb_sync_formerPeer (id, publicKey, removedBy) VALUES (?, ?, ?)",
             arguments: [peer.id, Data(peer.publicKey), remover.map { Data($0) }])
         for sql in [
-            "UPDATE grdb_sync_peerZone SET rights = NULL, lastSync = NULL WHERE peer = ?",
+            "UPDATE grdb_sync_peerZone SET rights = NULL, lastSync = NULL, ownRights = NULL WHERE peer = ?",
             "DELETE FROM grdb_sync_refusedRecord WHERE peer = ?",
             "DELETE FROM grdb_sync_peerSession WHERE peer = ?",
             "DELETE FROM grdb_sync_peer WHERE id = ?",

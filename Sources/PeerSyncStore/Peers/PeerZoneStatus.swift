@@ -11,6 +11,8 @@ public struct PeerZoneStatus: Sendable, Hashable {
     /// The number of changed records that the machine has not acknowledged. What it has and this store lacks only that
     /// machine knows.
     public let pending: Int
+    /// What this machine may do in the zone at that machine, as that one said last; nil if it never did.
+    public let ownRights: ZoneRights?
     /// The time when both sides last found their digests of the zone equal, ISO 8601.
     public let lastSync: String?
 }

@@ -127,18 +127,8 @@ public struct StorePeers: Sendable {
         }
         // Only now is it certain that no record has the files. It removes no other files, because somebody may be
         // adding them.
-        try await removeFiles(hashes)
+        try await store.zones.removeFiles(hashes)
         return peer
-    }
-
-    private func removeFiles(_ hashes: Set<AssetHash>) async throws {
-        guard let directory = store.assetDirectory else { return }
-        let left = try await store.database.read { db in
-            hashes.subtracting(try AssetTable.references(db).list.map(\.hash))
-        }
-        try await blocking {
-            for hash in left { _ = try directory.remove(hash, untouchedSince: .distantFuture) }
-        }
     }
 
     // MARK: Pairing

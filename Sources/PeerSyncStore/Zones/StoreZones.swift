@@ -118,6 +118,16 @@ public struct StoreZones: Sendable {
         }
     }
 
+    /// The paired machines that take no write of this machine in a zone, by name. Empty if one of them takes it, because that one
+    /// passes it on, and as long as no machine has said anything.
+    public func machinesRefusingWrites(_ db: Database, in zone: Zone) throws -> [String] {
+        let rights = try PeerTable.all(db).map { peer in
+            (peer.name, try Zones.ownRights(db, peer: peer.id, zone: zone.row))
+        }
+        guard !rights.contains(where: { $0.1 == .write }) else { return [] }
+        return rights.filter { $0.1 == .read }.map(\.0)
+    }
+
     // MARK: For sessions
 
     /// The zones that a peer may have, with its rights in each.
@@ -163,73 +173,5 @@ public struct StoreZones: Sendable {
 
     package func setRights(_ db: Database, _ rights: ZoneRights, to peer: Peer, in zone: Zone) throws {
         try Zones.setRights(db, peer: peer.id, zone: zone.row, rights)
-    }
-
-    // MARK: Giving up the content of a zone
-
-    /// Removes everything that a zone holds, on this machine only: for others it is no deletion. It also resets the
-    /// exchange of the zone with every peer. Part of the open transaction.
-    ///
-    /// - Returns: the number of live records.
-    @discardableResult
-    public func erase(_ db: Database, _ zone: Zone) throws -> Int {
-        _ = try store.fold(db)
-        let count = try Zones.digest(db, zone.row).count
-        // Forgets these by name, because the merge rules have to treat the records of other zones that refer to them.
-        // Only records of this zone refer to the rest.
-        try store.forget(db, namesReferredTo(fromOutside: zone, db))
-        try CaptureTriggers.paused(db) {
-            try store.tables.deferForeignKeys(db)
-            for name in try String.fetchAll(
-                db, sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND status = 0",
-                arguments: [zone.row])
-            {
-                let name = try RecordName(name)
-                try store.tables[name.recordType]?.delete(db, name)
-            }
-            try RecordTraces.removeAll(db, in: zone.row)
-            for sql in [
-                "UPDATE grdb_sync_recordZone SET purgedSequence = 0 WHERE id = ?",
-                "UPDATE grdb_sync_peerZone SET acknowledgedSequence = 0 WHERE zone = ?",
-            ] {
-                try db.execute(sql: sql, arguments: [zone.row])
-            }
-        }
-        try Zones.setDigest(db, zone.row, ZoneDigest())
-        try store.tryHeldAgain(db)
-        try PeerTable.startOver(db, in: zone.row)
-        try SyncState.set(db, .erasures, (SyncState.integer(db, .erasures) ?? 0) + 1)
-        try SyncSettings.noteChanged(db)
-        return Int(count)
-    }
-
-    /// The records of a zone that are targets of records in other zones.
-    private func namesReferredTo(fromOutside zone: Zone, _ db: Database) throws -> [RecordName] {
-        var names: Set<RecordName> = []
-        for table in store.tables.all where !table.type.references.isEmpty {
-            try table.forEachName(db) { name in
-                guard try Zones.row(db, of: name.description) != zone.row else { return }
-                let references = zip(table.type.fields, try table.values(db, name) ?? [])
-                for case (_, .reference(let target)) in references
-                where try Zones.row(db, of: target.description) == zone.row {
-                    names.insert(target)
-                }
-            }
-        }
-        return names.sorted()
-    }
-
-    /// Gives a zone that nobody shares any more back to this store alone, so that it can take the identity of another
-    /// zone.
-    package func reclaim(_ db: Database, _ zone: Zone) throws {
-        try db.execute(
-            sql: "UPDATE grdb_sync_recordZone SET isShared = 0, owner = ? WHERE id = ?",
-            arguments: [store.replica.description, zone.row])
-    }
-
-    /// Removes a zone that holds no records any more.
-    func remove(_ db: Database, _ zone: Zone) throws {
-        try db.execute(sql: "DELETE FROM grdb_sync_peerZone WHERE zone = ?", arguments: [zone.row])
-        try db.execute(sql: "DELETE FROM grdb_sync_recordZone WHERE id = ?", arguments: [zone.row])
     }
 }

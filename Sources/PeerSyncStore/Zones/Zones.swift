@@ -115,6 +115,21 @@ enum Zones {
         try SyncSettings.noteChanged(db)
     }
 
+    /// The rights of this machine in a zone at a peer; nil if the peer never said.
+    static func ownRights(_ db: Database, peer: Int64, zone: Int64) throws -> ZoneRights? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT ownRights FROM grdb_sync_peerZone WHERE peer = ? AND zone = ?")
+        return try Int64.fetchOne(statement, arguments: [peer, zone]).flatMap(ZoneRights.init)
+    }
+
+    static func setOwnRights(_ db: Database, peer: Int64, zone: Int64, _ rights: ZoneRights) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO grdb_sync_peerZone (peer, zone, ownRights) VALUES (?, ?, ?)
+                ON CONFLICT (peer, zone) DO UPDATE SET ownRights = excluded.ownRights
+                """, arguments: [peer, zone, rights.rawValue])
+    }
+
     // MARK: Digests
 
     static func digest(_ db: Database, _ id: Int64) throws -> ZoneDigest {

@@ -54,7 +54,7 @@ extension ScorebookStore {
             let target: ZoneTarget =
                 if case .all = scope, let named {
                     .one(try records.zones.find(db, named: named.description))
-                } else { scope.target }
+                } else { format == .bgStats ? self.target : scope.target }
             _ = try records.merge(db, states, zone: target)
             if format == .bgStats {
                 _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)

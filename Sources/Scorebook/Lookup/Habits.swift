@@ -23,6 +23,12 @@ public struct Habits: Sendable {
     /// What the person meant by texts that fit several records.
     public var chosen: [RecordChoice.Question: RecordName] = [:]
 
+    /// The zone in use: new records go there, and names are looked up there first.
+    public var zone: Zone?
+
+    /// Whether the person wants to write what no other machine takes. It stays on this machine then.
+    public var keepsRefusedWrites = false
+
     /// The command that writes; nil if nobody will want to take back what is written.
     public var command: Command?
 

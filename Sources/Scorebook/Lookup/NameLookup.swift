@@ -38,8 +38,19 @@ struct NameLookup {
     func find(_ db: Database, _ text: String) throws -> RecordName {
         let text = text.trimmed
         if text.contains(RecordName.separator) { return try whole(db, text) }
+        if let name = try inUse({ try $0.findIfThere(db, text) }) { return name }
         if let name = try findByName(db, text, words: true) ?? findByParts(db, text) { return name }
         throw try notFound(db, text)
+    }
+
+    /// Looks in the zone in use, where the person means no other one.
+    private func inUse(_ find: (NameLookup) throws -> RecordName?) throws -> RecordName? {
+        guard case .all = scope, match == nil, let zone = habits.zone else { return nil }
+        do {
+            return try find(of(in: .one(zone)))
+        } catch let error as ScorebookError where error.code == .otherZone {
+            return nil
+        }
     }
 
     /// Finds a record as ``find(_:_:)`` does, but returns nil if nothing fits.
@@ -57,12 +68,13 @@ struct NameLookup {
     func findCertain(_ db: Database, _ text: String) throws -> RecordName? {
         let text = text.trimmed
         if text.contains(RecordName.separator) { return try whole(db, text) }
+        if let name = try inUse({ try $0.findCertain(db, text) }) { return name }
         return try findByName(db, text, words: true) ?? choose(db, text, identified(db, text))
     }
 
     /// Finds a record by its whole name alone, or by the person's choice.
     func findNamed(_ db: Database, _ text: String) throws -> RecordName? {
-        try findByName(db, text.trimmed, words: false)
+        try inUse { try $0.findNamed(db, text) } ?? findByName(db, text.trimmed, words: false)
     }
 
     private func findByName(_ db: Database, _ text: String, words: Bool) throws -> RecordName? {

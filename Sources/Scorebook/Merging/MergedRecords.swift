@@ -63,25 +63,35 @@ struct MergedRecords {
     /// The record that is left of a record: itself if it was not merged.
     func survivor(of name: String) -> String { survivors[name] ?? name }
 
-    /// Whether something still refers to a merged record.
-    func hasReferences(_ db: Database) throws -> Bool {
-        guard !survivors.isEmpty else { return false }
-        return try (Self.references[kind] ?? []).contains { table, column in
-            try survivors.keys.contains { name in
-                try Bool.fetchOne(
-                    db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(column) = ?)"),
-                    arguments: [name]) ?? false
+    /// A record that refers to a merged one.
+    struct Reference {
+        let recordName: String
+        let table: String
+        let column: String
+        /// The merged record.
+        let from: String
+        /// The one that is left.
+        let to: String
+    }
+
+    /// Everything that still refers to a merged record.
+    func references(_ db: Database) throws -> [Reference] {
+        try survivors.sorted { $0.key < $1.key }.flatMap { name, survivor in
+            try (Self.references[kind] ?? []).flatMap { table, column in
+                try String.fetchAll(
+                    db.cachedStatement(sql: "SELECT recordName FROM \(table) WHERE \(column) = ?"),
+                    arguments: [name]
+                ).map { Reference(recordName: $0, table: table, column: column, from: name, to: survivor) }
             }
         }
     }
 
-    /// Lets everything that refers to a merged record refer to the one that is left.
-    func settle(_ db: Database) throws {
-        for (name, survivor) in survivors.sorted(by: { $0.key < $1.key }) {
-            for (table, column) in Self.references[kind] ?? [] {
-                try db.execute(
-                    sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) = ?", arguments: [survivor, name])
-            }
+    /// Lets records refer to the one that is left.
+    static func settle(_ db: Database, _ references: [Reference]) throws {
+        for reference in references {
+            try db.execute(
+                sql: "UPDATE \(reference.table) SET \(reference.column) = ? WHERE recordName = ?",
+                arguments: [reference.to, reference.recordName])
         }
     }
 }

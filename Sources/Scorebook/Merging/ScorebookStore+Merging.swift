@@ -40,7 +40,7 @@ extension ScorebookStore {
                 sql:
                     "UPDATE \(kind.recordType) SET mergedInto = NULL WHERE recordName = ? AND mergedInto IS NOT NULL",
                 arguments: [new.description])
-            try MergedRecords(db, kind).settle(db)
+            try MergedRecords.settle(db, MergedRecords(db, kind).references(db))
             _ = try records.fold(db)
             return new
         }
@@ -61,13 +61,23 @@ extension ScorebookStore {
 
     /// Moves what other machines and programs have added to merged records, if there is something.
     func settleMerges() async throws {
-        let kinds: [RecordKind] = [.person, .game]
-        let isDue = try await records.database.read { db in
-            try kinds.contains { try MergedRecords(db, $0).hasReferences(db) }
-        }
-        guard isDue else { return }
-        try await records.write { db in
-            for kind in kinds { try MergedRecords(db, kind).settle(db) }
-        }
+        guard try await records.database.read({ [self] db in try !unsettled(db).isEmpty }) else { return }
+        try await records.write { [self] db in try settleMerges(db) }
+    }
+
+    /// Does the same in a transaction of the caller's. ``undo()`` of the merge takes it back as well.
+    func settleMerges(_ db: Database) throws {
+        let references = try unsettled(db)
+        guard !references.isEmpty else { return }
+        try MergedRecords.settle(db, references)
+        for reference in references { try UndoJournal.note(db, reference) }
+    }
+
+    /// What still refers to merged records, without what nobody else would take from this machine: another one moves that.
+    private func unsettled(_ db: Database) throws -> [MergedRecords.Reference] {
+        let references = try [RecordKind.person, .game].flatMap { try MergedRecords(db, $0).references(db) }
+        guard !references.isEmpty else { return [] }
+        let refused = try RefusedWrites(db, records)
+        return try references.filter { try !refused.covers($0.recordName) }
     }
 }

@@ -55,13 +55,7 @@ extension ScorebookStore {
         try await foldForReading()
         return try await read { [self] db in
             let titles = RecordTitles(db, records)
-            var machines = try Dictionary(
-                records.peers.all(db).map {
-                    (ReplicaID(hashing: $0.publicKey), DeletedListing.Machine.named($0.name))
-                },
-                uniquingKeysWith: { first, _ in first })
-            machines[BGStatsMapping.origin] = .named("BG Stats")
-            machines[records.replica] = .here
+            let machines = try machines(db)
             return try records.listing.deleted(db, type: type, in: scope).map { record in
                 DeletedListing(
                     recordName: record.name, title: try titles.title(of: record.name),
@@ -72,73 +66,23 @@ extension ScorebookStore {
         }
     }
 
+    /// The machines whose names are known, by the id in their stamps.
+    public func machines() async throws -> [ReplicaID: DeletedListing.Machine] {
+        try await records.database.read { [self] db in try machines(db) }
+    }
+
+    private func machines(_ db: Database) throws -> [ReplicaID: DeletedListing.Machine] {
+        var machines = try Dictionary(
+            records.peers.all(db).map {
+                (ReplicaID(hashing: $0.publicKey), DeletedListing.Machine.named($0.name))
+            },
+            uniquingKeysWith: { first, _ in first })
+        machines[BGStatsMapping.origin] = .named("BG Stats")
+        machines[records.replica] = .here
+        return machines
+    }
+
     private static func text(_ milliseconds: Int64) -> String {
         ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? "\(milliseconds)"
-    }
-}
-
-/// The titles of records for people, also of records without a row.
-struct RecordTitles {
-    private let db: Database
-    private let records: RecordStore
-
-    init(_ db: Database, _ records: RecordStore) {
-        self.db = db
-        self.records = records
-    }
-
-    /// Returns the title of a record; nil for a record that has no name or that the store does not know.
-    func title(of name: RecordName) throws -> String? {
-        guard let kind = RecordKind(rawValue: name.recordType), let state = try records.state(db, of: name)
-        else { return nil }
-        return switch kind {
-        case .person: state.joined(" ", ["firstName", "lastName"])
-        case .game: state.text("name")
-        case .match:
-            [try target("game", of: state), state.text("date").map { String($0.prefix(10)) }]
-                .joined(", ")
-        case .player: [try target("person", of: state), try target("match", of: state)].joined(" in ")
-        case .score:
-            [state.text("text") ?? state.text("points"), try target("player", of: state)]
-                .joined(" of ")
-        case .matchLocation: [state.text("name"), try target("match", of: state)].joined(" of ")
-        case .matchImage:
-            [state.text("caption") ?? state.text("image"), try target("match", of: state)].joined(" of ")
-        }
-    }
-
-    /// Returns the title of the record to which a field refers.
-    private func target(_ field: String, of state: RecordState) throws -> String? {
-        // Follows only references of the type in the schema, which has no cycle. A peer may have put any name there,
-        // and a cycle would never end.
-        guard case .reference(let type) = ScorebookSchema.columnKind(state.name.recordType, field),
-            case .reference(let name)? = state.field(field)?.value, name.recordType == type
-        else { return nil }
-        return try title(of: name)
-    }
-}
-
-extension RecordState {
-    /// Returns a value as people read it; nil for a missing or empty one.
-    fileprivate func text(_ field: String) -> String? {
-        switch self.field(field)?.value {
-        case .text(let text): text.filled
-        case .integer(let value): "\(value)"
-        case .real(let value): "\(value)"
-        case .date(let milliseconds): ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded)
-        case .asset(let asset): asset.name.filled
-        case .null, .blob, .reference, nil: nil
-        }
-    }
-
-    fileprivate func joined(_ separator: String, _ fields: [String]) -> String? {
-        fields.map { text($0) }.joined(separator)
-    }
-}
-
-extension [String?] {
-    /// Joins the texts that are not nil; returns nil if nothing is left.
-    fileprivate func joined(_ separator: String) -> String? {
-        compactMap(\.self).joined(separator: separator).filled
     }
 }

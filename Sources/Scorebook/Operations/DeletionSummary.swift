@@ -19,9 +19,6 @@ extension ScorebookStore {
                 .map(\.name)
             let counts = Dictionary(grouping: names, by: \.recordType).mapValues(\.count)
             func count(_ kind: RecordKind) -> Int { counts[kind.recordType] ?? 0 }
-            let title =
-                try RecordTitles(db, records).title(of: name).map { Display.printable($0) }
-                ?? name.description
             var parts: [String] = []
             if name.recordType == RecordKind.person.recordType {
                 let matches = Set(
@@ -29,30 +26,16 @@ extension ScorebookStore {
                         db, sql: "SELECT DISTINCT match FROM SBPlayer WHERE person = ?",
                         arguments: [name.description]))
                 if !matches.isEmpty {
-                    parts.append("the part in \(matches.count) match\(matches.count == 1 ? "" : "es")")
+                    parts.append("the part in \(RecordKind.match.counted(matches.count))")
                 }
-                parts += Self.counted([(count(.score), "score")])
+                parts += [count(.score)].filter { $0 > 0 }.map { RecordKind.score.counted($0) }
             } else {
-                parts = Self.counted([
-                    (count(.match), "match"), (count(.player), "player"), (count(.score), "score"),
-                    (count(.matchLocation), "place"), (count(.matchImage), "picture"),
-                ])
+                parts = [RecordKind.match, .player, .score, .matchLocation, .matchImage]
+                    .filter { count($0) > 0 }.map { $0.counted(count($0)) }
             }
-            let kind = RecordKind(rawValue: name.recordType)
-            let isTitled = kind == .person || kind == .game
             return DeletionSummary(
-                title: isTitled
-                    ? title
-                    : kind == .match
-                        ? "the match \(try MatchSheet(db, name).shortTitle(time))"
-                        : "the \(kind?.noun ?? "record") \(title)",
-                companions: parts, restorableUntil: now() + StoreUpkeep.defaultRetention)
-        }
-    }
-
-    private static func counted(_ counts: [(Int, String)]) -> [String] {
-        counts.filter { $0.0 > 0 }.map { count, noun in
-            count == 1 ? "1 \(noun)" : "\(count) \(noun == "match" ? "matches" : noun + "s")"
+                title: try RecordTitles(db, records, time).phrase(for: name), companions: parts,
+                restorableUntil: now() + StoreUpkeep.defaultRetention)
         }
     }
 }

@@ -13,10 +13,12 @@ public struct MatchListing: RecordListing, Equatable {
     public let players: [String]
     /// The names of the winners, as far as known.
     public let winners: [String]
+    /// Whether the match goes on later; nobody has won it yet.
+    public let isUnfinished: Bool
     public let zone: String
 
     private enum CodingKeys: String, CodingKey {
-        case recordName, date, game, location, players, winners, zone
+        case recordName, date, game, location, players, winners, unfinished, zone
     }
 
     /// Writes every key; unknown values are null.
@@ -28,6 +30,7 @@ public struct MatchListing: RecordListing, Equatable {
         try container.encode(location, forKey: .location)
         try container.encode(players, forKey: .players)
         try container.encode(winners, forKey: .winners)
+        try container.encode(isUnfinished, forKey: .unfinished)
         try container.encode(zone, forKey: .zone)
     }
 }
@@ -56,6 +59,7 @@ extension ScorebookStore {
                     players: sheet.players.sorted { ($0.seatOrder ?? .max) < ($1.seatOrder ?? .max) }.map(
                         \.person),
                     winners: sheet.players.filter { $0.winner == true }.map(\.person),
+                    isUnfinished: sheet.isUnfinished,
                     zone: try zones.name(db, of: sheet.recordName.description))
             }
         }

@@ -21,7 +21,7 @@ extension ScorebookStore {
                 date: try new.date.map { try LocalTime.canonical(time.moment($0)) }
                     ?? ISO8601.text(milliseconds: now() / 1000 * 1000, fraction: .ifNeeded),
                 durationMinutes: new.durationMinutes, rounds: new.rounds,
-                notes: new.notes?.filled, board: new.board?.filled)
+                notes: new.notes?.filled, board: new.board?.filled, unfinished: new.isUnfinished ? true : nil)
             try Self.check(match)
             try match.insert(db)
             var persons = MatchPersons(lookup: lookup(.person, in: zone), createsPersons: new.createsPersons)
@@ -89,6 +89,7 @@ extension ScorebookStore {
             edit.board.apply(to: &match.board)
             edit.rating.apply(to: &match.rating)
             edit.ignored.apply(to: &match.ignored)
+            edit.unfinished.apply(to: &match.unfinished)
             try Self.check(match)
             try match.updateChanges(db, from: old)
             try Self.edit(db, edit.location, of: name, records)

@@ -11,6 +11,8 @@ public struct NewMatch: Sendable {
     public var rounds: Int?
     public var notes: String?
     public var board: String?
+    /// Whether the match goes on later.
+    public var isUnfinished: Bool
     /// Whether the operation adds unknown players as persons. If not, it refuses them.
     public var createsPersons: Bool
     /// Whether the operation adds the game if nobody knows it.
@@ -19,7 +21,7 @@ public struct NewMatch: Sendable {
     public init(
         game: String, date: String? = nil, players: [NewPlayer] = [], location: String? = nil,
         durationMinutes: Int? = nil, rounds: Int? = nil, notes: String? = nil, board: String? = nil,
-        createsPersons: Bool = false, createsGame: Bool = false
+        isUnfinished: Bool = false, createsPersons: Bool = false, createsGame: Bool = false
     ) {
         self.game = game
         self.date = date
@@ -29,6 +31,7 @@ public struct NewMatch: Sendable {
         self.rounds = rounds
         self.notes = notes
         self.board = board
+        self.isUnfinished = isUnfinished
         self.createsPersons = createsPersons
         self.createsGame = createsGame
     }
@@ -71,6 +74,8 @@ public struct MatchEdit: Sendable {
     public var board: Change<String> = .keep
     public var rating: Change<Double> = .keep
     public var ignored: Change<Bool> = .keep
+    /// Whether the match goes on later; clearing it ends the match.
+    public var unfinished: Change<Bool> = .keep
     /// The place of the match. Clearing it deletes the match's location records.
     public var location: Change<String> = .keep
     public var players = PlayersEdit()
@@ -78,7 +83,9 @@ public struct MatchEdit: Sendable {
     /// Whether the edit changes nothing.
     public var isEmpty: Bool {
         game == nil && date == .keep && durationMinutes == .keep && rounds == .keep && notes == .keep
-            && board == .keep && rating == .keep && ignored == .keep && location == .keep && players.isEmpty
+            && board == .keep && rating == .keep && ignored == .keep && unfinished == .keep
+            && location == .keep
+            && players.isEmpty
     }
 
     public init() {}

@@ -19,6 +19,8 @@ public struct Match: ScorebookRecord, Equatable {
     public var rating: Double?
     /// Whether statistics leave the match out.
     public var ignored: Bool?
+    /// Whether the match goes on later. Nobody has won it yet, and statistics leave it out.
+    public var unfinished: Bool?
     /// The date of the last change, ISO 8601. The engine keeps it.
     public private(set) var modificationDate: String?
 
@@ -26,7 +28,7 @@ public struct Match: ScorebookRecord, Equatable {
     public init(
         recordName: RecordName = .new(.match), game: RecordName, date: String? = nil,
         durationMinutes: Int? = nil, rounds: Int? = nil, notes: String? = nil, board: String? = nil,
-        rating: Double? = nil, ignored: Bool? = nil
+        rating: Double? = nil, ignored: Bool? = nil, unfinished: Bool? = nil
     ) {
         self.recordName = recordName
         self.game = game
@@ -37,6 +39,7 @@ public struct Match: ScorebookRecord, Equatable {
         self.board = board
         self.rating = rating
         self.ignored = ignored
+        self.unfinished = unfinished
     }
 
     public init(row: Row) throws {
@@ -49,11 +52,12 @@ public struct Match: ScorebookRecord, Equatable {
         board = row.lenient("board")
         rating = row.lenient("rating")
         ignored = row.lenient("ignored")
+        unfinished = row.lenient("unfinished")
         modificationDate = row.lenient("modificationDate")
     }
 
     private enum CodingKeys: String, CodingKey {
-        case recordName, game, date, durationMinutes, rounds, notes, board, rating, ignored,
+        case recordName, game, date, durationMinutes, rounds, notes, board, rating, ignored, unfinished,
             modificationDate
     }
 
@@ -69,6 +73,7 @@ public struct Match: ScorebookRecord, Equatable {
         try container.encode(board, forKey: .board)
         try container.encode(rating, forKey: .rating)
         try container.encode(ignored, forKey: .ignored)
+        try container.encode(unfinished, forKey: .unfinished)
         try container.encode(modificationDate, forKey: .modificationDate)
     }
 }

@@ -52,8 +52,12 @@ public struct ScoreKeeping: Sendable {
         switch text.lowercased() {
         case "": return nil
         case "undo": return try await undo()
-        case "pause": return .pause
-        case "end": return .end
+        case "pause":
+            try await stop(isOver: false)
+            return .pause
+        case "end":
+            try await stop(isOver: true)
+            return .end
         case "help", "?": return .help
         case "sheet": return .sheet(try await scorebook.matchSheet("\(match)"))
         default: break
@@ -71,6 +75,13 @@ public struct ScoreKeeping: Sendable {
             isNamed && added.sheet.players.contains { line in !line.scores.contains { $0.round == round } }
         self.round = isOpen ? round : try await nextRound()
         return .sheet(added.sheet)
+    }
+
+    /// Notes whether the match is over. It counts in statistics only then.
+    public func stop(isOver: Bool) async throws {
+        var edit = MatchEdit()
+        edit.unfinished = isOver ? .clear : .set(true)
+        try await scorebook.editMatch("\(match)", edit)
     }
 
     private func values(_ text: String) throws -> [(String, String)] {
@@ -130,10 +141,13 @@ public struct ScoreKeeping: Sendable {
 extension ScorebookStore {
     /// Begins to keep the scores of a match, or goes on with it.
     ///
-    /// - Parameter text: names the match.
-    public func keepScore(of text: String) async throws -> ScoreKeeping {
+    /// - Parameter text: names the match; nil for the latest one that is not finished, or the latest of all.
+    public func keepScore(of text: String?) async throws -> ScoreKeeping {
         try await read { [self] db in
-            let match = try lookup(.match).find(db, text)
+            let open = Match.latestFirst.filter(sql: limits()).filter(Column("unfinished") == 1)
+                .select(Column("recordName"), as: RecordName.self)
+            let latest = try text == nil ? open.fetchOne(db) : nil
+            let match = try latest ?? lookup(.match).find(db, text ?? "last")
             return ScoreKeeping(
                 self, match, try MatchSheet(db, match), round: try Self.lastRound(db, match) + 1)
         }

@@ -42,6 +42,7 @@ extension MatchSheet {
         if let board, !board.isEmpty { parts.append(board) }
         if let durationMinutes, durationMinutes > 0 { parts.append(Self.duration(durationMinutes)) }
         if let result { parts.append(result.rawValue) }
+        if isUnfinished { parts.append("unfinished") }
         return parts.map { Display.printable($0) }.joined(separator: " · ")
     }
 
@@ -122,7 +123,8 @@ extension MatchSheet.Entry {
 
 extension MatchSheet: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case recordName, game, date, location, durationMinutes, rounds, board, notes, result, players
+        case recordName, game, date, location, durationMinutes, rounds, board, notes, unfinished, result,
+            players
     }
 
     /// Writes every key; unknown values are null.
@@ -136,6 +138,7 @@ extension MatchSheet: Encodable {
         try container.encode(rounds, forKey: .rounds)
         try container.encode(board, forKey: .board)
         try container.encode(notes, forKey: .notes)
+        try container.encode(isUnfinished, forKey: .unfinished)
         try container.encode(result?.rawValue, forKey: .result)
         try container.encode(players, forKey: .players)
     }

@@ -47,6 +47,8 @@ public struct MatchSheet: Sendable, Equatable {
     public let rounds: Int?
     public let board: String?
     public let notes: String?
+    /// Whether the match goes on later; nobody has won it yet.
+    public let isUnfinished: Bool
     /// The result of all players together: of a cooperative match, or of one that all have lost; nil if there is none.
     public let result: Result?
     /// The players by place, as far as it is known, then by seat.
@@ -67,6 +69,7 @@ public struct MatchSheet: Sendable, Equatable {
         rounds = match.rounds
         board = match.board
         notes = match.notes
+        isUnfinished = match.unfinished == true
         let winners = players.map(\.player.winner)
         result =
             winners.isEmpty
@@ -75,7 +78,7 @@ public struct MatchSheet: Sendable, Equatable {
                 ? .lost
                 : winners.allSatisfy { $0 == true } && game?.cooperative == true ? .won : nil
         var lines = players.map { Line($0.player, person: $0.person, scores: $0.scores) }
-        Self.rank(&lines, Ranking(game))
+        Self.rank(&lines, Ranking(game), isOver: !isUnfinished)
         self.players = lines.sorted { left, right in
             let leftKey = (left.rank ?? .max, left.seatOrder ?? .max)
             let rightKey = (right.rank ?? .max, right.seatOrder ?? .max)
@@ -84,11 +87,11 @@ public struct MatchSheet: Sendable, Equatable {
     }
 
     /// Fills in the places and winners that nobody recorded.
-    private static func rank(_ lines: inout [Line], _ ranking: Ranking) {
+    private static func rank(_ lines: inout [Line], _ ranking: Ranking, isOver: Bool) {
         var entries = lines.map {
             Ranking.Entry(total: $0.total, team: $0.team, rank: $0.rank, isWinner: $0.winner)
         }
-        ranking.complete(&entries)
+        ranking.complete(&entries, isOver: isOver)
         for (index, entry) in entries.enumerated() {
             lines[index].rank = entry.rank
             lines[index].winner = entry.isWinner

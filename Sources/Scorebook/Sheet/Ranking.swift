@@ -38,7 +38,9 @@ struct Ranking {
     /// Fills in places and winners, each only if it is recorded for no player.
     ///
     /// Totals decide about places only if all players have one. All who share the first place win.
-    func complete(_ entries: inout [Entry]) {
+    ///
+    /// - Parameter isOver: whether the match is over. Otherwise nobody has won it yet.
+    func complete(_ entries: inout [Entry], isOver: Bool = true) {
         guard rule != .together else { return }
         let totals = entries.compactMap(\.total)
         if isByTotals, totals.count == entries.count, entries.allSatisfy({ $0.rank == nil }) {
@@ -50,7 +52,7 @@ struct Ranking {
                 entries[index].rank = better.count + 1
             }
         }
-        guard entries.allSatisfy({ $0.isWinner == nil }), entries.contains(where: { $0.rank != nil })
+        guard isOver, entries.allSatisfy({ $0.isWinner == nil }), entries.contains(where: { $0.rank != nil })
         else { return }
         for index in entries.indices { entries[index].isWinner = entries[index].rank == 1 }
     }

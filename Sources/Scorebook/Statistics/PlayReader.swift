@@ -135,7 +135,7 @@ struct PlayReader {
         """
 
     private var sql: String {
-        var conditions = ["m.ignored IS NOT 1", choice.zones]
+        var conditions = ["m.ignored IS NOT 1", "m.unfinished IS NOT 1", choice.zones]
         if choice.person != nil {
             conditions.append("m.recordName IN (SELECT match FROM SBPlayer WHERE person = :person)")
         }

@@ -1,6 +1,6 @@
 /// Figures about the plays of a scorebook, of one person, of one game or of one year.
 ///
-/// docs/statistics.md has the rules. A match counts as a play unless it is `ignored`.
+/// docs/statistics.md has the rules. A match counts as a play unless it is `ignored` or `unfinished`.
 public struct Statistics: Sendable, Equatable {
     /// The number of plays.
     public internal(set) var plays = 0

@@ -34,13 +34,16 @@ enum UndoJournal {
     // MARK: Recording
 
     /// Notes what `body` changes in the tables.
+    ///
+    /// - Parameter check: may refuse the changes; the caller's transaction is rolled back then.
     static func record<Value>(
-        _ db: Database, _ command: Habits.Command, _ now: Int64, _ body: () throws -> Value
+        _ db: Database, _ command: Habits.Command, _ now: Int64, _ body: (Database) throws -> Value,
+        _ check: ([Change]) throws -> Void
     ) throws -> Value {
         try begin(db)
         let value: Value
         do {
-            value = try body()
+            value = try body(db)
         } catch {
             try end(db)
             throw error
@@ -48,6 +51,7 @@ enum UndoJournal {
         let changes = try changes(db)
         try end(db)
         if let changes {
+            try check(changes)
             if !changes.isEmpty { try save(db, changes, command, now) }
         } else {
             // Otherwise ``last(_:now:)`` would be an older command, which nobody means.
@@ -104,14 +108,18 @@ enum UndoJournal {
             }
             let new = try values(db, name)
             guard let old, let new else {
+                // The values of a new record tell later whether somebody has corrected it since.
                 return old == nil && new == nil
-                    ? nil : Change(name: name, old: old, new: new == nil ? nil : [:])
+                    ? nil : Change(name: name, old: old, new: new.map(Self.filled))
             }
             let changed = old.filter { new[$0.key] != $0.value }
             guard !changed.isEmpty else { return nil }
             return Change(name: name, old: changed, new: new.filter { changed[$0.key] != nil })
         }
     }
+
+    /// The columns that have a value.
+    static func filled(_ values: [String: String]) -> [String: String] { values.filter { $0.value != "NULL" } }
 
     /// Returns the columns of a record as SQL; nil if it has no row.
     static func values(_ db: Database, _ name: String) throws -> [String: String]? {
@@ -149,6 +157,24 @@ enum UndoJournal {
                 """, arguments: [now - lifetime])
     }
 
+    /// Adds a record that was moved to a merge of before, so that it moves back with the merge.
+    static func note(_ db: Database, _ reference: MergedRecords.Reference) throws {
+        guard try db.tableExists("scorebook_undo") else { return }
+        let quoted = try String.fetchAll(
+            db, sql: "SELECT quote(?) UNION ALL SELECT quote(?)", arguments: [reference.from, reference.to])
+        let change = Change(
+            name: reference.recordName, old: [reference.column: quoted[0]], new: [reference.column: quoted[1]])
+        let merge = """
+            SELECT max(id) FROM scorebook_undo WHERE EXISTS (
+                SELECT 1 FROM json_each(scorebook_undo.changes) AS change
+                WHERE json_extract(change.value, '$.name') = ?
+                    AND json_extract(change.value, '$.new.mergedInto') <> 'NULL')
+            """
+        try db.execute(
+            sql: "UPDATE scorebook_undo SET changes = json_insert(changes, '$[#]', json(?)) WHERE id = (\(merge))",
+            arguments: [String(decoding: try JSONEncoder().encode(change), as: UTF8.self), reference.from])
+    }
+
     // MARK: Reading
 
     /// Returns the last command; nil if there is none of the last day.
@@ -164,6 +190,12 @@ enum UndoJournal {
             try JSONDecoder().decode([Change].self, from: Data((row[3] as String).utf8)).reversed()
         }
         return Entry(run: first[0], command: first[1], time: first[2], changes: changes)
+    }
+
+    static func has(_ db: Database, run: String) throws -> Bool {
+        guard try db.tableExists("scorebook_undo") else { return false }
+        let sql = "SELECT EXISTS (SELECT 1 FROM scorebook_undo WHERE run = ?)"
+        return try Bool.fetchOne(db, sql: sql, arguments: [run]) ?? false
     }
 
     static func forget(_ db: Database, run: String) throws {

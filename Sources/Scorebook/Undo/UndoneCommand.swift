@@ -28,6 +28,8 @@ extension ScorebookStore {
     public func undo() async throws -> UndoneCommand {
         try await records.write { [self] db in
             _ = try records.fold(db)
+            // What others added to a merged person or game belongs to the merge from now on.
+            try settleMerges(db)
             guard let entry = try UndoJournal.last(db, now: now()) else {
                 throw ScorebookError(
                     .notFound, "there is no command of the last day to take back",
@@ -35,11 +37,17 @@ extension ScorebookStore {
             }
             var undone = UndoneCommand(command: entry.command, time: entry.time)
             for change in entry.changes { try takeBack(db, change, &undone) }
-            try deleteAdded(db, entry.changes.filter { $0.old == nil }.map(\.name), &undone)
+            try deleteAdded(db, entry.changes.filter { $0.old == nil }, &undone)
             try UndoJournal.forget(db, run: entry.run)
             _ = try records.fold(db)
             return undone
         }
+    }
+
+    /// Whether the command of ``habits`` has changed something: what is written again as it was does not count.
+    public func hasCommandWritten() async throws -> Bool {
+        guard let command = habits.command else { return false }
+        return try await records.database.read { try UndoJournal.has($0, run: command.run) }
     }
 
     /// Restores a record that was deleted, and gives one that was changed its values of before.
@@ -66,21 +74,30 @@ extension ScorebookStore {
         undone.changed += 1
     }
 
-    private func deleteAdded(_ db: Database, _ names: [String], _ undone: inout UndoneCommand) throws {
-        let added = Set(names)
+    private func deleteAdded(_ db: Database, _ changes: [UndoJournal.Change], _ undone: inout UndoneCommand)
+        throws
+    {
+        let added = Set(changes.map(\.name))
         _ = try records.fold(db)
-        for text in names {
-            guard try UndoJournal.values(db, text) != nil else { continue }
-            let steps = try records.deletionSteps(db, RecordName(text)).filter { $0.action == .delete }
+        for change in changes {
+            guard let current = try UndoJournal.values(db, change.name) else { continue }
+            let name = try RecordName(change.name)
+            guard UndoJournal.filled(current) == change.new else {
+                let what = try RecordTitles(db, records, time).phrase(for: name)
+                throw Self.refusal("\(what) was changed since `\(undone.command)` added it")
+            }
+            let steps = try records.deletionSteps(db, name).filter { $0.action == .delete }
             let others = steps.filter { !added.contains($0.name.description) }
             guard others.isEmpty else {
-                throw ScorebookError(
-                    .invalidValue,
-                    "\(others.count) records that somebody added since would go with what `\(undone.command)` added",
-                    hint: "delete it by its name if they may go")
+                throw Self.refusal(
+                    "\(others.count) records that somebody added since would go with what `\(undone.command)` added")
             }
             undone.deleted += steps.count
-            try records.delete(db, RecordName(text))
+            try records.delete(db, name)
         }
+    }
+
+    private static func refusal(_ message: String) -> ScorebookError {
+        ScorebookError(.invalidValue, message, hint: "delete it by its name if it may go")
     }
 }

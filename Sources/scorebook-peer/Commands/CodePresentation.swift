@@ -20,10 +20,13 @@ struct CodePresentation: Sendable {
     let welcome: Welcome
     let port: Int
     let isHidden: Bool
+    /// The unions that the new machine may choose without a question here.
+    let allowed: Set<ZoneUnion>
 
     func run() async throws {
         let events = Events(EventPrinter(json: output.json))
-        let engine = session.engine(store, announces: !isHidden) { events.take($0) }
+        let chooser = ZoneChooser(isJSON: output.json, allowed: allowed)
+        let engine = session.engine(store, announces: !isHidden, decide: chooser.decide) { events.take($0) }
         let name = Latest<String>()
         let service = Interruptible {
             if let port = try await store.scorebook.records.pairing.listeningPorts().first {

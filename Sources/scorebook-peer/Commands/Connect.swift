@@ -42,32 +42,44 @@ struct Connect: SyncingCommand {
     var stopped: Failure? { once ? .notYetEqual : nil }
 
     func run(_ store: OpenStore) async throws {
-        let printer = EventPrinter(json: output.json)
-        let isOnce = once
-        let isJSON = output.json
-        let engine = session.engine(store, decide: ZoneChooser(isJSON: isJSON).decide) { event in
-            // With `--once`, the summary is the output. Only people see the events before it.
-            if isOnce, case .inSync = event { return }
-            if isOnce, case .disconnected = event { return }
-            if isOnce, isJSON { return }
-            printer.print(event)
+        let live = LiveOutput(scorebook: store.scorebook, isJSON: output.json, isVerbose: session.verbose)
+        guard once else {
+            return try await live.run { print in
+                let engine = session.engine(
+                    store, decide: ZoneChooser(isJSON: output.json).decide, onEvent: { print(.event($0)) })
+                try await session.run(try await connector(engine, store))
+            }
         }
+        let arrivals = Arrivals()
+        let report = Latest<SyncReport>()
+        try await live.run { [isJSON = output.json] print in
+            let engine = session.engine(store, decide: ZoneChooser(isJSON: isJSON).decide) { event in
+                arrivals.take(event)
+                // The summary is the output. Only people see the events before it.
+                switch event {
+                case .changed, .inSync, .disconnected: break
+                default: if !isJSON { print(.event(event)) }
+                }
+            }
+            let connector = try await connector(engine, store)
+            let sync = OneSync { try await connector.syncOnce() }
+            try await session.run(sync)
+            guard let result = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
+            report.set(result)
+        }
+        guard let report = report.value else { throw Failure.notYetEqual }
+        guard output.json else { return await live.write(report, arrivals.all) }
+        try Terminal.write(json: SyncFigures(report.statistics, report.digest))
+    }
+
+    private func connector(_ engine: SyncEngine, _ store: OpenStore) async throws -> SyncConnector {
         let named: NamedMachine
         if let machine {
             named = try await machine.machine(in: store)
         } else {
             named = try await MachineChooser(engine: engine, store: store).choose()
         }
-        let connector = named.connector(engine, code: code, startsOver: startOver, union: meeting.union)
-        guard once else { return try await session.run(connector) }
-        let sync = OneSync { try await connector.syncOnce() }
-        try await session.run(sync)
-        guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
-        if output.json {
-            try Terminal.write(json: SyncFigures(report.statistics, report.digest))
-        } else {
-            Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
-        }
+        return named.connector(engine, code: code, startsOver: startOver, union: meeting.union)
     }
 }
 

@@ -62,7 +62,7 @@ struct GameCommand: AsyncParsableCommand {
                     noPoints: details.noPoints,
                     cooperative: details.cooperative, usesTeams: details.usesTeams,
                     thumbnail: file(details.thumbnail)))
-            try output.write(game, "added \(game.name ?? name) (\(game.recordName))")
+            try output.write(game, "added \(Display.printable(game.name ?? name))")
         }
     }
 
@@ -156,7 +156,7 @@ struct GameCommand: AsyncParsableCommand {
             edit.usesTeams = Change(details.usesTeams)
             edit.thumbnail = fileChange(details.thumbnail)
             let game = try await store.scorebook.editGame(game, edit)
-            try output.write(game, "changed \(game.name ?? "\(game.recordName)")")
+            try await output.write(game, store.changed(game.recordName))
         }
     }
 
@@ -190,7 +190,7 @@ struct GameCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            try output.write(try await store.scorebook.restore(.game, game))
+            try await output.write(try await store.scorebook.restore(.game, game), in: store)
         }
     }
 }

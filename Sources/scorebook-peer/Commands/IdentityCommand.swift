@@ -26,7 +26,7 @@ struct IdentityCommand: AsyncParsableCommand {
 
     struct Renew: StoreCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make this store a replica of its own: a new key, and no pairings.",
+            abstract: "Make this store a machine of its own: a new key, and no pairings.",
             discussion: """
                 For a store directory that was copied from another machine. The records stay; the machines that the \
                 original is paired with have to be paired anew with this one. End a running listen or connect first.

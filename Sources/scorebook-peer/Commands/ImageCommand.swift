@@ -42,7 +42,8 @@ struct ImageCommand: AsyncParsableCommand {
             let images = try await ProgressLine.shared.during("copying \(files.count.counted("picture"))") {
                 try await store.scorebook.addImages(match: match, files: files, caption: caption)
             }
-            try output.write(images, images.map { "added \($0.recordName)" }.joined(separator: "\n"))
+            let title = try await store.scorebook.phrase(for: store.scorebook.find(.match, match))
+            try output.write(images, "added \(images.count.counted("picture")) to \(title)")
         }
     }
 
@@ -138,7 +139,7 @@ struct ImageCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let image = try await store.scorebook.editImage(image, caption: change(caption))
-            try output.write(image, "changed \(image.recordName)")
+            try await output.write(image, store.changed(image.recordName))
         }
     }
 
@@ -176,7 +177,7 @@ struct ImageCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            try output.write(try await store.scorebook.restore(.matchImage, image))
+            try await output.write(try await store.scorebook.restore(.matchImage, image), in: store)
         }
     }
 }

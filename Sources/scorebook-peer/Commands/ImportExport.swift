@@ -9,7 +9,7 @@ struct Import: ZonedCommand {
             The file is merged: what is newer here stays as it is, and importing the same file again changes \
             nothing. A file with an error is refused whole, with the place of the error. An export has the records \
             alone; with --pictures the files of pictures come in as well. The records go to the zone that --zone names; \
-            without it to the one that the file names, or the default zone.
+            without it to the one that the file names, or the zone in use.
 
             What was deleted here later than the file was written stays deleted. With --restore the records of the file \
             that are deleted here, or gone with a deleted record, are written as new, with what the file has of them; so \
@@ -80,7 +80,7 @@ struct Export: ZonedCommand {
     static let makesStore = false
 
     static let configuration = CommandConfiguration(
-        abstract: "Write a scorebook to a file, as JSON: the default zone, or another.",
+        abstract: "Write a scorebook to a file, as JSON: the zone that every store has, or another.",
         discussion: """
             Importing the file into an empty scorebook gives the same records, with the same digest. A file name \
             of - writes to standard output. The file has the records alone; with --pictures the files of pictures \
@@ -155,7 +155,7 @@ extension ImportReport {
         for kind in RecordKind.allCases {
             guard let counts = types[kind.recordType] else { continue }
             rows.append(
-                [kind.recordType]
+                [kind == .match ? "matches" : kind.noun + "s"]
                     + [counts.new, counts.changed, counts.unchanged, counts.deleted].map(\.grouped))
         }
         let changes = total.new + total.changed + total.deleted

@@ -38,8 +38,8 @@ struct Listen: SyncingCommand {
 
     @Flag(
         help: """
-            Allow a machine that connects to make one of two scorebooks that are shared with others already, without \
-            being asked.
+            Allow a machine that connects to make one of its scorebook and this one, where one of them is shared with others \
+            already, without being asked.
             """)
     var merge = false
 
@@ -60,7 +60,15 @@ struct Listen: SyncingCommand {
     var stopped: Failure? { nil }
 
     func run(_ store: OpenStore) async throws {
-        let printer = EventPrinter(json: output.json)
+        try await LiveOutput(scorebook: store.scorebook, isJSON: output.json, isVerbose: session.verbose).run
+        {
+            try await listen(store, printing: $0)
+        }
+    }
+
+    private func listen(_ store: OpenStore, printing print: @escaping @Sendable (LiveOutput.Item) -> Void)
+        async throws
+    {
         // The pairing code is useless before the listener has an address.
         let (listening, isListening) = AsyncStream<Int>.makeStream()
         var allowed: Set<ZoneUnion> = []
@@ -68,7 +76,7 @@ struct Listen: SyncingCommand {
         if allowReset { allowed.insert(.replaceListener) }
         let chooser = ZoneChooser(isJSON: output.json, allowed: allowed)
         let engine = session.engine(store, announces: !hidden, decide: chooser.decide) { event in
-            printer.print(event)
+            print(.event(event))
             if case .listening(_, let port) = event { isListening.yield(port) }
         }
         let listener = SyncListener(
@@ -78,16 +86,22 @@ struct Listen: SyncingCommand {
             group.addTask {
                 for await port in listening.prefix(1) where showsCode {
                     let code = try await engine.pairing.show()
-                    printer.print(.pairingCode(code))
-                    guard !printer.json else { continue }
-                    let host = port == SyncEngine.defaultPort ? "HOST" : "HOST:\(port)"
-                    Terminal.write(
-                        "on the other machine run: scorebook-peer connect \(host) --code \(code.formatted)")
+                    print(.event(.pairingCode(code)))
+                    guard !output.json else { continue }
+                    let address = reachable(port)
+                    let call = "scorebook-peer connect \(address) --code \(code.formatted)"
+                    print(.line("on the other machine run: \(call)"))
                 }
             }
             try await session.run(listener)
             isListening.finish()
         }
+    }
+
+    /// The address to type on another machine.
+    private func reachable(_ port: Int) -> String {
+        guard ["0.0.0.0", "::"].contains(host) else { return "\(PeerAddress(host: host, port: port))" }
+        return OwnAddresses.reachable(port: port).first?.description ?? "ADDRESS:\(port)"
     }
 }
 
@@ -110,7 +124,9 @@ struct SessionOptions: ParsableArguments {
         help: "Neither look for machines on this network nor let them find this one; addresses still work.")
     var usesNoDiscovery = false
 
-    @Flag(name: .shortAndLong, help: "Also write to standard error what helps to find a fault.")
+    @Flag(
+        name: .shortAndLong,
+        help: "Also write totals and the names of records, and to standard error what helps to find a fault.")
     var verbose = false
 
     func validate() throws {

@@ -28,6 +28,9 @@ struct MatchCommand: AsyncParsableCommand {
         @OptionGroup var details: MatchDetails
         @OptionGroup var parts: MatchParts
 
+        @Flag(help: "The match goes on later: it counts in no statistics until `match edit --finished`.")
+        var unfinished = false
+
         @Flag(help: "Add players whom nobody knows yet as persons.")
         var newPersons = false
 
@@ -44,9 +47,9 @@ struct MatchCommand: AsyncParsableCommand {
                 NewMatch(
                     game: game, date: details.date, players: entries, location: details.location,
                     durationMinutes: details.duration, rounds: details.rounds, notes: details.notes,
-                    board: details.board, createsPersons: newPersons,
-                    createsGame: newGame))
-            try output.write(match, "added \(match.recordName)")
+                    board: details.board, isUnfinished: unfinished,
+                    createsPersons: newPersons, createsGame: newGame))
+            try await output.write(match, "added \(store.scorebook.phrase(for: match.recordName))")
         }
     }
 
@@ -102,7 +105,7 @@ struct MatchCommand: AsyncParsableCommand {
                 [
                     $0.date.map(store.scorebook.time.dayText) ?? "-", $0.game,
                     $0.players.joined(separator: ", "),
-                    $0.winners.joined(separator: ", "),
+                    $0.isUnfinished ? "(unfinished)" : $0.winners.joined(separator: ", "),
                 ]
             }
         }
@@ -159,7 +162,7 @@ struct MatchCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            try output.write(try await store.scorebook.restore(.match, match))
+            try await output.write(try await store.scorebook.restore(.match, match), in: store)
         }
     }
 }

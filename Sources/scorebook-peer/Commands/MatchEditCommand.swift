@@ -26,6 +26,12 @@ extension MatchCommand {
         @Option(help: "Whether it is left out of statistics: true or false.")
         var ignored: Bool?
 
+        @Flag(help: "The match is over: it counts in statistics, and the scores say who has won.")
+        var finished = false
+
+        @Flag(help: "The match goes on later.")
+        var unfinished = false
+
         @Option(
             name: .customLong("add"),
             help: ArgumentHelp("A player to add; may be given several times.", valueName: "person[=score]"))
@@ -61,12 +67,15 @@ extension MatchCommand {
             guard !noWinner || parts.winners.isEmpty && !parts.won && !parts.lost else {
                 throw ValidationError("give one of --winner, --no-winner, --won and --lost")
             }
+            guard !finished || !unfinished else {
+                throw ValidationError("give one of --finished and --unfinished")
+            }
             guard !edit.isEmpty else { throw ValidationError("say what to change") }
         }
 
         func run(_ store: OpenStore) async throws {
             let match = try await store.scorebook.editMatch(match, edit)
-            try output.write(match, "changed \(match.recordName)")
+            try await output.write(match, store.changed(match.recordName))
         }
 
         private var edit: MatchEdit {
@@ -80,6 +89,7 @@ extension MatchCommand {
             edit.board = change(details.board)
             edit.rating = Change(rating)
             edit.ignored = Change(ignored)
+            edit.unfinished = finished ? .clear : Change(unfinished ? true : nil)
             edit.players = players
             return edit
         }

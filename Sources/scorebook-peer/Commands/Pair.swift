@@ -67,8 +67,8 @@ struct Pair: SyncingCommand {
         guard shown == nil || (!readOnly && zone == nil && !hidden) else {
             throw ValidationError("say --read-only, --zone and --hidden on the machine that shows the code")
         }
-        guard shown != nil || (address == nil && meeting.union == nil) else {
-            throw ValidationError("--with and what becomes of two scorebooks go with a code")
+        guard shown != nil || (address == nil && [nil, .merge].contains(meeting.union)) else {
+            throw ValidationError("--with, --beside, --take-theirs and --take-ours go with a code")
         }
         if case .link? = shown, address != nil {
             throw ValidationError("the text of a QR code has the addresses; leave --with out")
@@ -81,12 +81,15 @@ struct Pair: SyncingCommand {
         guard let shown else {
             return try await CodePresentation(
                 store: store, session: session, output: output,
-                welcome: Welcome(readOnly ? .read : .write, in: zone), port: port, isHidden: hidden
+                welcome: Welcome(readOnly ? .read : .write, in: zone), port: port, isHidden: hidden,
+                allowed: meeting.merge ? [.merge] : []
             ).run()
         }
         let printer = EventPrinter(json: output.json)
         let isJSON = output.json
+        let arrivals = Arrivals()
         let engine = session.engine(store, decide: ZoneChooser(isJSON: isJSON).decide) { event in
+            arrivals.take(event)
             if case .paired = event, !isJSON { printer.print(event) }
         }
         let sync = OneSync { [address, meeting] in
@@ -100,7 +103,8 @@ struct Pair: SyncingCommand {
         try await session.run(sync)
         guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
         if output.json { return try Terminal.write(json: SyncFigures(report.statistics, report.digest)) }
-        Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
+        await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(
+            report, arrivals.all)
     }
 }
 

@@ -22,6 +22,9 @@ struct Peers: AsyncParsableCommand {
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
+        @Flag(name: .shortAndLong, help: "Also show keys.")
+        var verbose = false
+
         func run(_ store: OpenStore) async throws {
             let peers = try await store.peerFigures()
             if output.json { return try Terminal.write(json: peers) }
@@ -29,7 +32,8 @@ struct Peers: AsyncParsableCommand {
             if peers.isEmpty {
                 Terminal.write("no machine is paired with this one; `scorebook-peer pair` begins")
             } else {
-                PeerFigures.writeTable(peers, found: Set(found.compactMap(\.peer)))
+                PeerFigures.writeTable(
+                    peers, store.scorebook.time, isVerbose: verbose, found: Set(found.compactMap(\.peer)))
             }
             for machine in found where machine.peer == nil { Terminal.write("found: \(machine.text)") }
         }
@@ -187,7 +191,9 @@ struct PeerFigures: Encodable {
     /// How it stands in each zone.
     let zones: [PeerZoneFigures]
 
-    private static let header = ["NAME", "KEY", "LAST SEEN", "LAST IN SYNC", "BEHIND", "ADDRESS"]
+    /// Whether this machine has met the peer, or somebody has paired the two. One that others have introduced gets the records
+    /// from them.
+    var isKnown: Bool { introducedBy == nil || lastSeen != nil }
 
     init(_ peer: Peer, introducedBy: String?, _ zones: [PeerZoneStatus]) {
         self.introducedBy = introducedBy
@@ -206,26 +212,33 @@ struct PeerFigures: Encodable {
 
     /// Writes a table. It has the rights if a peer has more than one zone, and the introducers if there are any.
     ///
-    /// - Parameter found: the names of those that are on this network.
-    static func writeTable(_ peers: [PeerFigures], found: Set<String> = []) {
+    /// - Parameters:
+    ///   - time: the clock of the reader.
+    ///   - isVerbose: whether to show keys.
+    ///   - found: the names of those that are on this network.
+    static func writeTable(
+        _ peers: [PeerFigures], _ time: LocalTime, isVerbose: Bool, found: Set<String> = []
+    ) {
         let hasIntroducers = peers.contains { $0.introducedBy != nil }
         let hasZones = peers.contains { $0.zones.count > 1 }
         let rows = peers.map { peer in
             let granted = peer.zones.filter { $0.rights != "none" }
                 .map { "\($0.zone) (\($0.rights))" }.joined(separator: ", ")
-            return peer.row(isFound: found.contains(peer.name))
+            return peer.row(time, isVerbose, isFound: found.contains(peer.name))
                 + (hasIntroducers ? [peer.introducedBy ?? "-"] : [])
                 + (hasZones ? [granted.isEmpty ? "none" : granted] : [])
         }
+        let header =
+            ["NAME"] + (isVerbose ? ["KEY"] : []) + ["LAST SEEN", "LAST IN SYNC", "BEHIND", "ADDRESS"]
         let titles = header + (hasIntroducers ? ["INTRODUCED BY"] : []) + (hasZones ? ["MAY USE"] : [])
         Terminal.write(aligned([titles] + rows))
     }
 
-    private func row(isFound: Bool) -> [String] {
-        [
-            name, String(key.prefix(16)), connected ? "connected" : isFound ? "found" : lastSeen ?? "never",
-            lastSync ?? "never",
-            behind.grouped, address ?? "-",
+    private func row(_ time: LocalTime, _ isVerbose: Bool, isFound: Bool) -> [String] {
+        [name] + (isVerbose ? [String(key.prefix(16))] : []) + [
+            connected ? "connected" : isFound ? "found" : lastSeen.map(time.text) ?? "never",
+            lastSync.map(time.text) ?? "never",
+            isKnown ? behind.grouped : "-", address ?? "-",
         ]
     }
 

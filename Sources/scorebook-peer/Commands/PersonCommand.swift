@@ -35,7 +35,7 @@ struct PersonCommand: AsyncParsableCommand {
             try await store.checkIsNew(.person, name)
             let person = try await store.scorebook.addPerson(
                 name, emailAddress: email, bggUsername: bgg, avatar: file(avatar))
-            try output.write(person, "added \(person.name) (\(person.recordName))")
+            try output.write(person, "added \(Display.printable(person.name))")
         }
     }
 
@@ -113,7 +113,7 @@ struct PersonCommand: AsyncParsableCommand {
             edit.bggUsername = change(bgg)
             edit.avatar = fileChange(avatar)
             let person = try await store.scorebook.editPerson(person, edit)
-            try output.write(person, "changed \(person.name)")
+            try await output.write(person, store.changed(person.recordName))
         }
     }
 
@@ -147,7 +147,7 @@ struct PersonCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            try output.write(try await store.scorebook.restore(.person, person))
+            try await output.write(try await store.scorebook.restore(.person, person), in: store)
         }
     }
 }

@@ -7,8 +7,8 @@ struct Play: ZonedCommand {
         abstract: "Play a match: type the scores of each round as it goes on.",
         discussion: """
             Type one score for each player, in the order of the seats, and `-` for none; or scores with names, as in \
-            Ada=5. Then comes the sheet. `undo` takes the last line back, `end` and `pause` stop; `play --resume` goes on \
-            with the latest match, or with another one:
+            Ada=5. Then comes the sheet. `undo` takes the last line back, `end` and `pause` stop. A match is unfinished, and \
+            counts in no statistics, until `end`; `play --resume` goes on with the latest one, or with another one:
 
               scorebook-peer play Hearts Ada Alan Grace
               scorebook-peer play --resume Hearts@yesterday
@@ -53,12 +53,14 @@ struct Play: ZonedCommand {
     }
 
     func run(_ store: OpenStore) async throws {
-        let match = resume ? game ?? "last" : try await begin(store)
+        let match = resume ? game : try await begin(store)
         var keeping = try await store.scorebook.keepScore(of: match)
         let title = try await store.scorebook.matchSheet("\(keeping.match)").shortTitle(store.scorebook.time)
         if !output.json { Terminal.write("\(title): \(keeping.names)") }
         var shown: String?
         let isEnded = try await read(&keeping, store, &shown)
+        // At the end of the input nobody has said so.
+        if !isEnded { try await keeping.stop(isOver: false) }
         let sheet = try await store.scorebook.matchSheet("\(keeping.match)")
         if output.json { return try Terminal.write(json: sheet) }
         if isEnded {
@@ -88,7 +90,7 @@ struct Play: ZonedCommand {
         }
         let match = try await store.scorebook.addMatch(
             NewMatch(
-                game: game, players: seats.map { NewPlayer($0) }, location: location,
+                game: game, players: seats.map { NewPlayer($0) }, location: location, isUnfinished: true,
                 createsPersons: hasNewPersons, createsGame: isNewGame))
         return "\(match.recordName)"
     }
@@ -155,7 +157,8 @@ struct Play: ZonedCommand {
         3: 5 8 13     scores of round 3
         undo          takes the last line back
         sheet         shows the scores
-        pause, end    stops
+        pause         stops; the match goes on later
+        end           ends the match
         """
     }
 }

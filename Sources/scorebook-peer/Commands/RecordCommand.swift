@@ -74,7 +74,7 @@ struct RecordCommand: AsyncParsableCommand {
                 none: "there is no deleted record that can be restored"
             ) {
                 [
-                    store.scorebook.time.text($0.deletedAt), $0.machineName,
+                    store.scorebook.time.text($0.deletedAt), $0.machine.words,
                     $0.title ?? "-",
                     $0.companions.counted("record"), store.scorebook.time.dayText($0.restorableUntil),
                 ]
@@ -111,6 +111,9 @@ struct RecordCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("The record's whole name.", valueName: "SBGame|~|uuid"))
         var name: String
 
+        @Flag(name: .shortAndLong, help: "Show the stamps of sync in place of times and machines.")
+        var verbose = false
+
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -135,9 +138,16 @@ struct RecordCommand: AsyncParsableCommand {
                     + (isErased ? " (deleted for ever)" : state.isDeleted ? " (deleted)" : "")
                     + (isHidden ? " (gone with a deleted record)" : ""))
             if try await store.hasSeveralZones() { Terminal.write("  zone      \(zone)") }
-            if let deletion = state.deletion { Terminal.write("  deletion  \(deletion)") }
+            let machines = try await store.scorebook.machines()
+            func written(_ stamp: Stamp) -> String {
+                guard !verbose else { return stamp.description }
+                let time = ISO8601.text(milliseconds: stamp.time.milliseconds, fraction: .ifNeeded) ?? ""
+                return "\(store.scorebook.time.text(time)) by \((machines[stamp.replica] ?? .unknown).words)"
+            }
+            if let deletion = state.deletion { Terminal.write("  deletion  \(written(deletion))") }
             Terminal.write(
-                aligned(state.fields.map { ["  \($0.name)", StateFigures.text($0.value), "\($0.stamp)"] }))
+                aligned(
+                    state.fields.map { ["  \($0.name)", StateFigures.text($0.value), written($0.stamp)] }))
         }
     }
 
@@ -182,15 +192,15 @@ struct RecordCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let name = try checked(name, store.scorebook.records.schema)
-            try output.write(try await store.scorebook.restore(name))
+            try await output.write(try await store.scorebook.restore(name), in: store)
         }
     }
 }
 
-extension DeletedListing {
-    /// The machine that deleted the record, for people.
-    fileprivate var machineName: String {
-        switch machine {
+extension DeletedListing.Machine {
+    /// The machine, for people.
+    fileprivate var words: String {
+        switch self {
         case .here: "this machine"
         case .named(let name): name
         case .unknown: "another machine"

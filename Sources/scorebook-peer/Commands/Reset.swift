@@ -46,7 +46,9 @@ struct Reset: SyncingCommand {
         let zone = try await records.database.read { try records.zones.current($0, .default) }
         if from != nil, !yes { try await confirm(zone, named) }
         let backup = Latest<String>()
+        let arrivals = Arrivals()
         let engine = session.engine(store) { event in
+            arrivals.take(event)
             if case .replaced(_, let url) = event { backup.set(url.path) }
         }
         let connector = named.connector(
@@ -61,7 +63,8 @@ struct Reset: SyncingCommand {
                 json: Figures(backup: backup.value, sync: SyncFigures(report.statistics, report.digest)))
         }
         if let backup = backup.value { Terminal.write("what was here is in \(backup)") }
-        Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
+        await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(
+            report, arrivals.all)
     }
 
     private struct Figures: Encodable {
@@ -79,7 +82,7 @@ struct Reset: SyncingCommand {
     }
 
     private func confirm(_ zone: Zone, _ machine: NamedMachine) async throws {
-        let what = "“\(zone.name)” with \(Int(zone.digest.count).counted("record"))"
+        let what = "this scorebook, with \(Int(zone.digest.count).counted("record")),"
         guard
             let answer = await Terminal.confirm(
                 "Replace \(what) here by what \(machine) has? A backup is made first.")

@@ -77,7 +77,7 @@ struct ScoreCommand: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let score = try await store.scorebook.editScore(
                 score, ScoreEdit(value: value, round: Change(round)))
-            try output.write(score, "changed \(score.recordName)")
+            try await output.write(score, store.changed(score.recordName))
         }
     }
 
@@ -111,7 +111,7 @@ struct ScoreCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            try output.write(try await store.scorebook.restore(.score, score))
+            try await output.write(try await store.scorebook.restore(.score, score), in: store)
         }
     }
 }

@@ -7,7 +7,10 @@ struct Status: StoreCommand {
 
     static let configuration = CommandConfiguration(
         abstract: "Say what the scorebook holds, and how it stands with the other machines.",
-        discussion: "Two scorebooks hold the same records when their digests are equal.")
+        discussion: """
+            Two scorebooks hold the same records when their digests are equal, which --verbose shows. `pending` is what \
+            a machine has not got yet: the same number as BEHIND of that machine.
+            """)
 
     @Flag(help: "Look at every record, and say where the tables and what sync knows of them do not agree.")
     var check = false
@@ -21,6 +24,9 @@ struct Status: StoreCommand {
 
     @Flag(help: "With --check: read the file of every picture as well, and put aside those that are damaged.")
     var assets = false
+
+    @Flag(name: .shortAndLong, help: "Also show keys, digests and the records of each type.")
+    var verbose = false
 
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
@@ -49,7 +55,9 @@ struct Status: StoreCommand {
                     refused: status.refused.map(RefusedFigures.init),
                     unsynced: status.unsynced.map(UnsyncedFigures.init), sync: status.isSyncOn))
         } else {
-            write(status, assets, peers, store)
+            try await StatusText(
+                status: status, assets: assets, peers: peers, store: store, isVerbose: verbose
+            ).write()
         }
     }
 
@@ -71,12 +79,15 @@ struct Status: StoreCommand {
             let hasZones = found.digests.count > 1
             for digests in found.digests where digests.kept != digests.found {
                 let zone = hasZones ? " of the zone “\(digests.zone)”" : ""
-                Terminal.write("the digest\(zone) is not that of the records")
+                Terminal.write("the check sum\(zone) is not that of the records")
             }
             if found.isSound {
                 for digests in found.digests {
                     let zone = hasZones ? " in the zone “\(digests.zone)”" : ""
-                    Terminal.write("sound: digest \(Self.digest(digests.found))\(zone)")
+                    Terminal.write(
+                        verbose
+                            ? "sound: digest \(StatusText.digest(digests.found))\(zone)"
+                            : "sound: \(Int(digests.found.count).counted("record"))\(zone)")
                 }
             } else if repair, found.isMendable {
                 Terminal.write("repaired; sync with another machine to get back what is missing")
@@ -189,95 +200,6 @@ struct Status: StoreCommand {
             peer = refused.peer
             zone = refused.zone
             reason = refused.reason.description
-        }
-    }
-
-    private func write(
-        _ status: StoreStatus, _ assets: AssetFigures, _ peers: [PeerFigures], _ store: OpenStore
-    ) {
-        var rows = [
-            ["store", store.directory.path], ["key", String(store.identity.publicKey.hex.prefix(16)) + "…"],
-        ]
-        for kind in RecordKind.allCases {
-            rows.append([kind.recordType, (status.records[kind.recordType] ?? 0).grouped])
-        }
-        if assets.files > 0 { rows.append(["pictures", assets.summary]) }
-        let hint = status.tombstones == 0 ? "" : "; `record list --deleted` shows what can be restored"
-        rows.append(["deleted", "\(status.tombstones.grouped) remembered\(hint)"])
-        if status.hidden > 0 {
-            rows.append(["hidden", "\(status.hidden.grouped) gone with a deleted record"])
-        }
-        if status.held > 0 {
-            rows.append([
-                "held", "\(status.held.grouped) wait for what they need; `record list --held` says for what",
-            ])
-        }
-        rows.append([
-            "pending", status.pending == 0 ? "nothing" : "\(status.pending.grouped) not on every machine yet",
-        ])
-        if status.clockAhead > StoreClock.defaultAllowedSkew {
-            rows.append([
-                "clock",
-                "wrote \(Duration.milliseconds(status.clockAhead).formatted()) in the future; see scorebook-peer clock",
-            ])
-        }
-        rows += Self.refused(status.refused)
-        rows += Self.unsynced(status)
-        if !status.isSyncOn { rows.append(["sync", "off; scorebook-peer sync on switches it on"]) }
-        if status.zones.count == 1 {
-            rows.append(["digest", Self.digest(status.digest)])
-        } else {
-            rows += status.zones.map { ["zone \($0.name)", Self.digest($0.digest)] }
-        }
-        Terminal.write(aligned(rows))
-        guard !peers.isEmpty else { return }
-        Terminal.write("")
-        PeerFigures.writeTable(peers)
-        for peer in status.peers {
-            if let error = peer.lastError { Terminal.write("\(peer.name): \(error)") }
-        }
-    }
-}
-
-extension Status {
-    private static func digest(_ digest: ZoneDigest) -> String {
-        "\(digest.hex) over \(Int(digest.count).counted("record"))"
-    }
-
-    /// Returns one line for each machine, zone and reason of a refusal.
-    private static func refused(_ records: [RefusedRecord]) -> [[String]] {
-        let groups = Dictionary(grouping: records) { [$0.peer, $0.zone, $0.reason.description] }
-        return groups.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { _, records in
-            let first = records[0]
-            let wayOut =
-                first.reason == .tooLarge
-                ? "too large for it; make them smaller" : "`zone restore` gives them up"
-            return [
-                "refused",
-                "\(records.count.counted("record")) of the zone “\(first.zone)” by \(first.peer), as \(first.name); "
-                    + wayOut,
-            ]
-        }
-    }
-
-    /// Returns one line for each reason why rows stay on this machine.
-    private static func unsynced(_ status: StoreStatus) -> [[String]] {
-        let groups = Dictionary(grouping: status.unsynced, by: \.reason.description)
-        let isCut = status.unsyncedCount > status.unsynced.count
-        return groups.sorted { $0.key < $1.key }.map { _, records in
-            let first = records[0]
-            let count = (isCut ? "at least " : "") + records.count.counted("row")
-            return [
-                "not synced", "\(count), as “\(first.name)” of \(first.table): \(wayOut(first.reason))",
-            ]
-        }
-    }
-
-    private static func wayOut(_ reason: UnsyncedRecord.Reason) -> String {
-        switch reason {
-        case .name: "not a name that can be synced; another recordName mends that"
-        case .size: "too large to be synced; make it smaller than 8 MiB"
-        default: "\(reason)"
         }
     }
 }

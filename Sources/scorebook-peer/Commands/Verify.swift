@@ -29,7 +29,8 @@ struct Verify: SyncingCommand {
 
     func run(_ store: OpenStore) async throws {
         let damaged = assets ? try await damagedAssets(store) : []
-        let engine = session.engine(store) { _ in }
+        let arrivals = Arrivals()
+        let engine = session.engine(store) { arrivals.take($0) }
         let named = try await machine.machine(in: store)
         let connector = named.connector(engine)
         let sync = OneSync { try await connector.verify() }
@@ -43,15 +44,22 @@ struct Verify: SyncingCommand {
         }
         for hash in damaged { Terminal.write("damaged here: the picture \(hash)") }
         for finding in report.mended?.findings ?? [] {
-            Terminal.write("mended here: \(finding.name), which \(finding.kind.text)")
+            Terminal.write("mended here: \(try await title(finding.name, store)), which \(finding.kind.text)")
         }
-        if report.mended?.findings.isEmpty == true { Terminal.write("mended here: the digest") }
+        if report.mended?.findings.isEmpty == true { Terminal.write("mended here: the check sum") }
         let names = Set(differences.sent + differences.received).sorted()
-        for name in names { Terminal.write("differed: \(name)") }
+        for name in names { Terminal.write("differed: \(try await title(name.description, store))") }
         let count = names.count
         Terminal.write(
             count == 0 ? "no record differed" : "\(count.counted("record")) differed, and are equal now")
-        Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
+        await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(
+            report, arrivals.all)
+    }
+
+    /// What people call a record; with --verbose its name.
+    private func title(_ name: String, _ store: OpenStore) async throws -> String {
+        guard !session.verbose, let known = try? RecordName(name) else { return name }
+        return try await store.scorebook.phrase(for: known)
     }
 
     private func damagedAssets(_ store: OpenStore) async throws -> [AssetHash] {

@@ -5,20 +5,26 @@ import Scorebook
 struct ZoneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zone",
-        abstract: "Make, list or rename zones: scorebooks of their own beside the one that every store has.",
+        abstract:
+            "Make, list, use, rename or delete zones: scorebooks of their own beside the one that every store has.",
         discussion: """
             Machines that are paired share the default zone. Another zone goes only to the machines that it is granted \
             to:
 
               scorebook-peer zone create club
-              scorebook-peer game add Hearts --zone club
+              scorebook-peer zone use club
+              scorebook-peer game add Hearts
               scorebook-peer peers grant study club read
             """,
-        subcommands: [List.self, Create.self, Rename.self, Restore.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Create.self, Use.self, Rename.self, Delete.self, Restore.self],
+        defaultSubcommand: List.self)
 
     struct List: StoreCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the zones, and who may do what in them (the default).")
+
+        @Flag(name: .shortAndLong, help: "Also show owners and digests.")
+        var verbose = false
 
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
@@ -38,7 +44,11 @@ struct ZoneCommand: AsyncParsableCommand {
                 }
             }
             if output.json { return try Terminal.write(json: zones) }
-            Terminal.write(aligned([ZoneListing.header] + zones.map(\.row)))
+            let inUse = try await store.scorebook.zoneInUse()?.name ?? zones.first?.figures.name
+            Terminal.write(
+                aligned(
+                    [ZoneListing.header(isVerbose: verbose)]
+                        + zones.map { $0.row(inUse: inUse, isVerbose: verbose) }))
         }
     }
 
@@ -158,14 +168,17 @@ private struct ZoneListing: Encodable {
     let figures: ZoneFigures
     let peers: [Grant]
 
-    static let header = ["NAME", "OWNER", "RECORDS", "DIGEST", "SHARED", "GRANTED TO"]
+    static func header(isVerbose: Bool) -> [String] {
+        ["", "NAME", "RECORDS", "SHARED", "GRANTED TO"] + (isVerbose ? ["OWNER", "DIGEST"] : [])
+    }
 
-    var row: [String] {
+    /// - Parameter inUse: the name of the zone in use, which has a star.
+    func row(inUse: String?, isVerbose: Bool) -> [String] {
         [
-            figures.name, String(figures.owner.prefix(8)), figures.records.grouped, figures.digest,
+            figures.name == inUse ? "*" : "", figures.name, figures.records.grouped,
             figures.shared ? "yes" : "no",
             peers.isEmpty ? "nobody" : peers.map { "\($0.peer) (\($0.rights))" }.joined(separator: ", "),
-        ]
+        ] + (isVerbose ? [String(figures.owner.prefix(8)), figures.digest] : [])
     }
 
     private enum CodingKeys: String, CodingKey { case peers }

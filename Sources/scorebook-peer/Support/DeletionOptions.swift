@@ -36,22 +36,32 @@ struct DeletionOptions: ParsableArguments {
     func run(_ store: OpenStore, _ name: RecordName) async throws {
         let records = store.scorebook.records
         let steps = try await records.database.read { try records.deletionSteps($0, name) }
-        if dryRun { return try report(steps, "would delete") }
+        if dryRun { return try await list(steps, store) }
         let summary = try await store.scorebook.deletionSummary(name)
         try await confirm(summary.question(name, store.scorebook.time), summary.deed)
-        try report(try await store.scorebook.delete(name), "deleted")
+        let done = try await store.scorebook.delete(name)
+        let deleted = done.filter { $0.action == .delete }.map(\.name)
+        try output.write(
+            done.map(StepFigures.init), try await "deleted \(store.phrase(for: name, with: deleted))")
     }
 
     /// Tells which records go with a record, asks on a terminal, and deletes them for ever.
     func runForever(_ store: OpenStore, _ name: RecordName) async throws {
         let plan = try await store.scorebook.planForever(name)
         if plan.isEmpty, !output.json { return Terminal.write("\(name) was deleted for ever already") }
-        if dryRun || plan.isEmpty { return try report(forever: plan, name, "would delete") }
-        let what = Self.text(plan, name)
+        // Afterwards nobody knows what it was.
+        let what = try await store.phrase(for: plan.contains(name) ? name : plan.first ?? name, with: plan)
+        if dryRun || plan.isEmpty {
+            var lines: [String] = []
+            for name in plan {
+                lines.append("would delete \(try await store.scorebook.phrase(for: name)) for ever")
+            }
+            return try report(forever: plan, lines.joined(separator: "\n"))
+        }
         try await confirm(
             "Delete \(what) for ever, on every machine? This cannot be undone.",
             "deleting \(what) for ever")
-        try report(forever: try await store.scorebook.deleteForever(name), name, "deleted")
+        try report(forever: try await store.scorebook.deleteForever(name), "deleted \(what) for ever")
     }
 
     /// - Parameter deed: the action to confirm, in the words of the error.
@@ -65,51 +75,40 @@ struct DeletionOptions: ParsableArguments {
 
     // MARK: Output
 
-    private func report(_ steps: [DeletionStep], _ verb: String) throws {
+    private func list(_ steps: [DeletionStep], _ store: OpenStore) async throws {
         if output.json { return try Terminal.write(json: steps.map(StepFigures.init)) }
-        guard dryRun else { return Terminal.write("\(verb) \(Self.text(steps))") }
-        for step in steps { Terminal.write("\(step.action == .delete ? verb : "would clear") \(step.name)") }
-    }
-
-    private func report(forever names: [RecordName], _ name: RecordName, _ verb: String) throws {
-        if output.json {
-            return try Terminal.write(
-                json: names.map { StepFigures(recordName: $0.description, action: "erase", field: nil) })
-        }
-        guard dryRun else { return Terminal.write("\(verb) \(Self.text(names, name)) for ever") }
-        for name in names { Terminal.write("\(verb) \(name) for ever") }
-    }
-
-    /// Describes the record, and the records that go with it.
-    private static func text(_ steps: [DeletionStep]) -> String {
-        text(steps.filter { $0.action == .delete }.map(\.name), steps.last!.name)
-    }
-
-    /// - Parameter name: comes first, unless it is deleted already.
-    private static func text(_ names: [RecordName], _ name: RecordName) -> String {
-        let name = names.contains(name) ? name : names.first ?? name
-        return "\(name)\(companions(names.filter { $0 != name }, .goWithIt))"
-    }
-
-    /// The behaviour of other records when one is deleted or restored.
-    enum Company {
-        case goWithIt, comeBackWithIt
-
-        func text(_ count: Int) -> String {
-            let ending = count == 1 ? ("goes", "comes") : ("go", "come")
-            return switch self {
-            case .goWithIt: "\(ending.0) with it"
-            case .comeBackWithIt: "\(ending.1) back with it"
-            }
+        for step in steps {
+            let verb = step.action == .delete ? "would delete" : "would clear"
+            Terminal.write("\(verb) \(try await store.scorebook.phrase(for: step.name))")
         }
     }
 
-    /// Returns “ and 12 records that go with it (3 SBMatch, 9 SBPlayer)”; empty if there are no such records.
-    static func companions(_ names: [RecordName], _ company: Company) -> String {
-        guard !names.isEmpty else { return "" }
-        let counts = Dictionary(grouping: names, by: \.recordType).mapValues(\.count)
-        let list = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        return " and \(names.count.counted("record")) that \(company.text(names.count)) (\(list))"
+    private func report(forever names: [RecordName], _ sentence: String) throws {
+        try output.write(
+            names.map { StepFigures(recordName: $0.description, action: "erase", field: nil) }, sentence)
+    }
+}
+
+extension OpenStore {
+    /// Returns what a sentence calls a record and those that go or come with it: “the match Hearts, 2026-11-21 20:15, with 3
+    /// players”.
+    ///
+    /// - Parameter names: may have the record itself.
+    func phrase(for name: RecordName, with names: [RecordName]) async throws -> String {
+        let counts = Dictionary(grouping: names.filter { $0 != name }, by: \.recordType).mapValues(\.count)
+        let kinds: [RecordKind] = [.person, .game, .match, .player, .score, .matchLocation, .matchImage]
+        let parts = kinds.compactMap { kind in counts[kind.recordType].map { kind.counted($0) } }
+        let rest = names.count { $0 != name && RecordKind(rawValue: $0.recordType) == nil }
+        let list = parts + (rest > 0 ? ["\(rest.counted("record")) of a newer version"] : [])
+        return try await scorebook.phrase(for: name)
+            + (list.isEmpty ? "" : ", with " + list.joined(separator: ", "))
+    }
+
+    /// Says that an edit changed a record, or that it was as somebody wants it.
+    func changed(_ name: RecordName) async throws -> String {
+        let phrase = try await scorebook.phrase(for: name)
+        return try await scorebook.hasCommandWritten()
+            ? "changed \(phrase)" : "nothing changed: \(phrase) is so already"
     }
 }
 

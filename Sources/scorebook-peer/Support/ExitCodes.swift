@@ -47,7 +47,7 @@ struct Failure: Error {
         case let failure as Failure:
             self = failure
         case let error as PeerSyncError:
-            self.init(Self.code(error.code), error.message, hint: error.hint)
+            self.init(Self.code(error.code), error.words, hint: error.hint)
         case let error as RecordStoreError:
             self.init(Self.code(error.code), error.message, hint: error.hint)
         case let error as ScorebookError:
@@ -151,6 +151,7 @@ struct Failure: Error {
         switch code {
         case .unreadableFile: .noInput
         case .notWritable: .cannotCreate
+        case .readOnly: .refused
         case .notFound, .ambiguous, .notDeleted, .otherZone, .invalidValue, .invalidFile, .noAssetDirectory:
             .dataError
         default: .softwareError

@@ -22,13 +22,13 @@ enum Hint {
         .clockSkew:
             "set the clock that is wrong, and if it was the writer's, run `scorebook-peer clock repair` there",
         .sameIdentity:
-            "run `scorebook-peer identity renew` on the copy to make it a replica of its own",
+            "run `scorebook-peer identity renew` on the copy to make it a machine of its own",
         .noCommonZone: "`scorebook-peer peers grant NAME ZONE write` shares one",
         .notPermitted:
             "`scorebook-peer peers grant NAME ZONE RIGHTS` decides what a machine may do in a zone",
         .differentZones:
             "`connect HOST --beside` keeps the other scorebook beside this one, `--merge` makes them one (with "
-            + "`listen --merge` there, if both are shared), and `--store DIR` uses another store",
+            + "`listen --merge` or `pair --merge` there), and `--store DIR` uses another store",
         .notAllowed:
             "on the machine that was called, `scorebook-peer listen` asks on a terminal, and with --allow-reset, or "
             + "--merge to make one of two, allows it without asking",
@@ -38,10 +38,16 @@ enum Hint {
         .damagedRecord: repair,
     ]
 
+    /// What is wrong, in the words of people, where the engine's sentence has names that only programs understand.
+    static let wordsOfSync: [PeerSyncError.Code: String] = [
+        .differentZones:
+            "the two scorebooks are different ones, and at least one of them is shared with other machines already"
+    ]
+
     static let ofStore: [RecordStoreError.Code: String] = [
         .noSuchZone: "`zone list` shows those there are",
         .noSuchPeer: "`peers` lists those that are",
-        .sharedZone: "run `scorebook-peer peers forget` for that machine first",
+        .sharedZone: "end that first: `scorebook-peer peers revoke NAME ZONE`, or `peers forget NAME`",
         .damagedRecord: repair,
     ]
 
@@ -59,8 +65,11 @@ extension PeerSyncError {
         return path.flatMap { hint?.replacing("FILE", with: $0) } ?? hint
     }
 
+    /// What is wrong, for people.
+    var words: String { Hint.wordsOfSync[code] ?? message }
+
     /// What is wrong, and what helps.
-    var explanation: String { Hint.sentence(message, hint) }
+    var explanation: String { Hint.sentence(words, hint) }
 }
 
 extension RecordStoreError {

@@ -4,6 +4,39 @@ import PeerSync
 enum ProgressBar {
     private static let width = 20
 
+    /// Describes the direction with more records left, as in “study: [####----------------]  20 %  receiving 1,200 of 6,014
+    /// records, 4 s left”; without a bar as long as nobody knows how many are left.
+    static func text(_ name: String, _ statistics: SessionStatistics) -> String {
+        let (sent, received) = (statistics.recordsSent, statistics.recordsReceived)
+        let toCome = statistics.recordsLeftToReceive ?? 0
+        let isReceiving = toCome >= statistics.recordsLeftToSend
+        let left = isReceiving ? toCome : statistics.recordsLeftToSend
+        guard left > 0 else {
+            return
+                "\(name): \(sent.grouped) records sent, \(received.grouped) received, \(Int(statistics.seconds)) s"
+        }
+        let moved = isReceiving ? received : sent
+        return "\(name): "
+            + text(
+                "\(isReceiving ? "receiving" : "sending") \(moved.grouped) of \((moved + left).grouped) records",
+                done: moved, of: moved + left, seconds: statistics.seconds)
+    }
+
+    /// Describes work of which a part is done, as in “[####----------------]  20 %  importing, 4 s left”.
+    ///
+    /// - Parameter seconds: how long it has taken so far.
+    static func text(_ what: String, done: Int, of total: Int, seconds: Double) -> String {
+        let fraction = Double(done) / Double(max(1, total))
+        let left = fraction > 0 ? ", \(duration(seconds / fraction * (1 - fraction))) left" : ""
+        return "\(bar(fraction)) \(Int(fraction * 100)) %  \(what)\(left)"
+    }
+
+    private static func bar(_ fraction: Double) -> String {
+        let filled = Int(min(1, fraction) * Double(width))
+        return "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
+            + "]"
+    }
+
     /// Describes the direction with more bytes left, as in “study: [#######-------------]  35 %  receiving 12
     /// pictures, 34 MB left, 4.5 MB/s, 8 s left”.
     static func text(_ name: String, receiving: AssetProgress, sending: AssetProgress) -> String {
@@ -11,9 +44,7 @@ enum ProgressBar {
         let progress = isReceiving ? receiving : sending
         let total = max(1, progress.bytes + progress.bytesLeft)
         let fraction = Double(progress.bytes) / Double(total)
-        let filled = Int(fraction * Double(width))
-        let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
-        var text = "\(name): [\(bar)] \(Int(fraction * 100)) %  "
+        var text = "\(name): \(bar(fraction)) \(Int(fraction * 100)) %  "
         text += "\(isReceiving ? "receiving" : "sending") \(progress.filesLeft.counted("picture"))"
         text += ", \(progress.bytesLeft.byteCount) left"
         if let seconds = progress.secondsLeft {

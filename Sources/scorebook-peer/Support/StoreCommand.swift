@@ -14,6 +14,9 @@ struct StoreOptions: ParsableArguments {
             valueName: "dir"))
     var store: String?
 
+    @Flag(name: .customLong("new"), help: "Begin a new scorebook in that directory without asking.")
+    var isNew = false
+
     /// The path of the directory that the user asked for, on the command line or in the environment; nil for the default
     /// one.
     var named: String? {
@@ -41,7 +44,7 @@ struct ZoneOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only look at this zone, and put there what is new (default: look at all, put into the default zone).",
+            "Only look at this zone, and put there what is new (default: look at all, put into the zone in use).",
             valueName: "name"))
     var zone: String?
 }
@@ -70,6 +73,33 @@ struct OpenStore: Sendable {
         guard let zone else { return self }
         var store = self
         store.scorebook = scorebook.limited(to: try await scorebook.records.zones.find(named: zone))
+        return store
+    }
+
+    /// Returns the same store, where names are looked up first in the zone that the person uses.
+    func usingZone() async throws -> OpenStore {
+        var store = self
+        var habits = scorebook.habits
+        habits.zone = try await scorebook.zoneInUse()
+        store.scorebook = scorebook.with(habits)
+        return store
+    }
+
+    /// Returns the same store, which writes what no other machine takes. Asks on a terminal, and otherwise warns.
+    func keepingRefusedWrites(after error: ScorebookError) async throws -> OpenStore {
+        let hint = error.hint.map { " (\($0))" } ?? ""
+        if Terminal.isInputATerminal {
+            let question = "\(error.message)\(hint). Write it here all the same, on this machine alone?"
+            guard await Terminal.isConfirmed(question) else {
+                throw Failure(.temporaryFailure, "nothing was changed")
+            }
+        } else {
+            Terminal.writeError("warning: \(error.message), so it stays on this machine\(hint)")
+        }
+        var store = self
+        var habits = scorebook.habits
+        habits.keepsRefusedWrites = true
+        store.scorebook = scorebook.with(habits)
         return store
     }
 
@@ -166,10 +196,12 @@ extension StoreCommand {
     }
 
     /// Runs the command. If a text fits several records, asks on a terminal which one is meant, and runs it again. Each
-    /// operation finds its records before it writes.
+    /// operation finds its records before it writes, and an operation that no other machine would take writes nothing.
     private func runAsking(_ store: OpenStore) async throws {
         do {
             try await run(store)
+        } catch let error as ScorebookError where error.code == .readOnly {
+            try await run(store.keepingRefusedWrites(after: error))
         } catch let error as ScorebookError {
             guard let choice = error.choice, let name = await Terminal.choose(choice) else { throw error }
             try await runAsking(store.choosing(name, for: choice.question))
@@ -185,10 +217,28 @@ extension StoreCommand {
                 hint: "`scorebook-peer play`, `import` or `listen` begin one; --store DIR names another place"
             )
         }
+        if !FileManager.default.fileExists(atPath: database) { try await beginStore(in: directory) }
         // This may wait for another program.
         return try await NIOThreadPool.singleton.runIfActive {
             try OpenStore(directory, staysOpen: staysOpen)
-        }.limited(to: zone)
+        }.usingZone().limited(to: zone)
+    }
+}
+
+extension StoreCommand {
+    /// Asks on a terminal whether to begin a scorebook in a directory that somebody has named: it may be a slip. Otherwise
+    /// tells that a new one begins.
+    private func beginStore(in directory: URL) async throws {
+        guard storeOptions.named != nil, !storeOptions.isNew else { return }
+        let place = Display.printable(directory.path)
+        guard Terminal.isInputATerminal else {
+            return Terminal.writeError("note: a new scorebook begins in \(place)")
+        }
+        guard await Terminal.isConfirmed("There is no scorebook in \(place). Begin a new one there?") else {
+            throw Failure(
+                .noInput, "there is no scorebook in \(place)",
+                hint: "--store DIR names another place, and --new begins one without asking")
+        }
     }
 }
 

@@ -30,8 +30,8 @@ struct ZoneChooser: Sendable {
             return isAllowed ? .union(.replaceListener) : .cancel
         case .some(let proposal):
             let isAllowed = await Terminal.isConfirmed(
-                "\(peer) wants to make one of its scorebook, \(theirs), and this one, \(ours), each of which is "
-                    + "shared with others already. Allow it?")
+                "\(peer) wants to make one of its scorebook, \(theirs), and this one, \(ours). All its records come in here "
+                    + "then, and go to every machine that shares this one. Allow it?")
             return isAllowed ? .union(proposal) : .cancel
         case nil:
             break
@@ -39,9 +39,10 @@ struct ZoneChooser: Sendable {
         Terminal.writeError("This machine has \(ours); \(peer) has \(theirs).")
         guard question.ours.isShared, question.theirs.isShared else {
             return await choose(
-                "[m]erge them, take [t]heirs, take [o]urs, or [c]ancel?",
+                "[m]erge them, keep theirs [b]eside ours, take [t]heirs, take [o]urs, or [c]ancel?",
                 [
-                    "m": .union(.merge), "merge": .union(.merge), "t": .union(.replaceCaller),
+                    "b": .union(.beside), "beside": .union(.beside), "m": .union(.merge),
+                    "merge": .union(.merge), "t": .union(.replaceCaller),
                     "theirs": .union(.replaceCaller), "take theirs": .union(.replaceCaller),
                     "o": .union(.replaceListener), "ours": .union(.replaceListener),
                     "take ours": .union(.replaceListener),
@@ -65,9 +66,9 @@ struct ZoneChooser: Sendable {
         return .cancel
     }
 
-    /// As in “ScorebookData with 3,007 records, shared with others”.
+    /// As in “a scorebook with 3,007 records, shared with others”.
     private static func text(_ side: ZoneQuestion.Side) -> String {
-        "“\(Display.printable(side.zone))” with \(side.records.counted("record"))"
+        "a scorebook with \(side.records.counted("record"))"
             + (side.isShared ? ", shared with others" : "")
     }
 }

@@ -122,7 +122,8 @@ class Agreement:
         if meeting is None or not (meeting.is_first or union in REPLACING):
             raise unexpected("a union of default zones that do not meet for the first time")
         self._check_rights(meeting, union)
-        is_mixed = union == Union.MERGE and meeting.shared == 2 and not meeting.hold_the_same
+        is_plain = meeting.hold_the_same or meeting.is_one_new
+        is_mixed = union == Union.MERGE and meeting.shared > 0 and not is_plain
         if is_mixed and consent is None:
             raise SessionError(ErrorCode.DIFFERENT_SCOREBOOK, "nobody is here to allow that two scorebooks become one")
         if (is_mixed or union == Union.REPLACE_LISTENER) and not consent:

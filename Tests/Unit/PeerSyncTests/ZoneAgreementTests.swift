@@ -239,8 +239,17 @@ import Testing
         #expect(await code { try await answer(.merge, theirs, answer: said) } == merge)
     }
 
-    @Test func nobodyIsAskedAboutOneThatNobodyElseHas() async throws {
-        let entries = try await answer(.merge, [offer(Self.id(0), isShared: true)], answer: .cancel)
+    /// A scorebook that others share takes in another one only if somebody here says so, and so does one that is mixed into
+    /// theirs.
+    @Test func somebodyIsAskedAboutOneThatNobodyElseHas() async throws {
+        let theirs = [offer(Self.id(0), isShared: true)]
+        #expect(await code { try await answer(.merge, theirs, answer: .cancel) } == .declined)
+        #expect(await code { try await answer(.merge, theirs, answer: .nobody) } == .differentZones)
+        #expect(try await answer(.merge, theirs, answer: .union(.merge)).map(\.id) == [Self.id(0)])
+    }
+
+    @Test func nobodyIsAskedAboutTwoThatNobodyElseHas() async throws {
+        let entries = try await answer(.merge, [offer(Self.id(0))], answer: .cancel)
         #expect(entries.map(\.id) == [Self.id(0)])
     }
 }

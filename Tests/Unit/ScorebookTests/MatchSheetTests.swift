@@ -138,7 +138,7 @@ struct MatchSheetTests {
         #expect(
             object.keys.sorted() == [
                 "board", "date", "durationMinutes", "game", "location", "notes", "players", "recordName",
-                "result", "rounds",
+                "result", "rounds", "unfinished",
             ])
         let players = try #require(object["players"] as? [[String: Any]])
         #expect(players.map { $0["person"] as? String } == ["Ada Lovelace", "Cher"])

@@ -189,6 +189,44 @@ struct MendingTests {
         #expect(try await contents(scorebook) == before)
     }
 
+    /// Otherwise the undo would delete somebody else's correction.
+    @Test(arguments: [
+        "UPDATE SBPerson SET emailAddress = 'b@example.org' WHERE firstName = 'Bea'",
+        "UPDATE SBScore SET points = 7 WHERE points = 5",
+        "UPDATE SBMatch SET notes = 'Snow.' WHERE rounds = 3",
+    ])
+    func whatWasAddedStaysIfSomebodyCorrectedItSince(correction: String) async throws {
+        let scorebook = try await scorebook()
+        try await command(scorebook, "match add").addMatch(
+            NewMatch(
+                game: "Pandemic", players: [NewPlayer("Bea", score: "5")], rounds: 3, createsPersons: true))
+        try await scorebook.execute(correction)
+        let before = try await contents(scorebook)
+        let error = await #expect(throws: ScorebookError.self) { try await scorebook.undo() }
+        #expect(error?.code == .invalidValue && error?.message.contains("changed since `match add`") == true)
+        #expect(try await contents(scorebook) == before)
+    }
+
+    @Test func aMergeThatIsTakenBackGivesBackWhatCameMeanwhile() async throws {
+        let (scorebook, other) = (try await scorebook(), try Support.scorebook(2))
+        try await other.take(from: scorebook)
+        func ofAlan(_ scorebook: ScorebookStore) async throws -> [String] {
+            try await scorebook.rows(
+                "SELECT count(*) FROM SBPlayer JOIN SBPerson ON person = SBPerson.recordName WHERE firstName = 'Alan'"
+            )
+        }
+        let before = try await ofAlan(scorebook)
+        try await command(scorebook, "person add").addPerson("Alan Turing")
+        try await command(scorebook, "merge").merge(.person, "Alan", into: "Alan Turing")
+        try await other.addMatch(NewMatch(game: "Pandemic", date: "2021-07-31", players: [NewPlayer("Alan")]))
+        try await scorebook.take(from: other)
+        #expect(try await scorebook.person("Alan Turing").matches == Int(before[0])! + 1)
+        #expect(try await scorebook.undo().command == "merge")
+        #expect(try await scorebook.person("Alan Turing").matches == 0)
+        #expect(
+            try await scorebook.rows("SELECT count(*) FROM SBPerson WHERE mergedInto IS NOT NULL") == ["0"])
+    }
+
     @Test func whatIsDeletedForEverIsNotInTheJournal() async throws {
         let scorebook = try await scorebook()
         try await command(scorebook, "edit").editPerson("Ada", PersonEdit(name: .set("Xenia")))

@@ -51,6 +51,32 @@ struct ZoneTests {
         #expect(try await all.find(.person, "Bob").recordType == "SBPerson")
     }
 
+    /// The zone in use comes first, and the others after it.
+    @Test func namesAreLookedUpInTheZoneInUseFirst() async throws {
+        let (all, club) = try await scorebook()
+        #expect(try await all.zoneInUse() == nil)
+        #expect(try await all.useZone(named: "club").name == "club")
+        var habits = all.habits
+        habits.zone = try await all.zoneInUse()
+        let using = all.with(habits)
+        #expect(try await using.find(.person, "Ada") == club.find(.person, "Ada"))
+        #expect(try await using.find(.person, "Bob") == all.find(.person, "Bob"))
+        let bob = try await all.find(.person, "Bob")
+        #expect(try await using.find(.person, "\(bob)") == bob)
+        try await using.addGame(NewGame(name: "Skat"))
+        #expect(try await club.games().map(\.game.name) == ["Hearts", "Skat"])
+        #expect(try await using.games().count == 3)
+        // A zone that is limited to counts more.
+        let home = try await all.records.zones.find(named: "ScorebookData")
+        #expect(try await using.limited(to: home).find(.person, "Ada") != club.find(.person, "Ada"))
+        // The name here may change; the zone stays in use.
+        try await all.records.zones.rename("club", to: "friends")
+        #expect(try await all.zoneInUse()?.name == "friends")
+        try await all.deleteZone(named: "friends")
+        #expect(try await all.zoneInUse() == nil)
+        #expect(try await all.games().map(\.game.name) == ["Catan"])
+    }
+
     @Test func whatBelongsTogetherIsInOneZone() async throws {
         let (all, club) = try await scorebook()
         let bob = try await all.find(.person, "Bob").description

@@ -274,8 +274,21 @@ extension VectorFile {
                 (.merge, nil, .success(c)), (.replaceCaller, nil, .success(c)),
                 (.replaceListener, true, .success(l)),
             ]),
-        answers("The caller's is shared.", sharedCaller, listener(), [(.merge, nil, .success(c))]),
-        answers("The listener's is shared.", caller(), sharedListener, [(.merge, nil, .success(l))]),
+        answers(
+            "The caller's is shared.", sharedCaller, listener(),
+            [
+                (.merge, true, .success(c)), (.merge, false, .failure(.declined)),
+                (.merge, nil, .failure(.differentZones)),
+            ]),
+        answers(
+            "The listener's is shared.", caller(), sharedListener,
+            [
+                (.merge, true, .success(l)), (.merge, false, .failure(.declined)),
+                (.merge, nil, .failure(.differentZones)),
+            ]),
+        answers(
+            "The listener's is shared, and the caller's is new.", caller(0), sharedListener,
+            [(.merge, nil, .success(l))]),
         answers(
             "Both are shared.", sharedCaller, sharedListener,
             [
@@ -311,7 +324,8 @@ extension VectorFile {
             sharedCaller,
             listener().has(c),
             [
-                (.merge, nil, .failure(.notPermitted)), (.replaceCaller, nil, .success(l)),
+                (.merge, nil, .failure(.differentZones)), (.merge, true, .failure(.notPermitted)),
+                (.replaceCaller, nil, .success(l)),
                 (.replaceListener, true, .failure(.notPermitted)),
                 (.replaceListener, nil, .failure(.declined)),
             ]),

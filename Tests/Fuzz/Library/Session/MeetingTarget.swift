@@ -28,8 +28,8 @@ enum MeetingTarget {
         try expect(other?.usual == meeting.usual, "what is usual depends on who calls")
         try expect(
             other?.isPossible(.merge) == meeting.isPossible(.merge), "who may merge depends on who calls")
-        if meeting.areBothShared, !meeting.isPlain {
-            try expect(meeting.usual == nil, "two shared scorebooks are mixed without a word")
+        if meeting.caller.isShared || meeting.listener.isShared, !meeting.isPlain {
+            try expect(meeting.usual == nil, "a shared scorebook is mixed without a word")
         }
     }
 

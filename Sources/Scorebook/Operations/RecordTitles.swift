@@ -1,0 +1,105 @@
+import GRDB
+import PeerSync
+
+/// The titles of records for people, also of records without a row.
+struct RecordTitles {
+    private let db: Database
+    private let records: RecordStore
+    /// The clock of the reader; nil for days in UTC.
+    private let time: LocalTime?
+
+    init(_ db: Database, _ records: RecordStore, _ time: LocalTime? = nil) {
+        self.db = db
+        self.records = records
+        self.time = time
+    }
+
+    /// Returns the title of a record; nil for a record that has no name or that the store does not know.
+    func title(of name: RecordName) throws -> String? {
+        guard let kind = RecordKind(rawValue: name.recordType), let state = try records.state(db, of: name)
+        else { return nil }
+        return switch kind {
+        case .person: state.joined(" ", ["firstName", "lastName"])
+        case .game: state.text("name")
+        case .match:
+            [
+                try targetTitle("game", of: state),
+                state.text("date").map { time?.text($0) ?? String($0.prefix(10)) },
+            ]
+            .joined(", ")
+        case .player:
+            [try targetTitle("person", of: state), try targetTitle("match", of: state)].joined(" in ")
+        case .score:
+            [state.text("text") ?? state.text("points"), try targetTitle("player", of: state)]
+                .joined(" of ")
+        case .matchLocation: [state.text("name"), try targetTitle("match", of: state)].joined(" of ")
+        case .matchImage:
+            [state.text("caption") ?? state.text("image"), try targetTitle("match", of: state)].joined(" of ")
+        }
+    }
+
+    /// Returns what a sentence calls a record: “Grace Hopper”, “the match Hearts, 2026-11-21”, “the score 5 of Ada in …”.
+    func phrase(for name: RecordName) throws -> String {
+        guard let kind = RecordKind(rawValue: name.recordType) else { return name.description }
+        let title = try title(of: name).map { Display.printable($0) } ?? name.description
+        return kind == .person || kind == .game ? title : "the \(kind.noun) \(title)"
+    }
+
+    /// Returns the record to which a field of a record refers; nil if the store does not know it.
+    func target(_ field: String, of name: RecordName) throws -> RecordName? {
+        try records.state(db, of: name).flatMap { target(field, of: $0) }
+    }
+
+    /// Returns the time of a match, in milliseconds since 1970 and in ISO 8601.
+    func date(ofMatch name: RecordName) throws -> (moment: Int64, text: String)? {
+        guard let state = try records.state(db, of: name),
+            case .date(let moment)? = state.field("date")?.value, let text = state.text("date")
+        else { return nil }
+        return (moment, text)
+    }
+
+    private func target(_ field: String, of state: RecordState) -> RecordName? {
+        // Follows only references of the type in the schema, which has no cycle. A peer may have put any name there,
+        // and a cycle would never end.
+        guard case .reference(let type) = ScorebookSchema.columnKind(state.name.recordType, field),
+            case .reference(let name)? = state.field(field)?.value, name.recordType == type
+        else { return nil }
+        return name
+    }
+
+    private func targetTitle(_ field: String, of state: RecordState) throws -> String? {
+        try target(field, of: state).flatMap { try title(of: $0) }
+    }
+}
+
+extension ScorebookStore {
+    /// Returns what a sentence calls a record, also a deleted one: “Grace Hopper”, “the match Hearts, 2026-11-21 20:15”.
+    public func phrase(for name: RecordName) async throws -> String {
+        try await records.database.read { [self] db in try RecordTitles(db, records, time).phrase(for: name) }
+    }
+}
+
+extension RecordState {
+    /// Returns a value as people read it; nil for a missing or empty one.
+    fileprivate func text(_ field: String) -> String? {
+        switch self.field(field)?.value {
+        case .text(let text): text.filled
+        case .integer(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .date(let milliseconds): ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded)
+        case .asset(let asset): asset.name.filled
+        case .null, .blob, .reference, nil: nil
+        }
+    }
+
+    fileprivate func joined(_ separator: String, _ fields: [String]) -> String? {
+        fields.map { text($0) }.joined(separator)
+    }
+}
+
+extension [String?] {
+    /// Joins the texts that are not nil; returns nil if nothing is left.
+    fileprivate func joined(_ separator: String) -> String? {
+        compactMap(\.self).joined(separator: separator).filled
+    }
+}

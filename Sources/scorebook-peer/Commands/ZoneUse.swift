@@ -1,0 +1,75 @@
+import ArgumentParser
+import PeerSync
+import Scorebook
+
+extension ZoneCommand {
+    struct Use: StoreCommand {
+        static let makesStore = false
+
+        static let configuration = CommandConfiguration(
+            abstract: "Use a zone from now on, on this machine.",
+            discussion: """
+                New games and persons go there, and names are looked up there first, then in the other zones. `--zone` with a \
+                command is for that command alone. Without a name, tells which zone is in use.
+                """)
+
+        @Argument(help: "The zone's name here.")
+        var name: String?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let zone: Zone
+            if let name {
+                zone = try await store.scorebook.useZone(named: name)
+            } else if let inUse = try await store.scorebook.zoneInUse() {
+                zone = inUse
+            } else {
+                zone = try await store.scorebook.records.database.read {
+                    try store.scorebook.records.zones.current($0, .default)
+                }
+            }
+            try output.write(ZoneFigures(zone), "the zone in use is “\(zone.name)”")
+        }
+    }
+
+    struct Delete: StoreCommand {
+        static let makesStore = false
+
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a zone on this machine, with everything in it.",
+            discussion: """
+                This cannot be undone here. Other machines keep what they have of it; one that still shares the zone with this \
+                machine brings it back at the next sync. So first end the sharing, on both: `peers revoke NAME ZONE`.
+                """)
+
+        @Argument(help: "The zone's name here.")
+        var name: String
+
+        @Flag(help: "Delete it without asking.")
+        var yes = false
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let zones = store.scorebook.records.zones
+            try await store.scorebook.foldForReading()
+            let zone = try await zones.find(named: name)
+            let what = "the zone “\(zone.name)” with \(Int(zone.digest.count).counted("record"))"
+            if !yes {
+                guard
+                    let answer = await Terminal.confirm(
+                        "Delete \(what) on this machine? This cannot be undone.")
+                else {
+                    throw Failure(ExitCode(64), "deleting \(what) needs --yes when nobody can be asked")
+                }
+                guard answer else { throw Failure(.temporaryFailure, "nothing was deleted") }
+            }
+            // The journal of `undo` must not keep what was in it.
+            try await store.scorebook.deleteZone(named: name)
+            try output.write(ZoneFigures(zone), "deleted \(what)")
+        }
+    }
+}

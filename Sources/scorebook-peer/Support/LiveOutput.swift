@@ -1,0 +1,99 @@
+import PeerSync
+import Scorebook
+
+/// The output of a command that syncs: prints the events in their order, and says in words what they changed here.
+struct LiveOutput: Sendable {
+    let scorebook: ScorebookStore
+    let isJSON: Bool
+    /// Whether to print the totals of the session and the names of records as well.
+    var isVerbose = false
+
+    private var printer: EventPrinter { EventPrinter(json: isJSON) }
+
+    /// What is printed in its order.
+    enum Item: Sendable {
+        case event(SyncEvent)
+        case line(String)
+    }
+
+    /// Prints what `body` hands over until it ends. Printing looks at the scorebook, and the engine must not wait for that.
+    func run(_ body: (@escaping @Sendable (Item) -> Void) async throws -> Void) async throws {
+        let (items, continuation) = AsyncStream.makeStream(of: Item.self)
+        let printing = Task {
+            var news = SyncNews()
+            for await item in items {
+                switch item {
+                case .event(let event): await print(event, &news)
+                case .line(let line): Terminal.write(line)
+                }
+            }
+        }
+        do {
+            try await body { continuation.yield($0) }
+        } catch {
+            continuation.finish()
+            await printing.value
+            throw error
+        }
+        continuation.finish()
+        await printing.value
+    }
+
+    private func print(_ event: SyncEvent, _ news: inout SyncNews) async {
+        guard !isJSON else { return printer.print(event) }
+        switch event {
+        case .connected(let name, _):
+            news.begin(name)
+            printer.print(event)
+        case .changed(let name, let zone, let changes):
+            news.note(changes, of: name, in: zone)
+        case .inSync(let name, let zone, let digest, let statistics):
+            let words = await words(news.take(name, zone))
+            for line in news.lines(words, name, zone, statistics) { Terminal.write(line) }
+            if isVerbose { Terminal.write(EventPrinter.totals(name, zone: zone, digest, statistics)) }
+        case .disconnected(let name, _):
+            // The line broke before the two were in sync, or a machine may only read and never will be.
+            for (zone, changes) in news.takeAll(name) {
+                let words = await words(changes)
+                if !words.isEmpty { Terminal.write(SyncNews.line(words, name, zone)) }
+            }
+            printer.print(event)
+        default:
+            printer.print(event, naming: await names(event))
+        }
+    }
+
+    private func words(_ changes: ArrivedChanges?) async -> [String] {
+        guard let changes else { return [] }
+        return (try? await scorebook.words(for: changes)) ?? []
+    }
+
+    /// Returns what the line of an event calls its records.
+    private func names(_ event: SyncEvent) async -> [String] {
+        let names = EventPrinter.records(event)
+        guard !isVerbose else { return names }
+        var phrases: [String] = []
+        for name in names.prefix(EventPrinter.namedRecords) {
+            let phrase = try? await scorebook.phrase(for: RecordName(name))
+            phrases.append(phrase ?? name)
+        }
+        return phrases + names.dropFirst(EventPrinter.namedRecords)
+    }
+
+    /// Prints the result of a sync that was asked for once.
+    ///
+    /// - Parameter changes: what it changed here.
+    func write(_ report: SyncReport, _ changes: ArrivedChanges) async {
+        var parts = await words(changes)
+        let sent = report.statistics.recordsSent
+        if sent > 0 { parts.append("sent \(sent.counted("record"))") }
+        if report.statistics.assetsReceived > 0 {
+            parts.append("received \(report.statistics.assetsReceived.counted("picture"))")
+        }
+        let what = parts.isEmpty ? "nothing was new" : parts.joined(separator: ", ")
+        Terminal.write(
+            isVerbose
+                ? EventPrinter.totals(report.peer, report.digest, report.statistics)
+                : "in sync with \(report.peer): \(what)")
+    }
+}

@@ -1,0 +1,134 @@
+import PeerSync
+import Scorebook
+
+/// What `status` says to people.
+struct StatusText {
+    let status: StoreStatus
+    let assets: AssetFigures
+    let peers: [PeerFigures]
+    let store: OpenStore
+    /// Whether to show what only programs and experts understand.
+    let isVerbose: Bool
+
+    func write() async throws {
+        var rows = isVerbose ? counts : try await words()
+        rows.append(["pending", pending])
+        if status.clockAhead > StoreClock.defaultAllowedSkew {
+            rows.append([
+                "clock",
+                "wrote \(Duration.milliseconds(status.clockAhead).formatted()) in the future; see scorebook-peer clock",
+            ])
+        }
+        rows += try await refused()
+        rows += unsynced()
+        if !status.isSyncOn { rows.append(["sync", "off; scorebook-peer sync on switches it on"]) }
+        if isVerbose {
+            rows +=
+                status.zones.count == 1
+                ? [["digest", Self.digest(status.digest)]]
+                : status.zones.map { ["zone \($0.name)", Self.digest($0.digest)] }
+        }
+        Terminal.write(aligned(rows))
+        guard !peers.isEmpty else { return }
+        Terminal.write("")
+        PeerFigures.writeTable(peers, store.scorebook.time, isVerbose: isVerbose)
+        for peer in status.peers {
+            if let error = peer.lastError { Terminal.write("\(peer.name): \(error)") }
+        }
+    }
+
+    static func digest(_ digest: ZoneDigest) -> String {
+        "\(digest.hex) over \(Int(digest.count).counted("record"))"
+    }
+
+    // MARK: Rows
+
+    private func words() async throws -> [[String]] {
+        var rows = [["scorebook", store.directory.path]]
+        for (kind, label) in [
+            (RecordKind.match, "matches"), (.game, "games"), (.person, "persons"), (.score, "scores"),
+        ] {
+            rows.append([label, (status.records[kind.recordType] ?? 0).grouped])
+        }
+        if assets.files > 0 { rows.append(["pictures", assets.summary]) }
+        let records = store.scorebook.records
+        let deleted = try await records.database.read { try records.listing.deleted($0).count }
+        if deleted > 0 {
+            rows.append(["deleted", "\(deleted.grouped) can be restored; `record list --deleted` shows what"])
+        }
+        if status.held > 0 {
+            rows.append(["waiting", "\(held); `record list --held` says for what"])
+        }
+        return rows
+    }
+
+    private var counts: [[String]] {
+        var rows = [
+            ["store", store.directory.path], ["key", String(store.identity.publicKey.hex.prefix(16)) + "…"],
+        ]
+        for kind in RecordKind.allCases {
+            rows.append([kind.recordType, (status.records[kind.recordType] ?? 0).grouped])
+        }
+        if assets.files > 0 { rows.append(["pictures", assets.summary]) }
+        let hint = status.tombstones == 0 ? "" : "; `record list --deleted` shows what can be restored"
+        rows.append(["deleted", "\(status.tombstones.grouped) remembered\(hint)"])
+        if status.hidden > 0 {
+            rows.append(["hidden", "\(status.hidden.grouped) gone with a deleted record"])
+        }
+        if status.held > 0 { rows.append(["held", "\(held); `record list --held` says for what"]) }
+        return rows
+    }
+
+    private var held: String { "\(status.held.grouped) wait for what they need" }
+
+    /// What each machine has not got yet: the numbers that the table has under BEHIND.
+    private var pending: String {
+        let behind = peers.filter { $0.isKnown && $0.behind > 0 }
+        guard !behind.isEmpty else { return "nothing" }
+        let first = behind[0]
+        return
+            (["\(first.behind.counted("change")) for \(first.name)"]
+            + behind.dropFirst().map { "\($0.behind.grouped) for \($0.name)" }).joined(separator: ", ")
+    }
+
+    /// Returns one line for each machine, zone and reason of a refusal.
+    private func refused() async throws -> [[String]] {
+        let groups = Dictionary(grouping: status.refused) { [$0.peer, $0.zone, $0.reason.description] }
+        var rows: [[String]] = []
+        for (_, records) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            let first = records[0]
+            let wayOut =
+                first.reason == .tooLarge
+                ? "too large for it; make them smaller" : "`zone restore` gives them up"
+            let name =
+                isVerbose ? first.name.description : try await store.scorebook.phrase(for: first.name)
+            rows.append([
+                "refused",
+                "\(records.count.counted("record")) of the zone “\(first.zone)” by \(first.peer), as \(name); \(wayOut)",
+            ])
+        }
+        return rows
+    }
+
+    /// Returns one line for each reason why rows stay on this machine.
+    private func unsynced() -> [[String]] {
+        let groups = Dictionary(grouping: status.unsynced, by: \.reason.description)
+        let isCut = status.unsyncedCount > status.unsynced.count
+        return groups.sorted { $0.key < $1.key }.map { _, records in
+            let first = records[0]
+            let count = (isCut ? "at least " : "") + records.count.counted("row")
+            // Only the name leads to a row that sync does not know.
+            return [
+                "not synced", "\(count), as “\(first.name)” of \(first.table): \(Self.wayOut(first.reason))",
+            ]
+        }
+    }
+
+    private static func wayOut(_ reason: UnsyncedRecord.Reason) -> String {
+        switch reason {
+        case .name: "not a name that can be synced; another recordName mends that"
+        case .size: "too large to be synced; make it smaller than 8 MiB"
+        default: "\(reason)"
+        }
+    }
+}
