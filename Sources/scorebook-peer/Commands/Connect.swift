@@ -59,9 +59,9 @@ struct Connect: SyncingCommand {
             named = try await MachineChooser(engine: engine, store: store).choose()
         }
         let connector = named.connector(engine, code: code, startsOver: startOver, union: meeting.union)
-        guard once else { return try await session.run(connector) }
+        guard once else { return try await session.run([connector]) }
         let sync = OneSync { try await connector.syncOnce() }
-        try await session.run(sync)
+        try await session.run([sync])
         guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
         if output.json {
             try Terminal.write(json: SyncFigures(report.statistics, report.digest))

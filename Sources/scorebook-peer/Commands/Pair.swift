@@ -97,7 +97,7 @@ struct Pair: SyncingCommand {
             case (.code(let code), nil): try await engine.pair(code: code, union: meeting.union)
             }
         }
-        try await session.run(sync)
+        try await session.run([sync])
         guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
         if output.json { return try Terminal.write(json: SyncFigures(report.statistics, report.digest)) }
         Terminal.write(EventPrinter.summary(report.peer, report.digest, report.statistics))
