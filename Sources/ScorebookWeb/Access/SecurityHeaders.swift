@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 
 /// Tells browsers what a page of the scorebook never does: it takes in nothing from elsewhere, runs no script but its own
-/// file, is shown in no frame, and tells nobody where a reader comes from.
+/// file, is shown in no frame, and tells no other server where a reader comes from.
 struct SecurityHeaders: RouterMiddleware {
     typealias Context = PageContext
 
@@ -18,7 +18,8 @@ struct SecurityHeaders: RouterMiddleware {
         var response = try await next(request, context)
         response.headers[.contentSecurityPolicy] = Self.policy
         response.headers[.xContentTypeOptions] = "nosniff"
-        response.headers[.referrerPolicy] = "no-referrer"
+        // Without any referrer, browsers do not say either where a form comes from.
+        response.headers[.referrerPolicy] = "same-origin"
         response.headers[.frameOptions] = "DENY"
         response.headers[.openerPolicy] = "same-origin"
         response.headers[.resourcePolicy] = "same-origin"
