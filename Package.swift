@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.1
 import PackageDescription
 
 let package = Package(
@@ -16,6 +16,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // For the page alone: who uses the engine or the scorebook builds none of the two.
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1",
+            traits: ["FullFoundation"]),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         // Only its command is used: no target of ours depends on it.
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
@@ -80,6 +85,41 @@ let package = Package(
             // It is an app like any other: the compiler lets it use what is public.
             packageAccess: false
         ),
+        .target(
+            name: "ScorebookWeb",
+            dependencies: [
+                "CSodium", "Scorebook", "PeerSync",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [
+                .embedInCode("Resources/conflict.mustache"),
+                .embedInCode("Resources/entered.mustache"),
+                .embedInCode("Resources/error.mustache"),
+                .embedInCode("Resources/game.mustache"),
+                .embedInCode("Resources/games.mustache"),
+                .embedInCode("Resources/icon.svg"),
+                .embedInCode("Resources/layout.mustache"),
+                .embedInCode("Resources/manifest.webmanifest"),
+                .embedInCode("Resources/match.mustache"),
+                .embedInCode("Resources/matchLines.mustache"),
+                .embedInCode("Resources/matches.mustache"),
+                .embedInCode("Resources/page.css"),
+                .embedInCode("Resources/page.js"),
+                .embedInCode("Resources/people.mustache"),
+                .embedInCode("Resources/person.mustache"),
+                .embedInCode("Resources/players.mustache"),
+                .embedInCode("Resources/sheet.mustache"),
+                .embedInCode("Resources/tonight.mustache"),
+            ],
+            packageAccess: false
+        ),
         // The commit that the program names. Whoever builds says it: SCOREBOOK_COMMIT=$(git rev-parse --short HEAD) swift build
         .target(
             name: "CBuildCommit",
@@ -90,7 +130,7 @@ let package = Package(
         .executableTarget(
             name: "scorebook-peer",
             dependencies: [
-                "CBuildCommit", "CQREncode", "Scorebook", "PeerSync",
+                "CBuildCommit", "CQREncode", "Scorebook", "ScorebookWeb", "PeerSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

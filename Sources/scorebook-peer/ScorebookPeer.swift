@@ -49,7 +49,7 @@ struct ScorebookPeer: AsyncParsableCommand {
                 name: "Keeping score",
                 subcommands: [
                     Play.self, PersonCommand.self, GameCommand.self, MatchCommand.self, ScoreCommand.self,
-                    ImageCommand.self, Search.self, StatsCommand.self, Undo.self,
+                    ImageCommand.self, Search.self, StatsCommand.self, WebCommand.self, Undo.self,
                 ]),
             CommandGroup(
                 name: "Data",

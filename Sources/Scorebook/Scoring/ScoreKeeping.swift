@@ -156,7 +156,7 @@ extension ScorebookStore {
 
 extension MatchSheet {
     /// The players in the order of their seats.
-    var bySeat: [Line] {
+    public var bySeat: [Line] {
         players.sorted { left, right in
             let (first, second) = (left.seatOrder ?? .max, right.seatOrder ?? .max)
             return first == second ? left.recordName < right.recordName : first < second

@@ -107,13 +107,17 @@ extension MatchSheet {
     }
 }
 
+extension MatchSheet.Line {
+    /// The total as people write it; nil if there is none.
+    public var writtenTotal: String? { total.map(MatchSheet.Entry.written) }
+}
+
 extension MatchSheet.Entry {
-    fileprivate var written: String {
-        text ?? points.map(Self.written) ?? ""
-    }
+    /// The score as people write it; empty if there is none.
+    public var written: String { text ?? points.map(Self.written) ?? "" }
 
     /// Writes a number; a whole one without a fraction.
-    fileprivate static func written(_ points: Double) -> String {
+    public static func written(_ points: Double) -> String {
         guard let whole = Int64(exactly: points) else { return "\(points)" }
         return "\(whole)"
     }

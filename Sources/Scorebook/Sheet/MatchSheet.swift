@@ -9,6 +9,8 @@ public struct MatchSheet: Sendable, Equatable {
         public let recordName: RecordName
         /// The person's name.
         public let person: String
+        /// The record name of the person.
+        public let personRecord: RecordName
         public let seatOrder: Int?
         public let team: String?
         public let role: String?
@@ -40,6 +42,8 @@ public struct MatchSheet: Sendable, Equatable {
     public let recordName: RecordName
     /// The name of the game.
     public let game: String
+    /// The record name of the game.
+    public let gameRecord: RecordName
     /// ISO 8601 in UTC.
     public let date: String?
     public let location: String?
@@ -62,6 +66,7 @@ public struct MatchSheet: Sendable, Equatable {
         players: [(player: Player, person: String, scores: [Score])]
     ) {
         recordName = match.recordName
+        gameRecord = match.game
         self.game = game?.name ?? ""
         date = match.date
         self.location = location
@@ -103,6 +108,7 @@ extension MatchSheet.Line {
     fileprivate init(_ player: Player, person: String, scores: [Score]) {
         recordName = player.recordName
         self.person = person
+        personRecord = player.person
         seatOrder = player.seatOrder
         team = player.team
         role = player.role

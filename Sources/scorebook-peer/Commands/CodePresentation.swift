@@ -40,7 +40,7 @@ struct CodePresentation: Sendable {
                 }
             }
         }
-        try await session.run(service)
+        try await session.run([service])
         guard name.value != nil else { throw Failure.notPaired }
     }
 

@@ -63,7 +63,7 @@ struct Connect: SyncingCommand {
             }
             let connector = try await connector(engine, store)
             let sync = OneSync { try await connector.syncOnce() }
-            try await session.run(sync)
+            try await session.run([sync])
             guard let result = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
             report.set(result)
         }

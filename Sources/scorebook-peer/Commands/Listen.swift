@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import PeerSync
+import ScorebookWeb
 import ServiceLifecycle
 import UnixSignals
 
@@ -49,12 +50,20 @@ struct Listen: SyncingCommand {
             """)
     var allowReset = false
 
+    @Flag(help: "Show the scorebook in the browsers of this machine, as `web` does.")
+    var web = false
+
+    @Option(help: "The port of the page; 0 picks a free one.")
+    var webPort = WebServer.defaultPort
+
     @OptionGroup var session: SessionOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("a port is a number from 0 to 65535") }
+        for port in [port, webPort] where !(0...65_535).contains(port) {
+            throw ValidationError("a port is a number from 0 to 65535")
+        }
     }
 
     var stopped: Failure? { nil }
@@ -93,7 +102,9 @@ struct Listen: SyncingCommand {
                     print(.line("on the other machine run: \(call)"))
                 }
             }
-            try await session.run(listener)
+            var services: [any Service] = [listener]
+            if web { services.append(WebServer(store, port: webPort, json: output.json)) }
+            try await session.run(services)
             isListening.finish()
         }
     }
@@ -149,15 +160,20 @@ struct SessionOptions: ParsableArguments {
             decide: decide)
     }
 
-    /// Runs a service until it ends, or SIGINT or SIGTERM ends it gracefully.
-    func run(_ service: any Service) async throws {
-        try await StopSignals.shared.run(service, logger: logger)
+    /// Runs services until one ends, or SIGINT or SIGTERM ends them gracefully.
+    func run(_ services: [any Service]) async throws {
+        try await StopSignals.shared.run(services, logger: logger)
     }
 
     private var logger: Logger {
-        guard verbose else { return Logger(label: "scorebook-peer") { _ in SwiftLogNoOpLogHandler() } }
+        guard verbose else { return .silent }
         var logger = Logger(label: "scorebook-peer") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .debug
         return logger
     }
+}
+
+extension Logger {
+    /// A logger that writes nothing.
+    static var silent: Logger { Logger(label: "scorebook-peer") { _ in SwiftLogNoOpLogHandler() } }
 }

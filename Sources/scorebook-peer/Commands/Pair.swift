@@ -100,7 +100,7 @@ struct Pair: SyncingCommand {
             case (.code(let code), nil): try await engine.pair(code: code, union: meeting.union)
             }
         }
-        try await session.run(sync)
+        try await session.run([sync])
         guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
         if output.json { return try Terminal.write(json: SyncFigures(report.statistics, report.digest)) }
         await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(

@@ -55,7 +55,7 @@ struct Reset: SyncingCommand {
             engine, union: from == nil ? .replaceListener : .replaceCaller)
         let sync = OneSync { try await connector.syncOnce() }
         try await ProgressLine.shared.during("starting over with \(named)") { [session] in
-            try await session.run(sync)
+            try await session.run([sync])
         }
         guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
         if output.json {

@@ -35,7 +35,7 @@ struct Verify: SyncingCommand {
         let connector = named.connector(engine)
         let sync = OneSync { try await connector.verify() }
         try await ProgressLine.shared.during("comparing with \(named)") { [session] in
-            try await session.run(sync)
+            try await session.run([sync])
         }
         guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetCompared }
         let differences = report.differences ?? SyncDifferences()

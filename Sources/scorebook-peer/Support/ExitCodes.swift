@@ -4,6 +4,7 @@ import GRDB
 import NIOCore
 import PeerSync
 import Scorebook
+import ScorebookWeb
 
 /// The exit codes of sysexits.h that this program uses.
 extension ExitCode {
@@ -54,6 +55,13 @@ struct Failure: Error {
             self.init(Self.code(error.code), error.message, hint: error.hint)
         case let error as RecordNameError:
             self.init(.dataError, error.explanation)
+        case let error as WebServerError:
+            switch error.code {
+            case .cannotListen(let port):
+                self.init(
+                    .unavailable, "the page cannot be served on port \(port)",
+                    hint: "another program may have it; choose another port, or 0 for a free one")
+            }
         case is CancellationError:
             self.init(.temporaryFailure, "stopped before it was done", hint: "run it again")
         default:

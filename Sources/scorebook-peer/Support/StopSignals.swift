@@ -26,11 +26,13 @@ actor StopSignals {
         await group.triggerGracefulShutdown()
     }
 
-    /// Runs a service until it ends, or a signal ends it.
-    func run(_ service: any Service, logger: Logger) async throws {
+    /// Runs services until one ends, or a signal ends all.
+    func run(_ services: [any Service], logger: Logger) async throws {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
+                services: services.map {
+                    .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
+                },
                 logger: logger))
         self.group = group
         try await group.run()

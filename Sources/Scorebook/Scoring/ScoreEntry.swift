@@ -1,0 +1,130 @@
+import Foundation
+import GRDB
+import PeerSync
+
+/// Scores that somebody typed at the table, where others may type at the same time and the network may go.
+///
+/// Whoever types gives the entry an id of its own. So an entry that is sent again, because no answer came, is written once.
+public struct ScoreEntry: Sendable {
+    public let id: UUID
+    /// The match.
+    public let match: RecordName
+    /// 1 for the first round; nil for scores of the whole match.
+    public let round: Int?
+    /// What people wrote for the score of each player, by the record name of the player.
+    public let values: [RecordName: String]
+    /// Whether these scores take the place of others that are there already.
+    public let replaces: Bool
+
+    public init(
+        id: UUID, match: RecordName, round: Int?, values: [RecordName: String], replaces: Bool = false
+    ) {
+        self.id = id
+        self.match = match
+        self.round = round
+        self.values = values
+        self.replaces = replaces
+    }
+
+    /// The name of the score of one player.
+    fileprivate func scoreName(_ player: RecordName) -> RecordName { Self.scoreName(id, player) }
+
+    fileprivate static func scoreName(_ id: UUID, _ player: RecordName) -> RecordName {
+        let key = UUID(derivedFrom: "scorebook-peer score entry 1", id.uuidString, player.description)
+        return .named(.score, key.uuidString.lowercased())
+    }
+
+    /// The effect of an entry.
+    public struct Outcome: Sendable {
+        /// A score that was not written, because the player has another one in that round.
+        public struct Conflict: Sendable, Equatable {
+            /// The record name of the player.
+            public let player: RecordName
+            /// The person's name.
+            public let person: String
+            /// The score that is there, as people write it.
+            public let present: String
+            /// The score of the entry.
+            public let typed: String
+        }
+
+        /// The scores that others were faster with.
+        public let conflicts: [Conflict]
+        /// The match as it is now.
+        public let sheet: MatchSheet
+    }
+}
+
+extension ScorebookStore {
+    /// Writes down the scores of an entry. Where a player has a score in that round already, it is left as it is and
+    /// returned, unless the entry replaces it or both are equal. An entry that is there is not written again.
+    ///
+    /// - Throws: ``ScorebookError``: `notFound` when there is no such match; `invalidValue` for a player of another match,
+    ///   a score that looks like a number and is none, and a round far behind the last one. Nothing is written then.
+    public func enter(_ entry: ScoreEntry) async throws -> ScoreEntry.Outcome {
+        try await write { [self] db in
+            let _: Match = try Self.fetch(db, entry.match)
+            try Self.checkRound(db, entry.round, entry.match)
+            var conflicts: [RecordName: Score] = [:]
+            for (player, typed) in entry.values.sorted(by: { $0.key < $1.key }) {
+                let part: Player = try Self.fetch(db, player)
+                guard part.match == entry.match else {
+                    throw ScorebookError(.invalidValue, "\(player) is not a player of \(entry.match)")
+                }
+                if let present = try write(db, entry, player, ScoreValue(typed: typed)) {
+                    conflicts[player] = present
+                }
+            }
+            _ = try records.fold(db, newIn: try scope(db, of: entry.match).target)
+            let sheet = try MatchSheet(db, entry.match)
+            return ScoreEntry.Outcome(
+                conflicts: sheet.bySeat.compactMap { line in
+                    conflicts[line.recordName].map {
+                        .init(
+                            player: line.recordName, person: line.person,
+                            present: $0.text ?? $0.points.map(MatchSheet.Entry.written) ?? "",
+                            typed: entry.values[line.recordName] ?? "")
+                    }
+                }, sheet: sheet)
+        }
+    }
+
+    /// - Returns: the score that is there in place of the one to write; nil if there is none, or if it is equal.
+    private func write(
+        _ db: Database, _ entry: ScoreEntry, _ player: RecordName, _ value: ScoreValue
+    ) throws -> Score? {
+        let name = entry.scoreName(player)
+        // It is there, or somebody has taken it back before it came again.
+        guard try records.state(db, of: name) == nil else { return nil }
+        let new = Score(
+            recordName: name, player: player, round: entry.round, points: value.points, text: value.text)
+        let there = try Score.filter(Column("player") == player.description && Column("round") == entry.round)
+            .order(Column("recordName")).fetchOne(db)
+        guard let there else {
+            try new.insert(db)
+            return nil
+        }
+        guard there.points != new.points || there.text != new.text else { return nil }
+        guard entry.replaces else { return there }
+        var score = there
+        (score.points, score.text) = (new.points, new.text)
+        try score.updateChanges(db, from: there)
+        return nil
+    }
+
+    /// Takes back the scores of an entry that are still as it wrote them.
+    ///
+    /// - Parameter id: the id of the entry.
+    /// - Returns: the match as it is now.
+    /// - Throws: ``ScorebookError`` `notFound` when there is no such match.
+    public func takeBackEntry(_ id: UUID, match: RecordName) async throws -> MatchSheet {
+        try await write { [self] db in
+            let sheet = try MatchSheet(db, match)
+            for line in sheet.players {
+                let name = ScoreEntry.scoreName(id, line.recordName)
+                if line.scores.contains(where: { $0.recordName == name }) { try records.delete(db, name) }
+            }
+            return try MatchSheet(db, match)
+        }
+    }
+}

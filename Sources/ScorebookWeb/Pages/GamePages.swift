@@ -1,0 +1,46 @@
+import Hummingbird
+import PeerSync
+import Scorebook
+
+/// The games, and what statistics say of one. docs/statistics.md has the rules.
+extension Pages {
+    func addGames(to router: Router<PageContext>) {
+        router.get("games") { _, context in
+            let games = try await scorebook.recentGames()
+            return try render(
+                "games", title: "Games", section: "/games",
+                ["games": games.map { Self.line($0, context.reader) }], context)
+        }
+        router.get("games/:id") { _, context in try await game(record(.game, context), context) }
+    }
+
+    private func game(_ name: RecordName, _ context: PageContext) async throws -> Response {
+        let game = try await scorebook.game("\(name)").game
+        let figures = try await scorebook.statistics(StatisticsFilter(game: "\(name)"))
+        let matches = try await scorebook.matches(MatchFilter(game: "\(name)", limit: 10))
+        let reader = context.reader
+        return try render(
+            "game", title: game.name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)", section: "/games",
+            [
+                "id": "\(name)", "query": Self.query("game", name), "plays": reader.number(figures.plays),
+                "rule": Self.rule(game), "results": Self.lines(figures.results, reader),
+                "best": figures.records.prefix(10).map { best in
+                    [
+                        "person": best.person, "points": MatchSheet.Entry.written(best.points),
+                        "day": best.day ?? "", "path": (try? RecordName(best.match)).map(Self.path) ?? "",
+                    ]
+                },
+                "persons": figures.persons.prefix(20).map {
+                    Self.line($0.name, .person, $0.recordName, $0.results, reader)
+                },
+                "matches": matches.map { Self.line($0, reader) },
+            ], context)
+    }
+
+    /// How the game is won, in words.
+    private static func rule(_ game: Game) -> String {
+        if game.noPoints == true { return "without points" }
+        if game.cooperative == true { return "all win or lose together" }
+        return game.highestWins == false ? "lowest score wins" : "highest score wins"
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Hummingbird
+import PeerSync
+import Scorebook
+
+/// Lists of matches, and a match with its sheet, to which everybody at the table adds scores.
+extension Pages {
+    /// The number of matches on one page of a list.
+    private static let pageSize = 50
+
+    func addMatches(to router: Router<PageContext>) {
+        router.get("matches") { request, context in try await matches(request, context) }
+        router.get("matches/:id") { request, context in
+            try await match(record(.match, context), request, context)
+        }
+        router.post("matches/:id/scores") { request, context in
+            let form = try await request.decode(as: ScoreForm.self, context: context)
+            return try await enter(form, in: record(.match, context), request, context)
+        }
+        router.post("matches/:id/scores/back") { request, context in
+            let form = try await request.decode(as: EntryForm.self, context: context)
+            let match = try record(.match, context)
+            _ = try await scorebook.takeBackEntry(form.entry, match: match)
+            return wantsJSON(request) ? try json(["message": "Taken back."]) : redirect(Self.path(match))
+        }
+    }
+
+    // MARK: Lists
+
+    private func matches(_ request: Request, _ context: PageContext) async throws -> Response {
+        let page = max(1, request.uri.queryParameters.get("page", as: Int.self) ?? 1)
+        func text(_ name: Substring) -> String? {
+            request.uri.queryParameters[name].map(String.init).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        let filter = MatchFilter(
+            game: text("game"), person: text("person"), since: text("since"), until: text("until"),
+            place: text("place"), text: text("text"), limit: page * Self.pageSize + 1)
+        let found = try await scorebook.matches(filter)
+        let shown = found.dropFirst((page - 1) * Self.pageSize).prefix(Self.pageSize)
+        func path(_ page: Int) -> String {
+            var link = URLComponents()
+            link.path = "/matches"
+            link.queryItems =
+                ["game", "person", "since", "until", "place", "text"].compactMap { name in
+                    text(Substring(name)).map { URLQueryItem(name: name, value: $0) }
+                } + [URLQueryItem(name: "page", value: "\(page)")]
+            return link.string ?? "/matches"
+        }
+        return try render(
+            "matches", title: "Matches", section: "/matches",
+            [
+                "matches": shown.map { Self.line($0, context.reader) }, "isEmpty": shown.isEmpty,
+                "isFiltered": filter.game != nil || filter.person != nil || filter.since != nil
+                    || filter.until != nil || filter.place != nil || filter.text != nil,
+                "since": filter.since ?? "", "until": filter.until ?? "", "place": filter.place ?? "",
+                "text": filter.text ?? "",
+                "earlier": found.count > page * Self.pageSize ? path(page + 1) : false as Any,
+                "later": page > 1 ? path(page - 1) : false as Any,
+            ], context)
+    }
+
+    // MARK: A match
+
+    private func match(_ name: RecordName, _ request: Request, _ context: PageContext) async throws
+        -> Response
+    {
+        let sheet = try await scorebook.matchSheet("\(name)")
+        var content = Self.content(sheet, context.reader)
+        content["sheet"] = Self.table(sheet)
+        return try render("match", title: Self.title(sheet), section: "/matches", content, context)
+    }
+
+    private static func title(_ sheet: MatchSheet) -> String { sheet.game.isEmpty ? "(no game)" : sheet.game }
+
+    private static func content(_ sheet: MatchSheet, _ reader: Reader) -> [String: Any] {
+        let round = nextRound(sheet)
+        return [
+            "path": path(sheet.recordName), "game": title(sheet), "gamePath": path(sheet.gameRecord),
+            "date": sheet.date.map(reader.moment).shown, "place": sheet.location.shown,
+            "board": sheet.board.shown, "notes": sheet.notes.shown,
+            "minutes": sheet.durationMinutes.map(reader.number).shown,
+            "result": (sheet.result?.rawValue).shown,
+            "entry": UUID().uuidString.lowercased(), "round": round,
+            "fields": sheet.bySeat.map { line in
+                [
+                    "id": "\(line.recordName)", "name": person(line),
+                    "value": line.scores.first { $0.round == round }?.written ?? "",
+                ] as [String: Any]
+            },
+        ]
+    }
+
+    /// The round that the next scores are for: the last one until each player has a score in it, then the one after it.
+    private static func nextRound(_ sheet: MatchSheet) -> Int {
+        let last = sheet.players.flatMap { $0.scores.compactMap(\.round) }.max() ?? 0
+        guard last > 0 else { return 1 }
+        let isOpen = sheet.players.contains { line in !line.scores.contains { $0.round == last } }
+        return isOpen ? last : last + 1
+    }
+
+    private static func person(_ line: MatchSheet.Line) -> String {
+        line.person.isEmpty ? "(no name)" : line.person
+    }
+
+    /// The sheet as a table: a column for each player in the order of the seats, a row for each round.
+    private static func table(_ sheet: MatchSheet) -> [String: Any] {
+        let seats = sheet.bySeat
+        let rounds = Set(seats.flatMap { $0.scores.compactMap(\.round) }).sorted()
+        let hasOthers = seats.contains { $0.scores.contains { $0.round == nil } }
+        func cells(_ round: Int?) -> [[String: Any]] {
+            seats.map { line in
+                ["text": line.scores.filter { $0.round == round }.map(\.written).joined(separator: "+")]
+            }
+        }
+        var rows = rounds.map { ["name": "\($0)", "cells": cells($0)] as [String: Any] }
+        if hasOthers { rows.append(["name": rounds.isEmpty ? "Score" : "Other", "cells": cells(nil)]) }
+        let hasScores = seats.contains { !$0.scores.isEmpty }
+        return [
+            "players": seats.map { line in
+                [
+                    "name": person(line), "path": path(line.personRecord), "team": line.team.shown,
+                    "role": line.role.shown, "began": line.startPlayer == true, "leads": line.winner == true,
+                ] as [String: Any]
+            },
+            "rows": rows, "hasScores": hasScores,
+            "totals": seats.map { line in
+                [
+                    "text": line.writtenTotal ?? "", "leads": line.winner == true,
+                    "place": line.rank.map { "\($0)." } ?? "",
+                ] as [String: Any]
+            },
+        ]
+    }
+
+    // MARK: Scores
+
+    /// The id that a page, or the script, gave an entry.
+    private struct EntryForm: Decodable {
+        let entry: UUID
+    }
+
+    /// The form for the scores of one round.
+    private struct ScoreForm: Decodable {
+        let entry: UUID
+        /// 1 for the first round; nil for scores of the whole match.
+        let round: Int?
+        /// What somebody typed, by the record name of the player.
+        let score: [String: String]
+        /// Whether these scores take the place of others.
+        let replaces: String?
+    }
+
+    /// What the script is told of scores that it sent.
+    private struct ScoreAnswer: Encodable {
+        struct Conflict: Encodable {
+            let player: String
+            let name: String
+            let present: String
+            let typed: String
+        }
+
+        let conflicts: [Conflict]
+    }
+
+    private func enter(
+        _ form: ScoreForm, in match: RecordName, _ request: Request, _ context: PageContext
+    ) async throws -> Response {
+        var values: [RecordName: String] = [:]
+        for (player, text) in form.score where !text.trimmingCharacters(in: .whitespaces).isEmpty {
+            guard let name = try? RecordName(player) else {
+                throw PageError(.unprocessableContent, "A player of this form is none.")
+            }
+            values[name] = text
+        }
+        let outcome = try await scorebook.enter(
+            ScoreEntry(
+                id: form.entry, match: match, round: form.round, values: values,
+                replaces: form.replaces != nil))
+        if wantsJSON(request) {
+            return try json(
+                ScoreAnswer(
+                    conflicts: outcome.conflicts.map {
+                        .init(player: "\($0.player)", name: $0.person, present: $0.present, typed: $0.typed)
+                    }), outcome.conflicts.isEmpty ? .ok : .conflict)
+        }
+        guard !outcome.conflicts.isEmpty else { return redirect(Self.path(match)) }
+        return try render(
+            "conflict", title: "Who is right?", section: "/matches",
+            [
+                "path": Self.path(match), "round": form.round.shown, "entry": UUID().uuidString.lowercased(),
+                "conflicts": outcome.conflicts.map { conflict in
+                    [
+                        "id": "\(conflict.player)", "name": conflict.person, "present": conflict.present,
+                        "typed": conflict.typed,
+                    ]
+                },
+            ], context, .conflict)
+    }
+
+    private func wantsJSON(_ request: Request) -> Bool { request.headers[.accept] == "application/json" }
+}

@@ -1,0 +1,19 @@
+import Foundation
+import Hummingbird
+
+/// What the handlers know of a request beside it.
+struct PageContext: RequestContext {
+    /// The maximum number of bytes of a form.
+    static let maximumFormSize = 262_144
+
+    var coreContext: CoreRequestContextStorage
+    /// How the reader writes dates and numbers.
+    var reader = Reader()
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+    }
+
+    var maxUploadSize: Int { Self.maximumFormSize }
+    var requestDecoder: URLEncodedFormDecoder { URLEncodedFormDecoder() }
+}

@@ -1,0 +1,27 @@
+import Mustache
+
+extension Pages {
+    /// Reads the templates, which are in the program itself.
+    static func templates() throws -> MustacheLibrary {
+        var library = MustacheLibrary()
+        for (name, bytes) in [
+            ("layout", PackageResources.layout_mustache),
+            ("entered", PackageResources.entered_mustache),
+            ("error", PackageResources.error_mustache),
+            ("tonight", PackageResources.tonight_mustache),
+            ("players", PackageResources.players_mustache),
+            ("match", PackageResources.match_mustache),
+            ("sheet", PackageResources.sheet_mustache),
+            ("conflict", PackageResources.conflict_mustache),
+            ("matches", PackageResources.matches_mustache),
+            ("matchLines", PackageResources.matchLines_mustache),
+            ("people", PackageResources.people_mustache),
+            ("person", PackageResources.person_mustache),
+            ("games", PackageResources.games_mustache),
+            ("game", PackageResources.game_mustache),
+        ] {
+            try library.register(String(decoding: bytes, as: UTF8.self), named: name)
+        }
+        return library
+    }
+}

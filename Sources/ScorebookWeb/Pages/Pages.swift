@@ -1,0 +1,92 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Mustache
+import PeerSync
+import Scorebook
+
+/// The pages: what each shows, and what its forms do.
+struct Pages: Sendable {
+    let scorebook: ScorebookStore
+    private let library: MustacheLibrary
+
+    init(_ scorebook: ScorebookStore) throws {
+        self.scorebook = scorebook
+        library = try Self.templates()
+    }
+
+    func addRoutes(to router: Router<PageContext>) {
+        addTonight(to: router)
+        addMatches(to: router)
+        addPersons(to: router)
+        addGames(to: router)
+    }
+
+    // MARK: Answers
+
+    /// Fills a template, within the frame that all pages have.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the template.
+    ///   - section: the path of the entry in the navigation where the page belongs.
+    func render(
+        _ name: String, title: String, section: String? = nil, _ content: [String: Any],
+        _ context: PageContext,
+        _ status: HTTPResponse.Status = .ok
+    ) throws -> Response {
+        var content = content
+        content["title"] = title
+        content["navigation"] = Self.sections.map { path, name in
+            ["path": path, "name": name, "isHere": path == section] as [String: Any]
+        }
+        guard let text = library.render(content, withTemplate: name) else {
+            preconditionFailure("there is no template \(name)")
+        }
+        return Response(
+            status: status, headers: [.contentType: "text/html; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    private static let sections = [
+        ("/", "Tonight"), ("/matches", "Matches"), ("/games", "Games"), ("/people", "People"),
+    ]
+
+    /// Answers a form that the script sent.
+    func json(_ value: some Encodable, _ status: HTTPResponse.Status = .ok) throws -> Response {
+        let bytes = try JSONEncoder().encode(value)
+        return Response(
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    /// Answers a form that the browser sent: shows another page.
+    func redirect(_ path: String) -> Response {
+        Response(status: .seeOther, headers: [.location: path])
+    }
+
+    // MARK: Records in paths
+
+    /// Returns the record whose name ends with the last part of the path.
+    func record(_ kind: RecordKind, _ context: PageContext) throws -> RecordName {
+        let text = context.parameters.get("id") ?? ""
+        guard let name = try? RecordName(recordType: kind.recordType, suffix: text) else {
+            throw PageError(.notFound, "There is no such \(kind.noun).")
+        }
+        return name
+    }
+
+    /// Returns the path of a record's page.
+    static func path(_ name: RecordName) -> String {
+        let folder = RecordKind(rawValue: name.recordType).flatMap { folders[$0] } ?? "records"
+        var safe = CharacterSet.alphanumerics
+        safe.insert(charactersIn: "-_.")
+        return "/\(folder)/\(name.suffix.addingPercentEncoding(withAllowedCharacters: safe) ?? "")"
+    }
+
+    private static let folders: [RecordKind: String] = [.match: "matches", .game: "games", .person: "people"]
+}
+
+extension Optional {
+    /// The value for a template, which leaves out what is false. A template would write out nil.
+    var shown: Any { map { $0 as Any } ?? false }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Hummingbird
+import PeerSync
+import Scorebook
+
+/// The first page, and the way from there to a new match: a game, its players, go.
+extension Pages {
+    /// How many games and matches the first page offers before “more”.
+    private static let offered = 12
+
+    func addTonight(to router: Router<PageContext>) {
+        router.get("/") { _, context in try await tonight(context) }
+        router.get("new") { request, context in try await players(request, context) }
+        router.post("new") { request, context in
+            let form = try await request.decode(as: NewMatchForm.self, context: context)
+            return redirect(Self.path(try await add(form)))
+        }
+    }
+
+    private func tonight(_ context: PageContext) async throws -> Response {
+        let matches = try await scorebook.matches(MatchFilter(limit: 5))
+        let games = try await scorebook.recentGames()
+        return try render(
+            "tonight", title: "Tonight", section: "/",
+            [
+                "matches": matches.map { Self.line($0, context.reader) },
+                "games": games.prefix(Self.offered).map(Self.choice),
+                "more": games.dropFirst(Self.offered).sorted { $0.name.lowercased() < $1.name.lowercased() }
+                    .map(Self.choice),
+                "hasMore": games.count > Self.offered,
+            ], context)
+    }
+
+    private static func choice(_ record: RecentRecord) -> [String: Any] {
+        ["id": "\(record.recordName)", "name": record.name.isEmpty ? "(no name)" : record.name]
+    }
+
+    /// The second step: the players of a new match.
+    private func players(_ request: Request, _ context: PageContext) async throws -> Response {
+        let game = request.uri.queryParameters["game"].map(String.init) ?? ""
+        let isNew = request.uri.queryParameters["isNew"] != nil
+        let name =
+            isNew ? game.trimmingCharacters(in: .whitespaces) : try await scorebook.game(game).game.name ?? ""
+        guard !name.isEmpty else { throw PageError(.unprocessableContent, "The game needs a name.") }
+        return try render(
+            "players", title: name, section: "/",
+            [
+                "game": isNew ? name : game, "name": name, "isNew": isNew,
+                "persons": try await scorebook.recentPersons().map(Self.choice),
+            ], context)
+    }
+
+    /// The form of the second step.
+    private struct NewMatchForm: Decodable {
+        /// The record name of a game, or the name of a new one.
+        let game: String
+        let isNew: String?
+        /// The record names of the players.
+        let player: [String]?
+        /// The names of further players, separated by commas.
+        let others: String?
+    }
+
+    private func add(_ form: NewMatchForm) async throws -> RecordName {
+        let others = (form.others ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty }
+        let match = try await scorebook.addMatch(
+            NewMatch(
+                game: form.game, players: ((form.player ?? []) + others).map { NewPlayer($0) },
+                createsPersons: !others.isEmpty, createsGame: form.isNew != nil))
+        return match.recordName
+    }
+
+    /// A match as lists show it.
+    static func line(_ match: MatchListing, _ reader: Reader) -> [String: Any] {
+        [
+            "path": path(match.recordName), "game": match.game.isEmpty ? "(no game)" : match.game,
+            "date": match.date.map(reader.moment).shown, "place": match.location.shown,
+            "players": match.players.map { $0.isEmpty ? "(no name)" : $0 }.joined(separator: ", "),
+            "winners": match.winners.isEmpty ? false : match.winners.joined(separator: ", ") as Any,
+        ]
+    }
+}

@@ -1,0 +1,76 @@
+"""A machine that shows its scorebook in browsers: the real program, with a store of its own."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+
+PROGRAM = os.environ.get("SCOREBOOK_PROGRAM", ".build/debug/scorebook-peer")
+# A debug build on a busy machine takes its time. Only a fault waits this long.
+PATIENCE = 60
+
+
+class Machine:
+    def __init__(self, name):
+        self.directory = tempfile.TemporaryDirectory(prefix=f"scorebook-{name}-")
+        self.store = pathlib.Path(self.directory.name) / "store"
+        self.name = name
+        self.process = None
+
+    def run(self, *arguments):
+        """Runs a command, and returns what it prints."""
+        done = subprocess.run(
+            [PROGRAM, *arguments, "--store", self.store], capture_output=True, text=True, timeout=PATIENCE,
+            stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise AssertionError(f"{arguments} ends with {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def add(self, *arguments):
+        """Runs a command that makes a record, and returns it."""
+        return json.loads(self.run(*arguments, "--json"))
+
+    def serve(self, *arguments):
+        """Begins to serve the page."""
+        self.process = subprocess.Popen(
+            [PROGRAM, *arguments, "--json", "--store", self.store], stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL, text=True)
+        self.events = []
+        self.news = threading.Condition()
+        # The program would wait for somebody who reads.
+        threading.Thread(target=self._read, args=[self.process.stdout], daemon=True).start()
+        self.link = self.event("web")["link"]
+        self.address = self.link.split("/enter")[0]
+        return self
+
+    def _read(self, output):
+        with output:
+            for line in output:
+                with self.news:
+                    self.events.append(json.loads(line))
+                    self.news.notify_all()
+
+    def event(self, name):
+        """Waits for an event that the program tells, and returns the first one of that name."""
+        def found():
+            return next((event for event in self.events if event["event"] == name), None)
+        with self.news:
+            if not self.news.wait_for(found, PATIENCE):
+                raise AssertionError(f"{self.name} does not tell {name}: {self.events}")
+            return found()
+
+    def stop(self):
+        if self.process:
+            self.process.send_signal(signal.SIGTERM)
+            code = self.process.wait(PATIENCE)
+            self.process = None
+            assert code == 0, f"{self.name} ends with {code}"
+
+    def close(self):
+        try:
+            self.stop()
+        finally:
+            self.directory.cleanup()

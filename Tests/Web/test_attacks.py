@@ -1,0 +1,126 @@
+"""What a stranger, a page from elsewhere and a hostile record try."""
+
+import http.client
+import socket
+import unittest
+import urllib.parse
+
+from playwright.sync_api import expect
+
+from browser_case import BrowserCase
+
+NAMES = ["<script>document.title='owned'</script>", "\"><img src=x onerror=alert(1)>", "{{title}}", "'; DROP TABLE SBMatch; --"]
+
+
+class AttackTests(BrowserCase):
+    def setUp(self):
+        super().setUp()
+        self.kitchen = self.machine()
+        self.kitchen.add("match", "add", "Hearts", "Ada", "Alan", "--new-game", "--new-persons")
+        self.kitchen.serve("web", "--port", "0")
+        self.port = int(self.kitchen.address.rsplit(":", 1)[1])
+        answer = self.ask("GET", self.kitchen.link[len(self.kitchen.address):])
+        self.cookie = answer.getheader("Set-Cookie").split(";")[0]
+
+    def ask(self, method, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+        return connection.getresponse()
+
+    def post(self, path, fields, **headers):
+        return self.ask(
+            "POST", path, urllib.parse.urlencode(fields), Content_Type="application/x-www-form-urlencoded",
+            Cookie=self.cookie, **headers)
+
+    def matches(self):
+        return len(self.kitchen.add("match", "list"))
+
+    def test_a_stranger_sees_nothing(self):
+        for path in ("/", "/matches", "/people", "/changes", "/enter", "/enter?key=", "/enter?key=" + "0" * 32):
+            answer = self.ask("GET", path)
+            self.assertEqual(answer.status, 401, path)
+            self.assertNotIn(b"Hearts", answer.read())
+            self.assertIsNone(answer.getheader("Set-Cookie"))
+        self.assertEqual(self.ask("GET", "/", Cookie=self.cookie.split("=")[0] + "=" + "0" * 32).status, 401)
+
+    def test_the_cookie_is_for_the_server_alone(self):
+        answer = self.ask("GET", self.kitchen.link[len(self.kitchen.address):])
+        for word in ("HttpOnly", "SameSite=Strict", "Path=/"):
+            self.assertIn(word, answer.getheader("Set-Cookie"))
+
+    def test_another_name_for_this_machine_gets_nothing(self):
+        for host in ("evil.example", f"evil.example:{self.port}", "127.0.0.1.evil.example", "", "[::2]"):
+            answer = self.ask("GET", "/", Cookie=self.cookie, Host=host)
+            self.assertIn(answer.status, (400, 421), host)
+
+    def test_a_form_from_elsewhere_writes_nothing(self):
+        before = self.matches()
+        fields = {"game": "Hearts", "player[]": "Ada"}
+        own = f"http://127.0.0.1:{self.port}"
+        for origin in ({}, {"Origin": "null"}, {"Origin": "http://evil.example"}, {"Origin": own + "0"},
+                       {"Origin": own.replace("http", "https")}):
+            self.assertEqual(self.post("/new", fields, **origin).status, 403, origin)
+        self.assertEqual(self.matches(), before)
+        self.assertEqual(self.post("/new", fields, Origin=own).status, 303)
+        self.assertEqual(self.matches(), before + 1)
+
+    def test_every_answer_forbids_scripts_and_frames(self):
+        for path in ("/", "/nothing", "/page.css", "/matches/nonsense"):
+            answer = self.ask("GET", path, Cookie=self.cookie)
+            policy = answer.getheader("Content-Security-Policy")
+            self.assertIn("default-src 'none'", policy, path)
+            self.assertIn("frame-ancestors 'none'", policy, path)
+            self.assertNotIn("unsafe", policy, path)
+            self.assertEqual(answer.getheader("X-Content-Type-Options"), "nosniff", path)
+
+    def test_names_are_texts_and_nothing_else(self):
+        for name in NAMES:
+            person = self.kitchen.add("person", "add", name)["recordName"]
+            self.kitchen.run("match", "add", name, person, "--new-game", "--location", name, "--notes", name)
+        page = self.browser(self.kitchen)
+        page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        for path in ("/", "/matches", "/games", "/people"):
+            page.goto(self.kitchen.address + path)
+            expect(page.get_by_role("main")).to_contain_text(NAMES[0])
+            self.assertNotIn("owned", page.title())
+            self.assertEqual(page.locator("main script, main img").count(), 0)
+        page.locator("#list a", has_text="<script>").first.tap()
+        expect(page.get_by_role("heading", level=1)).to_have_text(NAMES[0])
+
+    def test_what_is_too_large_is_refused(self):
+        own = f"http://127.0.0.1:{self.port}"
+        answer = self.post("/new", {"game": "Hearts", "others": "x" * 1_000_000}, Origin=own)
+        self.assertEqual(answer.status, 413)
+        self.assertEqual(self.ask("GET", "/" + "x" * 70_000, Cookie=self.cookie).status // 100, 4)
+        self.assertEqual(self.ask("GET", "/", Cookie=self.cookie).status, 200)
+
+    def test_forms_that_are_nonsense(self):
+        own = {"Origin": f"http://127.0.0.1:{self.port}"}
+        before = self.matches()
+        for fields in ({}, {"game": ""}, {"game": "No such game", "player[]": "Ada"}, {"game": "Hearts"},
+                       {"game": "Hearts", "player[]": "SBPerson|~|none"}, {"game[x]": "Hearts", "player": "Ada"}):
+            answer = self.post("/new", fields, **own)
+            self.assertIn(answer.status, (400, 404, 422), fields)
+            self.assertIn(b"class=\"error\"", answer.read())
+        match = self.kitchen.add("match", "list")[0]["recordName"].split("|~|")[1]
+        for fields in ({}, {"entry": "x"}, {"entry": "00000000-0000-4000-8000-000000000000", "round": "99", "score[a]": "5"}):
+            answer = self.post(f"/matches/{match}/scores", fields, **own)
+            self.assertIn(answer.status, (400, 422), fields)
+        for path in ("/matches/%00", "/matches/..%2f..", "/people/%ff", "/matches?page=-1", "/matches?page=99999999999999999999",
+                     "/matches?since=nonsense", "/new?game=", "/new"):
+            self.assertIn(self.ask("GET", path, Cookie=self.cookie).status, (200, 400, 404, 422), path)
+        self.assertEqual(self.matches(), before)
+
+    def test_slow_clients_keep_nobody_out(self):
+        slow = []
+        for _ in range(100):
+            one = socket.create_connection(("127.0.0.1", self.port))
+            self.addCleanup(one.close)
+            one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
+            slow.append(one)
+        self.assertEqual(self.ask("GET", "/", Cookie=self.cookie).status, 200)
+
+
+if __name__ == "__main__":
+    unittest.main()
