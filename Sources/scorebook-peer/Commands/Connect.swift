@@ -47,7 +47,7 @@ struct Connect: SyncingCommand {
             return try await live.run { print in
                 let engine = session.engine(
                     store, decide: ZoneChooser(isJSON: output.json).decide, onEvent: { print(.event($0)) })
-                try await session.run(try await connector(engine, store))
+                try await session.run([try await connector(engine, store)])
             }
         }
         let arrivals = Arrivals()
