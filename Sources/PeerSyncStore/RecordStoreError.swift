@@ -43,6 +43,8 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let noSuchPeer = Code(description: "noSuchPeer")
         /// Somebody removed the machine from the household.
         public static let removed = Code(description: "removed")
+        /// The household has no room for another introduction.
+        public static let householdFull = Code(description: "householdFull")
         /// A named file cannot be read.
         public static let unreadableFile = Code(description: "unreadableFile")
         /// A value is out of bounds.

@@ -23,6 +23,8 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
         public static let notPaired = Code(description: "notPaired")
         /// Somebody removed one of the two machines from the household. What it holds stays with it.
         public static let removed = Code(description: "removed")
+        /// The household has no room for another introduction.
+        public static let householdFull = Code(description: "householdFull")
         /// One of the machines was away for so long that it has to start over.
         public static let changeTokenExpired = Code(description: "changeTokenExpired")
         /// The two machines have another connection already, which stays.
@@ -98,6 +100,8 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
     public let path: String?
     /// Whether both sides were in sync before, in the session that ended with this error.
     var cameAfterSync = false
+    /// Whether the other side had not proved who it is when the connection failed.
+    var cameBeforeProof = false
 
     static let switchedOff = PeerSyncError(.switchedOff, "sync is switched off here")
 

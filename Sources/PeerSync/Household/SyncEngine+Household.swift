@@ -10,7 +10,7 @@ extension SyncEngine {
     /// with these.
     ///
     /// - Parameter names: the names here of some machines that may write here; nil for all.
-    /// - Throws: ``/PeerSyncStore/RecordStoreError`` `noSuchPeer`, `ambiguous`.
+    /// - Throws: ``/PeerSyncStore/RecordStoreError`` `noSuchPeer`, `ambiguous`, `householdFull`.
     /// - Returns: the machines that are introduced now and were not before.
     @discardableResult
     public func introduce(_ names: [String]? = nil) async throws -> [Peer] {

@@ -102,9 +102,7 @@ extension SyncEngine {
                     self, to: address, expecting: expected, code: code, union: union
                 )
                 .syncOnce()
-            } catch let error as PeerSyncError
-                where [.unreachable, .otherMachine, .noPeer, .otherApp].contains(error.code)
-            {
+            } catch let error as PeerSyncError where error.isAboutAddress {
                 if failure.code != .otherMachine { failure = error }
             }
         }

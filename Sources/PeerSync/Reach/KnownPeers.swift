@@ -5,6 +5,9 @@ import Synchronization
 /// Dials the paired machines where discovery finds them, where this one has reached them before, and where others say that
 /// they are; also those that are paired or introduced while it runs. It says nothing when they are not there.
 final class KnownPeers: Sendable {
+    /// How many addresses are dialled at a time, of those that are announced and of all others. Others can name any number
+    /// of addresses where nobody is, and these must not hold up what is announced.
+    static let dialLimit = 16
     /// The pause after a failed attempt to read the addresses.
     private static let retryPause: Duration = .seconds(1)
 
@@ -19,6 +22,8 @@ final class KnownPeers: Sendable {
     /// A target that should be dialled.
     private struct Wish {
         var peer: Peer?
+        /// The machines that may be there.
+        var peers: [Int64] = []
         /// The names of the announcements. A new one means that the machine has just come.
         var names: Set<String> = []
         /// Whether others have introduced the machine, which may not have heard of this one yet.
@@ -28,6 +33,8 @@ final class KnownPeers: Sendable {
     private struct Dial {
         let connector: SyncConnector
         var names: Set<String>
+        var peers: [Int64]
+        var isWanted = true
         /// Whether anything has changed since this began.
         var hasChanged = false
     }
@@ -36,6 +43,8 @@ final class KnownPeers: Sendable {
     private let sessions: SessionSet
     private let exceptions: Set<PeerAddress>
     private let finder: Finder
+    private let announcedTurns = AsyncSemaphore(KnownPeers.dialLimit)
+    private let otherTurns = AsyncSemaphore(KnownPeers.dialLimit)
     private let dials = Mutex<[Target: Dial]>([:])
     /// The announcements of machines that are connected.
     private let connectedNames = Mutex<[Int64: Set<String>]>([:])
@@ -93,7 +102,8 @@ final class KnownPeers: Sendable {
                 for address in service.addresses.prefix(left) {
                     wishes[
                         Target(address: address, announced: peer.id),
-                        default: Wish(peer: peer, isIntroduced: peer.introducedBy != nil)
+                        default: Wish(
+                            peer: peer, peers: [peer.id], isIntroduced: peer.introducedBy != nil)
                     ]
                     .names.insert(service.name)
                     left -= 1
@@ -103,7 +113,8 @@ final class KnownPeers: Sendable {
         let announced = Set(wishes.keys.map(\.address))
         for (address, peers) in dialled(peers) where !announced.contains(address) {
             let isIntroduced = peers.contains { $0.introducedBy != nil }
-            wishes[Target(address: address, announced: nil)] = Wish(isIntroduced: isIntroduced)
+            wishes[Target(address: address, announced: nil)] = Wish(
+                peers: peers.map(\.id), isIntroduced: isIntroduced)
         }
         return wishes.filter { !exceptions.contains($0.key.address) }
     }
@@ -136,17 +147,20 @@ final class KnownPeers: Sendable {
     ) -> [(Target, SyncConnector, Reconnection.Persistence)] {
         dials.withLock { dials in
             for (target, dial) in dials {
-                let names = wishes[target]?.names
+                let wish = wishes[target]
                 dials[target]?.hasChanged = true
-                dials[target]?.names = names ?? []
+                dials[target]?.isWanted = wish != nil
+                dials[target]?.names = wish?.names ?? []
+                dials[target]?.peers = wish?.peers ?? []
                 // It ends, or the machine has just come.
-                if names.map({ !$0.isSubset(of: dial.names) }) ?? true { dial.connector.hurry() }
+                if wish.map({ !$0.names.isSubset(of: dial.names) }) ?? true { dial.connector.hurry() }
             }
             return wishes.compactMap { target, wish in
                 guard dials[target] == nil else { return nil }
                 let connector = SyncConnector(
-                    engine, to: target.address, expecting: wish.peer, sessions: sessions)
-                dials[target] = Dial(connector: connector, names: wish.names)
+                    engine, to: target.address, expecting: wish.peer, sessions: sessions,
+                    turns: target.announced == nil ? otherTurns : announcedTurns)
+                dials[target] = Dial(connector: connector, names: wish.names, peers: wish.peers)
                 return (target, connector, wish.isIntroduced ? .patiently : .quietly)
             }
         }
@@ -161,7 +175,14 @@ final class KnownPeers: Sendable {
     private func stayConnected(
         _ connector: SyncConnector, _ target: Target, _ persistence: Reconnection.Persistence
     ) async throws {
-        // If the store cannot be read, the attempt itself finds that out.
-        try await connector.stayConnected(persistence) { (try? await wanted()[target] != nil) ?? true }
+        try await connector.stayConnected(persistence) { isWanted(target) }
+    }
+
+    /// Whether a target was wanted when that was last looked at, and nobody has connected to its machines since then.
+    private func isWanted(_ target: Target) -> Bool {
+        dials.withLock { dials in
+            guard let dial = dials[target], dial.isWanted else { return false }
+            return dial.peers.allSatisfy { !engine.connections.hasAny(with: $0) }
+        }
     }
 }

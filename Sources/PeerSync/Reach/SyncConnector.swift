@@ -36,6 +36,8 @@ public struct SyncConnector: Service {
     private let wish: SessionWish
     /// The set that the sessions of this connector join.
     private let sessions: SessionSet
+    /// Limits how many connectors dial at a time, until the other side has proved who it is; nil without such a limit.
+    private var turns: AsyncSemaphore?
     /// The pauses before the next attempt.
     private let pause = Pause()
     /// Whether ``run()`` tries again whatever happens, also when the machine is not there at first. An app that syncs in
@@ -104,17 +106,23 @@ public struct SyncConnector: Service {
 
     /// Creates a connector of a listener, which waits for all sessions before it ends.
     ///
-    /// - Parameter peer: the machine that has to answer; nil for any that is paired.
-    init(_ engine: SyncEngine, to address: PeerAddress, expecting peer: Peer? = nil, sessions: SessionSet) {
+    /// - Parameters:
+    ///   - peer: the machine that has to answer; nil for any that is paired.
+    ///   - turns: limits how many connectors dial at a time.
+    init(
+        _ engine: SyncEngine, to address: PeerAddress, expecting peer: Peer? = nil, sessions: SessionSet,
+        turns: AsyncSemaphore? = nil
+    ) {
         self.init(
             engine, peer.map { .announced($0, address) } ?? .address(address, .anyone), nil,
-            sessions: sessions)
+            sessions: sessions, turns: turns)
     }
 
     private init(
         _ engine: SyncEngine, _ destination: Destination, _ code: PairingCode?,
-        _ wish: SessionWish = SessionWish(), sessions: SessionSet = SessionSet()
+        _ wish: SessionWish = SessionWish(), sessions: SessionSet = SessionSet(), turns: AsyncSemaphore? = nil
     ) {
+        self.turns = turns
         self.engine = engine
         self.destination = destination
         self.code = code
@@ -245,8 +253,10 @@ public struct SyncConnector: Service {
     private func dial(_ address: PeerAddress, _ call: SessionCall, _ wish: SessionWish?) async throws
         -> SyncReport?
     {
+        let turn = try await Turn(of: turns, for: address)
+        defer { turn.end() }
         let connection = try await Dialing.connect(to: address, within: engine.deadlines.connecting)
-        return try await run(connection, address.description, call, wish)
+        return try await run(connection, address.description, call, wish, onProof: turn.end)
     }
 
     /// Hangs up if another machine answers.
@@ -267,11 +277,12 @@ public struct SyncConnector: Service {
     }
 
     private func run(
-        _ connection: ByteChannel, _ address: String, _ call: SessionCall, _ wish: SessionWish?
+        _ connection: ByteChannel, _ address: String, _ call: SessionCall, _ wish: SessionWish?,
+        onProof: @escaping @Sendable () -> Void = {}
     ) async throws -> SyncReport? {
         let session = PeerSession(
             engine, connection, purpose: .call(wish?.adding(to: call) ?? call), wish: wish,
-            address: address)
+            address: address, onProof: onProof)
         return try await withGracefulShutdownHandler {
             try await sessions.run(session) {
                 try await withTaskCancellationHandler {

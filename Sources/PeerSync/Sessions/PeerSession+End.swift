@@ -21,6 +21,7 @@ extension PeerSession {
             let error = await engine.mended(error)
             failure = understood(error)
             failure?.cameAfterSync = digest != nil
+            failure?.cameBeforeProof = !parts.hasProof
             if let failure, failure.message != "\(error)" {
                 engine.logger.warning("the session with \(address) ended: \(error)")
             }

@@ -35,12 +35,10 @@ extension PeerSession {
                     key: key.bytes, name: displayName, from: NetworkAddress(address).description,
                     code: parts.withLock { $0.attempt?.number })
             } else {
-                try await engine.store.peers.add(key: key.bytes, name: displayName)
+                try await engine.store.peers.add(
+                    key: key.bytes, name: displayName, introductionIsDue: true)
             }
-        parts.withLock { parts in
-            parts.peer = peer
-            parts.introducesPeer = purpose.call != nil
-        }
+        parts.withLock { $0.peer = peer }
         await handle { $0.peerKept(peer.name) }
     }
 
@@ -108,10 +106,10 @@ extension PeerSession {
         guard zones.count == entries.count else {
             throw ProtocolError(.zonesChanged, "what the two machines share has changed")
         }
-        // The machine that showed the code may have given this one a single zone. Then they are no household.
-        if parts.withLock({ $0.introducesPeer }), zones.contains(where: \.isDefault) {
-            try await engine.store.household.introduce(peer, by: engine.identity.publicKey.bytes)
-        }
+        // The machine that showed the code may have given this one a single zone. Then they are no household. The session in
+        // which the two were paired may have ended before it came here.
+        try await engine.store.household.introduceIfDue(
+            peer, sharesDefault: zones.contains(where: \.isDefault), by: engine.identity.publicKey.bytes)
         let room = AsyncSemaphore(Self.decodedBatches)
         let work = Work(
             zones: zones.enumerated().map { number, zone in

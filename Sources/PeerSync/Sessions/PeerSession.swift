@@ -28,15 +28,17 @@ final class PeerSession: Sendable {
     let watchdog: Watchdog
     /// Raised after each event, because the reader may wait for one that another task hands in.
     private let answered = Signal()
+    /// Called once, when the other side has proved which key it has.
+    private let onProof: @Sendable () -> Void
     /// Called once, when the other side has proved that it is paired.
     let onAuthenticated: @Sendable () -> Void
 
     /// The parts that a session gets on its way.
     struct Parts {
         var attempt: PairingDesk.Attempt?
+        /// Whether the other side has proved who it is.
+        var hasProof = false
         var peer: Peer?
-        /// Whether this side has typed the peer's code, and introduces it if the two share everything.
-        var introducesPeer = false
         /// The digest of the household's set that this side has told last.
         var toldHousehold: [UInt8]?
         var entry: Connections.Entry?
@@ -56,7 +58,7 @@ final class PeerSession: Sendable {
     init(
         _ engine: SyncEngine, _ connection: ByteChannel, purpose: SessionPurpose, wish: SessionWish? = nil,
         address: String,
-        onAuthenticated: @escaping @Sendable () -> Void = {}
+        onProof: @escaping @Sendable () -> Void = {}, onAuthenticated: @escaping @Sendable () -> Void = {}
     ) {
         self.engine = engine
         self.connection = connection
@@ -64,6 +66,7 @@ final class PeerSession: Sendable {
         self.wish = wish
         self.address = address
         deadlines = engine.deadlines
+        self.onProof = onProof
         self.onAuthenticated = onAuthenticated
         statistics = StatisticsCounter(engine.metrics)
         watchdog = Watchdog(connection.channel, within: deadlines.handshake, writing: deadlines.writing)
@@ -131,8 +134,10 @@ final class PeerSession: Sendable {
     }
 
     /// Finds out soon whether the connection still works: a machine may have got another address.
+    ///
+    /// A peer answers nothing while it works on batches. As long as it has some, silence has its usual time.
     func probe() {
-        guard update({ $0.isExchanging }) else { return }
+        guard update({ $0.isExchanging && !$0.awaitsAcknowledgement }) else { return }
         watchdog.hasten(to: deadlines.probe, from: deadlines.silence)
         // A full outbox means that the peer does not read; the session ends for that elsewhere.
         try? outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
@@ -180,6 +185,8 @@ final class PeerSession: Sendable {
             let (ciphers, frames) = try await Handshake.run(
                 purpose.role, app: engine.app, identity: engine.identity,
                 expecting: purpose.call?.expected ?? .anyone, reader: &bytes, outbound: outbound)
+            parts.withLock { $0.hasProof = true }
+            onProof()
             // The handshake's own frames: three of fixed sizes, apart from the version that the payload names.
             statistics.update { $0.bytesSent += purpose.role == .initiator ? 108 : 98 }
             let reader = MessageReader(bytes, MessageDecoder(frames, ciphers.receive))

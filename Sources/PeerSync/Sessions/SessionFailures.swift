@@ -54,6 +54,7 @@ extension PeerSyncError {
             case .invalidRecord: .protocolViolation
             case .noSpace, .assetUnwritable: .diskFailure
             case .damagedRecord: .damagedRecord
+            case .householdFull: .householdFull
             default: .storeUnusable
             }
         self.init(code, error.message)

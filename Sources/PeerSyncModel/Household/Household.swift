@@ -1,8 +1,8 @@
 /// The machines that accept each other: introductions, and which of them were removed. Protocol/ "The household" is
 /// normative.
 ///
-/// Merging is the union, so replicas come to the same set in every order, however often they hear of it. A removal wins
-/// against its introduction for good. A machine comes back only by a new introduction, which only a pairing makes.
+/// Merging is the union, so replicas come to the same set in every order, however often they hear of it, as long as a set
+/// has room for all. A removal wins against its introduction for good. A machine comes back only by a new introduction, which only a pairing makes.
 package struct Household: Sendable, Hashable {
     /// The most entries of a set, removed ones included.
     package static let maximumCount = 1000
@@ -25,8 +25,7 @@ package struct Household: Sendable, Hashable {
 
     /// Makes a set of entries; of two with one id, it keeps what both say.
     package init(_ entries: some Sequence<HouseholdEntry>) {
-        for entry in entries { insert(entry) }
-        trim(to: Self.maximumCount)
+        take(entries, limit: Self.maximumCount)
     }
 
     /// The entries in ascending order of id.
@@ -49,17 +48,19 @@ package struct Household: Sendable, Hashable {
 
     /// Takes in what another replica of the set holds.
     ///
-    /// - Parameter limit: the most entries that stay. Removed ones stay before others, so nobody can push out a removal
-    ///   with introductions, and then bring the removed machine back.
+    /// - Parameter limit: the most entries. What this set holds stays: nobody can push out a machine, or a removal, by
+    ///   telling more than fits.
     package mutating func merge(_ other: Household, limit: Int = Household.maximumCount) {
-        for entry in other.byID.values { insert(entry) }
-        trim(to: limit)
+        take(other.byID.values, limit: limit)
     }
 
     /// Adds an introduction. One that is known already, and may be removed, stays as it is.
-    package mutating func introduce(_ introduction: Introduction) {
-        insert(HouseholdEntry(introduction))
-        trim(to: Self.maximumCount)
+    ///
+    /// - Returns: whether the set has it: false if it had no room.
+    @discardableResult
+    package mutating func introduce(_ introduction: Introduction) -> Bool {
+        take([HouseholdEntry(introduction)], limit: Self.maximumCount)
+        return byID[introduction.id] != nil
     }
 
     /// Removes a machine: ends all introductions of its key that are in force.
@@ -75,16 +76,20 @@ package struct Household: Sendable, Hashable {
         return wasMember
     }
 
-    private mutating func insert(_ entry: HouseholdEntry) {
-        byID[entry.id] = byID[entry.id]?.merged(with: entry) ?? entry
-    }
-
-    private mutating func trim(to limit: Int) {
-        guard byID.count > limit else { return }
-        let ranked = byID.values.sorted {
+    /// Brings held entries up to date, and then adds others as far as there is room: removed ones first.
+    private mutating func take(_ entries: some Sequence<HouseholdEntry>, limit: Int) {
+        var others: [Introduction.ID: HouseholdEntry] = [:]
+        for entry in entries {
+            if let held = byID[entry.id] {
+                byID[entry.id] = held.merged(with: entry)
+            } else {
+                others[entry.id] = others[entry.id]?.merged(with: entry) ?? entry
+            }
+        }
+        let ranked = others.values.sorted {
             ($0.removal == nil) == ($1.removal == nil) ? $0.id < $1.id : $0.removal != nil
         }
-        for entry in ranked[limit...] { byID[entry.id] = nil }
+        for entry in ranked.prefix(max(0, limit - byID.count)) { byID[entry.id] = entry }
     }
 
     // MARK: Asking

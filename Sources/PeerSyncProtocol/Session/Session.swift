@@ -113,6 +113,9 @@ package struct Session: Sendable {
         if case .exchanging = phase { true } else { false }
     }
 
+    /// Whether the other side has batches that it has not acknowledged. It may work on them, and answers nothing meanwhile.
+    package var awaitsAcknowledgement: Bool { exchange?.awaitsAcknowledgement ?? false }
+
     /// Ends a session that reads nothing because it waits for a person: the other side has gone.
     ///
     /// - Parameter error: the error to end with.

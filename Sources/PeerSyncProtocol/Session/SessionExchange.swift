@@ -63,6 +63,9 @@ struct SessionExchange: Sendable {
         }
     }
 
+    /// Whether the other side has batches that it has not acknowledged.
+    var awaitsAcknowledgement: Bool { zones.contains(where: \.exchange.awaitsAcknowledgement) }
+
     /// The number of records that the other side is still going to send; nil if this side does not know.
     var recordsLeftToReceive: Int? {
         let left = zones.compactMap(\.exchange.recordsLeftToReceive)

@@ -27,6 +27,11 @@ enum HouseholdTable {
             address TEXT NOT NULL,
             UNIQUE (peer, address)
         );
+
+        -- The peers whose code this machine has typed, and whom it has not introduced yet: it does so when the two agree on zones.
+        CREATE TABLE IF NOT EXISTS grdb_sync_dueIntroduction (
+            peer INTEGER PRIMARY KEY REFERENCES grdb_sync_peer (id) ON DELETE CASCADE
+        );
         """
 
     /// Reads the set. Rows that somebody has changed do not fit their hash any more; they count as not there, until another
@@ -51,6 +56,22 @@ enum HouseholdTable {
             HouseholdEntry.Removal(by: row.bytes("removedBy"), time: $0)
         }
         return HouseholdEntry(introduction, removal: removal)
+    }
+
+    /// Whether this machine has to introduce a peer.
+    static func isDue(_ peer: Int64, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_dueIntroduction WHERE peer = ?)"),
+            arguments: [peer]) == true
+    }
+
+    static func setDue(_ peer: Int64, _ isDue: Bool, _ db: Database) throws {
+        try db.execute(
+            sql: isDue
+                ? "INSERT OR IGNORE INTO grdb_sync_dueIntroduction VALUES (?)"
+                : "DELETE FROM grdb_sync_dueIntroduction WHERE peer = ?",
+            arguments: [peer])
     }
 
     /// Forgets the set.

@@ -69,10 +69,17 @@ public struct StoreHousehold: Sendable {
     // MARK: Changing
 
     /// Adds the introduction that follows from a pairing. Part of the open transaction, which has made the machine a peer.
+    ///
+    /// - Throws: `householdFull`.
     package func add(_ db: Database, _ introduction: Introduction) throws {
         let former = try HouseholdTable.load(db)
         var set = former
-        set.introduce(introduction)
+        guard set.introduce(introduction) else {
+            throw RecordStoreError(
+                .householdFull,
+                "the household has \(Household.maximumCount) introductions, removed ones included, and takes no more"
+            )
+        }
         try HouseholdTable.save(db, set, over: former)
     }
 
@@ -81,17 +88,22 @@ public struct StoreHousehold: Sendable {
     /// - Parameters:
     ///   - names: of ``candidates(_:)``; nil for all of them.
     ///   - own: the static key of this machine.
-    /// - Throws: `noSuchPeer`, `ambiguous`.
+    /// - Throws: `noSuchPeer`, `ambiguous`, `householdFull`.
     /// - Returns: the machines that were introduced; not those that are members already, or may not write here.
     public func introduce(_ names: [String]? = nil, by own: [UInt8]) async throws -> [Peer] {
         try await store.database.write { try introduce($0, names, by: own) }
     }
 
-    /// Introduces the machine whose code this one has typed, also if an introduction is in force: somebody else may have removed
-    /// that one. It does nothing for a machine that may not write here.
-    package func introduce(_ peer: Peer, by own: [UInt8]) async throws {
+    /// Introduces the machine whose code this one has typed, once, also if an introduction is in force: somebody else may have
+    /// removed that one. It does nothing for a machine that may not write here, or that was given a zone only.
+    ///
+    /// - Parameter sharesDefault: whether the two share the default zone.
+    package func introduceIfDue(_ peer: Peer, sharesDefault: Bool, by own: [UInt8]) async throws {
+        guard try await store.database.read({ try HouseholdTable.isDue(peer.id, $0) }) else { return }
         try await store.database.write { db in
-            guard try rights(db, of: peer) == .write,
+            guard try HouseholdTable.isDue(peer.id, db) else { return }
+            try HouseholdTable.setDue(peer.id, false, db)
+            guard sharesDefault, try rights(db, of: peer) == .write,
                 let introduction = Introduction(
                     of: peer.publicKey, name: peer.name, rights: .all, by: own, time: store.now())
             else { return }

@@ -35,15 +35,19 @@ public struct StorePeers: Sendable {
 
     /// Pairs with a key. A paired key stays as it is.
     ///
-    /// - Parameter introduction: introduces the machine to the household; nil to introduce it to nobody.
-    package func add(key: [UInt8], name: String, introducing introduction: Introduction? = nil) async throws
-        -> Peer
-    {
+    /// - Parameters:
+    ///   - introduction: introduces the machine to the household; nil to introduce it to nobody.
+    ///   - isDue: whether ``StoreHousehold/introduceIfDue(_:sharesDefault:by:)`` has to introduce it later.
+    package func add(
+        key: [UInt8], name: String, introducing introduction: Introduction? = nil,
+        introductionIsDue isDue: Bool = false
+    ) async throws -> Peer {
         try await store.database.write { [self] db in
             // Also for a paired key: the peer may have ended the pairing before.
             try SyncSettings.noteChanged(db)
             let peer = try add(db, key: key, name: name)
             if let introduction { try store.household.add(db, introduction) }
+            if isDue { try HouseholdTable.setDue(peer.id, true, db) }
             return peer
         }
     }

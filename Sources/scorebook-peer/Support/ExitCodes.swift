@@ -128,7 +128,8 @@ struct Failure: Error {
         case .interrupted, .timeout, .duplicateConnection, .storeBusy, .zonesChanged, .peerSwitchedOff,
             .peerStoreFailure, .storeMended:
             .temporaryFailure
-        case .switchedOff, .notPermitted, .notPaired, .removed, .changeTokenExpired, .clockSkew,
+        case .switchedOff, .notPermitted, .notPaired, .removed, .householdFull, .changeTokenExpired,
+            .clockSkew,
             .sameIdentity,
             .noCommonZone, .differentZones, .declined, .notAllowed, .pairingFailed, .pairingUnavailable,
             .pairingBusy, .tooManyAttempts, .severalMachinesFound:
@@ -142,7 +143,7 @@ struct Failure: Error {
 
     private static func code(_ code: RecordStoreError.Code) -> ExitCode {
         switch code {
-        case .deletionDenied, .removed: .refused
+        case .deletionDenied, .removed, .householdFull: .refused
         case .unreadableFile: .noInput
         case .noSpace, .assetUnwritable: .cannotCreate
         case .invalidSchema, .tableMismatch, .newerFormat, .corrupt, .damagedRecord, .noSuchRecord,

@@ -8,6 +8,7 @@ enum Hint {
         .removed:
             "if that was not meant, pair it anew: `scorebook-peer pair` on a machine of the household, and `scorebook-peer pair "
             + "NNN-NNN` on the removed one",
+        .householdFull: fullHousehold,
         .pairingUnavailable: "run `scorebook-peer pair` on that machine to get a new one",
         .otherMachine:
             "somebody announces itself in its name, or it has a new key: `scorebook-peer pair` pairs it again",
@@ -47,9 +48,14 @@ enum Hint {
     static let ofStore: [RecordStoreError.Code: String] = [
         .noSuchZone: "`zone list` shows those there are",
         .noSuchPeer: "`peers` lists those that are",
+        .householdFull: fullHousehold,
         .sharedZone: "end that first: `scorebook-peer peers revoke NAME ZONE`, or `peers forget NAME`",
         .damagedRecord: repair,
     ]
+
+    private static let fullHousehold =
+        "removing machines makes no room, because removals stay; machines that have no household in common, as after `identity "
+        + "renew`, begin a new one when they are paired"
 
     private static let repair = "`scorebook-peer status --check --repair` and a sync mend it"
 

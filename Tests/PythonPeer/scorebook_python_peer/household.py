@@ -138,7 +138,11 @@ class Household:
         return hashlib.blake2b(self.encoded, digest_size=32).digest()
 
     def union(self, other: "Household") -> "Household":
-        return Household([*self.entries.values(), *other.entries.values()])
+        """This set brought up to date, with what else the other one has as far as there is room."""
+        held = Household([*self.entries.values(), *(e for id, e in other.entries.items() if id in self.entries)])
+        new = sorted((e.removal is None, id) for id, e in other.entries.items() if id not in self.entries)
+        room = ENTRIES_LIMIT - len(held.entries)
+        return Household([*held.entries.values(), *(other.entries[id] for _, id in new[:room])])
 
     def with_removal(self, key: bytes, removal: Removal) -> "Household":
         """Ends every introduction of a machine that is in force."""

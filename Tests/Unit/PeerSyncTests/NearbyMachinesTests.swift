@@ -160,7 +160,76 @@ struct NearbyMachinesTests {
         }
     }
 
+    /// Somebody repeats an announcement, and then says nothing, or hangs up. The machine itself is announced beside it, or only
+    /// where it was last.
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false], [true, false])
+    func whoSaysNothingAtAnAnnouncedAddressHoldsNobodyUp(isSilent: Bool, isAnnounced: Bool) async throws {
+        let (kitchen, study) = (try machine("kitchen", announces: isAnnounced), try machine("study"))
+        study.engine.deadlines.handshake = .milliseconds(200)
+        try await pair(kitchen, study)
+        let text = Announcement(of: kitchen.engine.identity.publicKey, showsCode: false).text
+        try await Trap.opening(isSilent: isSilent) { trap in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let service = FoundService(name: "thief", text: text, addresses: [trap])
+                group.addTask { [network] in
+                    try await network.announce(service, type: "_\(Self.name)._tcp")
+                }
+                try await kitchen.listening { port in
+                    let peer = try #require(try await study.engine.store.peers.all().first)
+                    if !isAnnounced {
+                        try await study.engine.store.peers.noteAddress("127.0.0.1:\(port)", of: peer)
+                    }
+                    try await eventually("all that is announced") {
+                        try await study.engine.machines(within: .milliseconds(300))
+                            .flatMap(\.addresses).count == (isAnnounced ? 2 : 1)
+                    }
+                    try await SyncConnector(study.engine, to: peer).syncOnce()
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Others name many addresses, and who is there says nothing: only some are dialled at a time, and all in the end.
+    @Test(.timeLimit(.minutes(5))) func onlySomeAddressesAreDialledAtATime() async throws {
+        let study = try machine("study")
+        let count = KnownPeers.dialLimit + 4
+        try await Trap.opening(count: count) { places, trap in
+            for (number, place) in places.enumerated() {
+                let peer = try await study.engine.store.peers.add(
+                    key: [UInt8](repeating: UInt8(number + 1), count: 32), name: "member \(number)")
+                try await study.engine.store.peers.noteAddress(place.description, of: peer)
+            }
+            try await study.listening(dialsKnownPeers: true) { _ in
+                try await eventually("the first ones") { trap.open == KnownPeers.dialLimit }
+                // Those that end make room for others.
+                try await eventually("all") {
+                    trap.closeAll()
+                    return trap.seen == count
+                }
+                #expect(trap.most == KnownPeers.dialLimit)
+            }
+        }
+    }
+
     // MARK: Pairing
+
+    /// The first address of a link is that of somebody who says nothing, or hangs up.
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+    func whoSaysNothingKeepsNobodyFromPairing(isSilent: Bool) async throws {
+        let (kitchen, study) = (try machine("kitchen"), try machine("study"))
+        study.engine.deadlines.handshake = .milliseconds(200)
+        try await Trap.opening(isSilent: isSilent) { trap in
+            try await kitchen.listening { port in
+                let code = try await kitchen.engine.pairing.show(for: nil)
+                let link = PairingLink(
+                    to: kitchen.engine, code: code.code,
+                    at: [trap, PeerAddress(host: "127.0.0.1", port: port)])
+                network.isAvailable = false
+                #expect(try await study.engine.pair(link: link).peer == "kitchen")
+            }
+        }
+    }
 
     @Test(.timeLimit(.minutes(5))) func theMachineThatShowsTheCodeIsFound() async throws {
         let (kitchen, study, attic) = (try machine("kitchen"), try machine("study"), try machine("attic"))

@@ -1,6 +1,7 @@
 import NIOCore
 import PeerSyncModel
 import PeerSyncStore
+import Synchronization
 import Testing
 
 @testable import PeerSync
@@ -37,6 +38,32 @@ struct StalledPeerTests {
             if case .progress(_, let statistics) = event { statistics.recordsSent } else { nil }
         }
         #expect(sent.max() == 2)
+    }
+
+    /// Somebody who works on a batch answers nothing meanwhile: whether the connection still works is no question then.
+    @Test(.timeLimit(.minutes(5))) func whoWorksOnABatchIsNotProbed() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        try await kitchen.addLongGames(1)
+        let peer = RawPeer()
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
+        let ping = [UInt8](repeating: 1, count: MessageCodec.pingLength)
+        let asked = Mutex<[Message]>([])
+        try await peer.answering { line in
+            try await peer.begin(&line)
+            while let message = try await line.receive() {
+                if case .batch = message { break }
+            }
+            kitchen.engine.connections.probeAll()
+            try await line.send(.ping(ping))
+            while let message = try await line.receive(), message != .pong(ping) {
+                asked.withLock { $0.append(message) }
+            }
+            try await line.send(.goodbye)
+        } while: { port in
+            _ = try? await kitchen.call(port, SessionCall())
+        }
+        let pings = asked.withLock { $0.filter { if case .ping = $0 { true } else { false } } }
+        #expect(pings.isEmpty)
     }
 
     @Test func whatWaitsForAPeerThatAsksAndDoesNotReadIsBounded() throws {

@@ -236,4 +236,45 @@ struct StoreHouseholdTests {
                 try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM grdb_sync_peerHint")
             } == 4)
     }
+
+    // MARK: No room, no time
+
+    /// A hostile member tells as many machines as a set may have: those that were members stay, and nobody is introduced in vain.
+    @Test func aFullHouseholdKeepsItsMembersAndSaysThatItIsFull() async throws {
+        try await hear((0..<1000).map { Self.introduction(of: 9, by: 2, "junk \($0)") })
+        let members = try await store.household.members()
+        #expect(Set(members.map(\.name)).isSuperset(of: ["study"]))
+        let own = Self.introduction(of: 4, by: 1, "garage")
+        await #expect {
+            _ = try await store.peers.add(key: Self.key(4), name: "garage", introducing: own)
+        } throws: {
+            ($0 as? RecordStoreError)?.code == .householdFull
+        }
+        #expect(try await !peers().contains("garage"))
+        _ = try await store.peers.add(key: Self.key(4), name: "garage")
+        await #expect {
+            try await store.household.introduce(by: Self.own)
+        } throws: {
+            ($0 as? RecordStoreError)?.code == .householdFull
+        }
+        try await hear([], from: "study")
+        #expect(try await store.household.remove("study", by: Self.own).name == "study")
+    }
+
+    /// The session in which the code was typed ends before the two have agreed on anything: a later one introduces the machine,
+    /// and only one.
+    @Test func anIntroductionThatIsDueIsMadeOnce() async throws {
+        let attic = try await store.peers.add(key: Self.key(3), name: "attic", introductionIsDue: true)
+        let garage = try await store.peers.add(key: Self.key(4), name: "garage", introductionIsDue: true)
+        #expect(try await store.household.members().map(\.name) == ["study"])
+        for _ in 1...2 {
+            try await store.household.introduceIfDue(attic, sharesDefault: true, by: Self.own)
+            try await store.household.introduceIfDue(garage, sharesDefault: false, by: Self.own)
+        }
+        #expect(try await store.household.members().map(\.name) == ["attic", "study"])
+        #expect(try await store.database.read { try store.household.set($0).count } == 2)
+        // It was the decision of that session.
+        try await store.household.introduceIfDue(garage, sharesDefault: true, by: Self.own)
+        #expect(try await store.household.members().map(\.name) == ["attic", "study"])
+    }
 }

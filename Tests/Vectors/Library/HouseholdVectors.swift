@@ -104,7 +104,10 @@ enum HouseholdVectors {
     static var content: [(String, JSON)] {
         let told: [JSON] = introductions.map(describe)
         let met: [JSON] = unions.map(\.content)
-        let full: [JSON] = [full(0, 1000), full(0, 1002), full(3, 1003), full(1001, 1003)]
+        let full: [JSON] = [
+            full(0, 1000), full(0, 1002), full(3, 1003), full(1001, 1003), full(0, 1003, held: 999),
+            full(3, 1003, held: 998), full(3, 1003, held: 1000),
+        ]
         return [("introductions", .array(told)), ("unions", .array(met)), ("full", .array(full))]
     }
 
@@ -115,8 +118,10 @@ enum HouseholdVectors {
         ]
     }
 
-    /// A set that may have no room for all entries, and which stay.
-    private static func full(_ removed: Int, _ count: Int) -> JSON {
+    /// A set that may have no room for all entries, and which are left out.
+    ///
+    /// - Parameter held: how many the set holds before the others come.
+    private static func full(_ removed: Int, _ count: Int, held: Int = 0) -> JSON {
         var entries: [HouseholdEntry] = []
         for number in 0..<count {
             let nonce = [UInt8](repeating: 0, count: 14) + [UInt8(number >> 8), UInt8(number & 255)]
@@ -126,11 +131,12 @@ enum HouseholdVectors {
             else { preconditionFailure("no introduction") }
             entries.append(HouseholdEntry(introduction, removal: number < removed ? removal(by: 1) : nil))
         }
-        let set = Household(entries)
+        var set = Household(entries.suffix(held))
+        set.merge(Household(entries.dropLast(held)))
         let kept = Set(set.entries.map(\.id))
         let left: [JSON] = entries.indices.filter { !kept.contains(entries[$0].id) }.map { .number($0) }
         return [
-            "count": .number(count), "removed": .number(removed),
+            "count": .number(count), "removed": .number(removed), "held": .number(held),
             "removal": .decimal(removal(by: 1).time), "left": .array(left), "digest": .hex(set.digest),
         ]
     }

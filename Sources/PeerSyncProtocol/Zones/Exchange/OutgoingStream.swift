@@ -26,6 +26,8 @@ struct OutgoingStream: Sendable {
     var isReading: Bool { state == .reading || state == .readingBehind }
     /// Whether this side has sent everything, and the peer has acknowledged it.
     var isAtRest: Bool { state == .atEnd && unacknowledged.isEmpty }
+    /// Whether the peer has batches that it has not acknowledged.
+    var awaitsAcknowledgement: Bool { !unacknowledged.isEmpty }
     /// Whether this side may send one more batch without an acknowledgement.
     var hasRoom: Bool { unacknowledged.count < ProtocolLimits.window }
     var hasLooseUnacknowledged: Bool { unacknowledged.contains(where: \.isLoose) }

@@ -90,6 +90,9 @@ package struct ZoneExchange: Sendable {
         return outgoing.isAtRest && applying == 0
     }
 
+    /// Whether the peer has batches that it has not acknowledged.
+    package var awaitsAcknowledgement: Bool { outgoing.awaitsAcknowledgement }
+
     /// Whether both sides know that they were equal, and nothing has changed since.
     package var isConfirmed: Bool { isAtRest && digests.isConfirmed }
 
