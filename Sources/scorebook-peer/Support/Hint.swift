@@ -47,7 +47,8 @@ enum Hint {
     static let ofStore: [RecordStoreError.Code: String] = [
         .noSuchZone: "`zone list` shows those there are",
         .noSuchPeer: "`peers` lists those that are",
-        .sharedZone: "end that first: `scorebook-peer peers revoke NAME ZONE`, or `peers forget NAME`",
+        .sharedZone:
+            "end that first: `scorebook-peer peers revoke NAME ZONE`, or `scorebook-peer peers forget`",
         .damagedRecord: repair,
     ]
 
