@@ -216,7 +216,8 @@ import Testing
     @Test func statusIsForPeopleToo() async throws {
         try await withHousehold { kitchen, study in
             let words = try await kitchen.peer("status")
-            #expect(words.contains("\nmatches    400\n") && words.contains("\npending    nothing\n"), "\(words)")
+            #expect(
+                words.contains("\nmatches    400\n") && words.contains("\npending    nothing\n"), "\(words)")
             #expect(!words.contains("SB") && !words.contains("digest"), "\(words)")
             let text = try await kitchen.peer("status", "--verbose")
             #expect(text.contains("digest           \(try await kitchen.digest()) over 3,007 records\n"))

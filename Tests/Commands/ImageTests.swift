@@ -52,7 +52,9 @@ import Testing
                 try await kitchen.peer("image", "delete", name, "--dry-run").hasPrefix(
                     "would delete the picture first.png of Catan, 2026-11-20"))
             #expect(try await kitchen.run("image", "delete", name).isSentence(64))
-            #expect(try await kitchen.peer("image", "delete", name, "--yes").hasPrefix("deleted the picture first.png of Catan"))
+            #expect(
+                try await kitchen.peer("image", "delete", name, "--yes").hasPrefix(
+                    "deleted the picture first.png of Catan"))
             #expect(try await kitchen.pictures() == [pictures[1]])
         }
     }

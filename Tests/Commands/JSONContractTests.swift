@@ -23,7 +23,8 @@ import Testing
     }
 
     private func parse(_ machine: Machine, _ arguments: [String]) async throws -> Any {
-        let outcome = try await machine.scene.run(arguments + ["--json", "--store", machine.store.path, "--new"])
+        let outcome = try await machine.scene.run(
+            arguments + ["--json", "--store", machine.store.path, "--new"])
         try #require(outcome.exitCode == 0 && outcome.errors.isEmpty, "\(outcome)")
         return try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
     }

@@ -154,8 +154,8 @@ import Testing
             let caller = try study.start(
                 ["connect", listener.address, "--code", listener.code ?? "", "--once"], at: terminal)
             try await eventually("the question") { caller.errors.contains("[c]ancel?") }
-            #expect(caller.errors.contains("“ScorebookData” with 1 record"))
-            #expect(caller.errors.contains("“ScorebookData” with 2 records"))
+            #expect(caller.errors.contains("This machine has a scorebook with 1 record;"))
+            #expect(caller.errors.contains("has a scorebook with 2 records."))
             #expect(try games(study) == ["Scythe"])
             for (number, line) in answer.split(separator: "\n").enumerated() {
                 try await eventually("the question") {

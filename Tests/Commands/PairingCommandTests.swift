@@ -24,7 +24,8 @@ import Testing
     @Test func theListenerTellsPeopleTheCodeAndHowToUseIt() async throws {
         try await withMachine { kitchen in
             let process = try kitchen.start(["listen", "--host", "127.0.0.1", "--port", "0", "--pair"])
-            let text = try await process.output(matching: /connect HOST:[0-9]+ --code [0-9]{3}-[0-9]{3}\n/)
+            let text = try await process.output(
+                matching: /connect 127\.0\.0\.1:[0-9]+ --code [0-9]{3}-[0-9]{3}\n/)
             #expect(text.firstMatch(of: /listening on 127\.0\.0\.1:[0-9]+\n/) != nil)
             let code = try #require(text.firstMatch(of: /pairing code ([0-9]{3}-[0-9]{3})\b/)?.output.1)
             #expect(text.contains("--code \(code)\n"))
@@ -81,7 +82,8 @@ import Testing
     @Test func theListenerTellsPeopleOfAWrongCode() async throws {
         try await withTwoMachines { kitchen, study in
             let process = try kitchen.start(["listen", "--host", "127.0.0.1", "--port", "0", "--pair"])
-            let text = try await process.output(matching: /connect HOST:[0-9]+ --code [0-9]{3}-[0-9]{3}\n/)
+            let text = try await process.output(
+                matching: /connect 127\.0\.0\.1:[0-9]+ --code [0-9]{3}-[0-9]{3}\n/)
             let port = try #require(text.firstMatch(of: /listening on 127\.0\.0\.1:([0-9]+)/)?.output.1)
             let code = try #require(text.firstMatch(of: /--code ([0-9]{3})-/)?.output.1)
             let wrong = code == "111" ? "222-222" : "111-111"

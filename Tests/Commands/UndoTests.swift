@@ -139,7 +139,8 @@ import Testing
             try await kitchen.peer("game", "delete", "Catan", "--yes")
             #expect(
                 try await kitchen.peer("match", "restore", match)
-                    == "restored the match Catan, 2026-11-20 00:00, with 1 game, 2 players, 2 scores, 1 place\n")
+                    == "restored the match Catan, 2026-11-20 00:00, with 1 game, 2 players, 2 scores, 1 place\n"
+            )
             #expect(try kitchen.contents() == before)
         }
     }

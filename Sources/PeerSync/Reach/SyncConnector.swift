@@ -37,7 +37,7 @@ public struct SyncConnector: Service {
     /// The set that the sessions of this connector join.
     private let sessions: SessionSet
     /// Limits how many connectors dial at a time, until the other side has proved who it is; nil without such a limit.
-    private var turns: AsyncSemaphore?
+    private let turns: AsyncSemaphore?
     /// The pauses before the next attempt.
     private let pause = Pause()
     /// Whether ``run()`` tries again whatever happens, also when the machine is not there at first. An app that syncs in

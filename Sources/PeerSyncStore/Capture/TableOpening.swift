@@ -102,7 +102,7 @@ struct TableOpening {
     }
 
     /// A record with its row, and the number of its last change; nil for one whose metadata is damaged, which
-    /// ``StoreUpkeep/check(_:)`` names.
+    /// ``StoreUpkeep/check(_:progress:)`` names.
     private func stored(_ name: RecordName, _ shapes: ShapeTable) throws -> (StoredRecord, sequence: Int64)? {
         let row = try Row.fetchOne(
             db.cachedStatement(

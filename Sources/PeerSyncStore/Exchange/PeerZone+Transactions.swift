@@ -23,7 +23,9 @@ extension PeerZone {
 
     /// Notes what the peer lets this machine do in the zone. Writes only if the peer says something else than the last time.
     package func noteOwnRights(_ rights: ZoneRights) async throws {
-        guard try await read({ try Zones.ownRights($1, peer: $0.peer.id, zone: $0.zoneID) }) != rights else { return }
+        guard try await read({ try Zones.ownRights($1, peer: $0.peer.id, zone: $0.zoneID) }) != rights else {
+            return
+        }
         try await write { try $0.noteOwnRights($1, rights) }
     }
 }

@@ -16,13 +16,19 @@ public struct StoreUpkeep: Sendable {
     // MARK: Checking
 
     /// Compares all metadata with the tables, and computes the digests anew. Fold first. Reads every record.
-    public func check(_ db: Database) throws -> StoreCheck {
+    ///
+    /// - Parameter progress: called now and then with the number of records that are checked, and the number of all.
+    public func check(_ db: Database, progress: (Int, Int) -> Void = { _, _ in }) throws -> StoreCheck {
         var findings: [StoreCheck.Finding] = []
         var digests: [Int64: ZoneDigest] = [:]
         let shapes = ShapeTable(db)
         var hasher = RecordHasher()
         var indexes = try KeptIndexes(db)
+        let total = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM grdb_sync_remoteRecord") ?? 0
+        var done = 0
         try RecordScan(db, store.tables).readAll { record in
+            done += 1
+            if done.isMultiple(of: 1000) { progress(done, total) }
             let kept = indexes.take(record.name)
             do {
                 let stored = try record.stored(shapes)
@@ -81,18 +87,19 @@ public struct StoreUpkeep: Sendable {
                 && hashes.valueHash.bytes == stored.metadata.valueHash
     }
 
-    /// Mends what ``check(_:)`` finds. Part of the open transaction.
+    /// Mends what ``check(_:progress:)`` finds. Part of the open transaction.
     ///
     /// It stamps a row that sync has missed right after the last write that sync knows of it; otherwise with the time
     /// of the row's `modificationDate`; and only without either with this moment. So the row beats nothing that another
     /// machine wrote later. It forgets the metadata of rows that are gone. Unless only lists were wrong, every peer then
     /// compares everything in the next session, so that their records come back.
     ///
+    /// - Parameter progress: see ``check(_:progress:)``.
     /// - Returns: the result of the check before the repair.
     @discardableResult
-    public func repair(_ db: Database) throws -> StoreCheck {
+    public func repair(_ db: Database, progress: (Int, Int) -> Void = { _, _ in }) throws -> StoreCheck {
         _ = try store.fold(db)
-        let found = try check(db)
+        let found = try check(db, progress: progress)
         for finding in found.findings where finding.kind == .tooLarge {
             let name = try RecordName(finding.name)
             guard let zone = try Zones.row(db, of: finding.name) else { continue }

@@ -7,6 +7,8 @@ extension ScorebookStore {
     /// The maximum size of a file, in bytes. A million records have less. Reading a file takes several times its size
     /// in memory.
     private static let importLimit = 1 << 30
+    /// The number of records after which an import tells how far it is.
+    private static let importStep = 5_000
 
     /// Imports an export of the BG Stats app or of a scorebook. The content of the file shows which of the two it is.
     ///
@@ -14,38 +16,46 @@ extension ScorebookStore {
     /// zone that the scorebook is limited to; if it is not limited, to the zone that the file names, or to the default
     /// zone.
     ///
-    /// - Parameter restores: whether the import brings back records that are deleted here, or hidden with a deleted
-    ///   one, by writing them as new. It also restores fields that were deleted for ever from a record to which
-    ///   somebody has written since.
+    /// - Parameters:
+    ///   - restores: whether the import brings back records that are deleted here, or hidden with a deleted one, by writing
+    ///     them as new. It also restores fields that were deleted for ever from a record to which somebody has written
+    ///     since.
+    ///   - progress: called now and then with the number of records that are imported, and the number of all.
     /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` with the place of the first error.
     ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`. It imports
     ///   nothing then.
-    public func importFile(at path: String, restores: Bool = false) async throws -> ImportReport {
+    public func importFile(
+        at path: String, restores: Bool = false,
+        progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+    ) async throws -> ImportReport {
         let data = try await NIOThreadPool.singleton.runIfActive {
             try InputFile.read(path, upTo: Self.importLimit)
         }
         do {
-            return try await importData(data, restores: restores)
+            return try await importData(data, restores: restores, progress: progress)
         } catch let error as ScorebookError where error.code == .invalidFile {
             throw ScorebookError(.invalidFile, "\(path): \(error.message)", place: error.place)
         }
     }
 
-    /// Imports the contents of a file, see ``importFile(at:restores:)``.
-    public func importData(_ data: Data, restores: Bool = false) async throws -> ImportReport {
+    /// Imports the contents of a file, see ``importFile(at:restores:progress:)``.
+    public func importData(
+        _ data: Data, restores: Bool = false, progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+    ) async throws -> ImportReport {
         let now = now()
         switch try ImportFile(data) {
         case .bgStats(let export):
             let states = try BGStatsMapping(now: now).states(export)
-            return try await merge(states, nil, .bgStats, restores)
+            return try await merge(states, nil, .bgStats, restores, progress)
         case .scorebook(let export):
             try export.checkStamps(now: now)
-            return try await merge(export.states, export.zone, .scorebook, restores)
+            return try await merge(export.states, export.zone, .scorebook, restores, progress)
         }
     }
 
     private func merge(
-        _ states: [RecordState], _ zone: ZoneName?, _ format: ImportReport.Format, _ restores: Bool
+        _ states: [RecordState], _ zone: ZoneName?, _ format: ImportReport.Format, _ restores: Bool,
+        _ progress: @escaping @Sendable (Int, Int) -> Void
     ) async throws -> ImportReport {
         try await write { [self] db in
             let counting = try ImportCounting(db, records, before: states)
@@ -55,7 +65,11 @@ extension ScorebookStore {
                 if case .all = scope, let named {
                     .one(try records.zones.find(db, named: named.description))
                 } else { format == .bgStats ? self.target : scope.target }
-            _ = try records.merge(db, states, zone: target)
+            for start in stride(from: 0, to: states.count, by: Self.importStep) {
+                let end = min(start + Self.importStep, states.count)
+                _ = try records.merge(db, Array(states[start..<end]), zone: target)
+                progress(end, states.count)
+            }
             if format == .bgStats {
                 _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
             }

@@ -46,8 +46,11 @@ struct NameLookup {
     /// Looks in the zone in use, where the person means no other one.
     private func inUse(_ find: (NameLookup) throws -> RecordName?) throws -> RecordName? {
         guard case .all = scope, match == nil, let zone = habits.zone else { return nil }
+        // The error for what is not there looks into all zones, and must not come here again.
+        var habits = habits
+        habits.zone = nil
         do {
-            return try find(of(in: .one(zone)))
+            return try find(NameLookup(kind: kind, scope: .one(zone), habits: habits, time: time))
         } catch let error as ScorebookError where error.code == .otherZone {
             return nil
         }

@@ -119,7 +119,9 @@ enum UndoJournal {
     }
 
     /// The columns that have a value.
-    static func filled(_ values: [String: String]) -> [String: String] { values.filter { $0.value != "NULL" } }
+    static func filled(_ values: [String: String]) -> [String: String] {
+        values.filter { $0.value != "NULL" }
+    }
 
     /// Returns the columns of a record as SQL; nil if it has no row.
     static func values(_ db: Database, _ name: String) throws -> [String: String]? {
@@ -163,7 +165,8 @@ enum UndoJournal {
         let quoted = try String.fetchAll(
             db, sql: "SELECT quote(?) UNION ALL SELECT quote(?)", arguments: [reference.from, reference.to])
         let change = Change(
-            name: reference.recordName, old: [reference.column: quoted[0]], new: [reference.column: quoted[1]])
+            name: reference.recordName, old: [reference.column: quoted[0]], new: [reference.column: quoted[1]]
+        )
         let merge = """
             SELECT max(id) FROM scorebook_undo WHERE EXISTS (
                 SELECT 1 FROM json_each(scorebook_undo.changes) AS change
@@ -171,7 +174,8 @@ enum UndoJournal {
                     AND json_extract(change.value, '$.new.mergedInto') <> 'NULL')
             """
         try db.execute(
-            sql: "UPDATE scorebook_undo SET changes = json_insert(changes, '$[#]', json(?)) WHERE id = (\(merge))",
+            sql:
+                "UPDATE scorebook_undo SET changes = json_insert(changes, '$[#]', json(?)) WHERE id = (\(merge))",
             arguments: [String(decoding: try JSONEncoder().encode(change), as: UTF8.self), reference.from])
     }
 

@@ -90,7 +90,8 @@ extension ScorebookStore {
             let others = steps.filter { !added.contains($0.name.description) }
             guard others.isEmpty else {
                 throw Self.refusal(
-                    "\(others.count) records that somebody added since would go with what `\(undone.command)` added")
+                    "\(others.count) records that somebody added since would go with what `\(undone.command)` added"
+                )
             }
             undone.deleted += steps.count
             try records.delete(db, name)

@@ -36,8 +36,9 @@ struct Import: ZonedCommand {
     func run(_ store: OpenStore) async throws {
         let directory = pictures.map { URL(fileURLWithPath: $0, isDirectory: true) }
         if let directory { try store.scorebook.checkPictureDirectory(directory) }
-        let report = try await ProgressLine.shared.during("importing \(file)") { [file, restore] in
-            try await store.scorebook.importFile(at: file, restores: restore)
+        let report = try await ProgressLine.shared.measuring("importing \(file)") {
+            [file, restore] progress in
+            try await store.scorebook.importFile(at: file, restores: restore, progress: progress)
         }
         let copies: PictureCopies?
         if let directory {

@@ -66,10 +66,10 @@ struct Status: StoreCommand {
         // The check would report unfolded rows as rows that sync missed.
         try await records.foldPendingChanges()
         let repairs = repair
-        let found = try await ProgressLine.shared.during("checking every record") {
+        let found = try await ProgressLine.shared.measuring("checking every record") { progress in
             repairs
-                ? try await records.database.write { try records.upkeep.repair($0) }
-                : try await records.database.read { try records.upkeep.check($0) }
+                ? try await records.database.write { try records.upkeep.repair($0, progress: progress) }
+                : try await records.database.read { try records.upkeep.check($0, progress: progress) }
         }
         let pictures = assets ? try await PictureCheck(store.scorebook) : nil
         if output.json {

@@ -49,7 +49,8 @@ enum Hint {
         .noSuchZone: "`zone list` shows those there are",
         .noSuchPeer: "`peers` lists those that are",
         .householdFull: fullHousehold,
-        .sharedZone: "end that first: `scorebook-peer peers revoke NAME ZONE`, or `peers forget NAME`",
+        .sharedZone:
+            "end that first: `scorebook-peer peers revoke NAME ZONE`, or `scorebook-peer peers forget`",
         .damagedRecord: repair,
     ]
 

@@ -26,6 +26,9 @@ struct StoreOptions: ParsableArguments {
         return URL(fileURLWithPath: (path as NSString).expandingTildeInPath, isDirectory: true).path
     }
 
+    /// Whether a directory without a scorebook may be a slip: somebody has named it, and has not said that it is new.
+    var mayBeSlip: Bool { named != nil && !isNew }
+
     /// The directory that the user asked for, or the default one.
     var directory: URL {
         let environment = ProcessInfo.processInfo.environment
@@ -217,23 +220,24 @@ extension StoreCommand {
                 hint: "`scorebook-peer play`, `import` or `listen` begin one; --store DIR names another place"
             )
         }
-        if !FileManager.default.fileExists(atPath: database) { try await beginStore(in: directory) }
+        let isNew = !FileManager.default.fileExists(atPath: database)
+        if isNew { try await confirmNew(directory) }
         // This may wait for another program.
-        return try await NIOThreadPool.singleton.runIfActive {
+        let store = try await NIOThreadPool.singleton.runIfActive {
             try OpenStore(directory, staysOpen: staysOpen)
         }.usingZone().limited(to: zone)
+        if isNew, storeOptions.mayBeSlip, !Terminal.isInputATerminal {
+            Terminal.writeError("note: a new scorebook begins in \(Display.printable(directory.path))")
+        }
+        return store
     }
 }
 
 extension StoreCommand {
-    /// Asks on a terminal whether to begin a scorebook in a directory that somebody has named: it may be a slip. Otherwise
-    /// tells that a new one begins.
-    private func beginStore(in directory: URL) async throws {
-        guard storeOptions.named != nil, !storeOptions.isNew else { return }
+    /// Asks on a terminal whether to begin a scorebook in a directory that somebody has named.
+    private func confirmNew(_ directory: URL) async throws {
+        guard storeOptions.mayBeSlip, Terminal.isInputATerminal else { return }
         let place = Display.printable(directory.path)
-        guard Terminal.isInputATerminal else {
-            return Terminal.writeError("note: a new scorebook begins in \(place)")
-        }
         guard await Terminal.isConfirmed("There is no scorebook in \(place). Begin a new one there?") else {
             throw Failure(
                 .noInput, "there is no scorebook in \(place)",

@@ -42,7 +42,9 @@ struct SyncNews {
         if isNew.remove(peer) != nil {
             let place = zone.map { " in “\($0)”" } ?? ""
             let parts = words + records
-            return ["in sync with \(peer)\(place)" + (parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))")]
+            return [
+                "in sync with \(peer)\(place)" + (parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))")
+            ]
         }
         return (words.isEmpty ? [] : [Self.line(words, peer, zone)]) + records.map { "\($0) to \(peer)" }
     }

@@ -128,12 +128,29 @@ final class ProgressLine: Sendable {
         async throws
         -> Value
     {
-        guard Terminal.isErrorATerminal else { return try await work() }
+        try await measuring(text) { _ in try await work() }
+    }
+
+    /// Shows a text and the seconds so far while `work` goes on; a bar and the time that is left, once `work` reports how much
+    /// of how much is done.
+    func measuring<Value: Sendable>(
+        _ text: String,
+        _ work: @escaping @Sendable (@escaping @Sendable (Int, Int) -> Void) async throws -> Value
+    ) async throws -> Value {
+        guard Terminal.isErrorATerminal else { return try await work { _, _ in } }
         let begin = ContinuousClock.now
+        let part = Latest<(done: Int, total: Int)>()
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 while !Task.isCancelled {
-                    self.show("\(text), \((ContinuousClock.now - begin).components.seconds) s")
+                    let time = ContinuousClock.now - begin
+                    if let part = part.value {
+                        self.show(
+                            ProgressBar.text(
+                                text, done: part.done, of: part.total, seconds: time / .seconds(1)))
+                    } else {
+                        self.show("\(text), \(time.components.seconds) s")
+                    }
                     try? await Task.sleep(for: .milliseconds(100))
                 }
             }
@@ -141,7 +158,7 @@ final class ProgressLine: Sendable {
                 group.cancelAll()
                 clear()
             }
-            return try await work()
+            return try await work { part.set(($0, $1)) }
         }
     }
 

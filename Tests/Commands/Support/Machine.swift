@@ -51,7 +51,8 @@ struct Machine {
             arguments.append("--no-discovery")
         }
         return try scene.start(
-            arguments + ["--store", store.path, "--new"], environment: environment, on: host, terminal: terminal,
+            arguments + ["--store", store.path, "--new"], environment: environment, on: host,
+            terminal: terminal,
             disk: disk)
     }
 

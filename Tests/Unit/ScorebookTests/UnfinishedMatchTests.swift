@@ -65,6 +65,11 @@ struct UnfinishedMatchTests {
         let replica = ReplicaID(rawValue: 1)
         try await ScorebookStore(database, replica: replica).addGame(NewGame(name: "Catan"))
         try await database.write { db in
+            for trigger in try String.fetchAll(
+                db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'SBMatch'")
+            {
+                try db.execute(sql: "DROP TRIGGER \(trigger)")
+            }
             try db.execute(
                 sql: """
                     ALTER TABLE SBMatch DROP COLUMN unfinished;

@@ -61,6 +61,8 @@ struct ZoneTests {
         let using = all.with(habits)
         #expect(try await using.find(.person, "Ada") == club.find(.person, "Ada"))
         #expect(try await using.find(.person, "Bob") == all.find(.person, "Bob"))
+        let nobody = await #expect(throws: ScorebookError.self) { try await using.find(.person, "Xenia") }
+        #expect(nobody?.code == .notFound)
         let bob = try await all.find(.person, "Bob")
         #expect(try await using.find(.person, "\(bob)") == bob)
         try await using.addGame(NewGame(name: "Skat"))
