@@ -61,6 +61,7 @@ extension ScorebookStore {
                 },
                 uniquingKeysWith: { first, _ in first })
             machines[BGStatsMapping.origin] = .named("BG Stats")
+            machines[BGGStamp.origin] = .named("BoardGameGeek")
             machines[records.replica] = .here
             return try records.listing.deleted(db, type: type, in: scope).map { record in
                 DeletedListing(
