@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Files come in whole or not at all, and go out so that they can come in elsewhere.
