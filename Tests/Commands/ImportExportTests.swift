@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Files come in whole or not at all, and go out so that they can come in elsewhere.
@@ -188,6 +189,67 @@ import Testing
             let outcome = try await kitchen.run("export", kitchen.scene.path("export.json"))
             #expect(outcome.isSentence(66))
             #expect(!FileManager.default.fileExists(atPath: kitchen.store.path))
+        }
+    }
+
+    @Test func aRehearsalSaysWhatWouldChangeAndChangesNothing() async throws {
+        try await withMachine { kitchen in
+            let none = try await kitchen.run("import", Household.path, "--dry-run")
+            #expect(none.isSentence(66))
+            #expect(!FileManager.default.fileExists(atPath: kitchen.store.path))
+            try await kitchen.addGame("Mine")
+            let (before, status) = (try kitchen.contents(), try await kitchen.status())
+            let rehearsed = try await kitchen.peer("import", Household.path, "--dry-run")
+            #expect(rehearsed.hasPrefix("a BG Stats export would change 3,007 records\n"))
+            #expect(try kitchen.contents() == before)
+            #expect(try await kitchen.status() == status)
+            // A rehearsal is no command to take back.
+            #expect(try await kitchen.peer("undo").hasPrefix("took back `game add`"))
+            try await kitchen.importHousehold()
+            #expect(
+                try await kitchen.peer("import", Household.path, "--dry-run")
+                    .hasPrefix("a BG Stats export would change nothing\n"))
+            #expect(
+                try await kitchen.run("import", Household.path, "--dry-run", "--pictures", "x").isSentence(64)
+            )
+        }
+    }
+
+    @Test(arguments: [("n", 75), ("y", 0)] as [(String, Int32)])
+    func anExportAsksBeforeItReplacesAFile(answer: String, exitCode: Int32) async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            let path = kitchen.scene.path("backup.json")
+            try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+            let terminal = try PseudoTerminal()
+            let process = try kitchen.start(["export", path], at: terminal)
+            try await eventually("the question") { process.errors.contains("[y/N]") }
+            #expect(process.errors.hasPrefix("Replace \(path) (3 bytes, written 20"), "\(process)")
+            try terminal.type(answer)
+            #expect(try await process.end() == exitCode, "\(process)")
+            #expect(try String(contentsOfFile: path, encoding: .utf8).contains("Catan") == (answer == "y"))
+        }
+    }
+
+    /// What this machine has not deleted is not written anew, so a deletion of another one stays.
+    @Test func aBackupBringsBackWhatIsDeletedHereAndNoMore() async throws {
+        try await withPair { kitchen, study in
+            for game in ["Catan", "Azul"] { try await kitchen.addGame(game) }
+            try await kitchen.sync(with: study)
+            let backup = kitchen.scene.path("backup.json")
+            try await kitchen.peer("export", backup)
+            try await kitchen.peer("game", "delete", "Catan", "--yes")
+            try await study.peer("game", "delete", "Azul", "--yes")
+            #expect(
+                try await kitchen.peer("import", backup, "--restore", "--dry-run")
+                    .hasPrefix("a scorebook export would change 1 record, 1 would come back\n"))
+            #expect(try kitchen.rows("SELECT name FROM SBGame") == ["Azul"])
+            #expect(
+                try await kitchen.peer("import", backup, "--restore").contains(
+                    "1 record changed, 1 came back\n"))
+            try await kitchen.sync(with: study)
+            #expect(try await haveEqualDigests(kitchen, study))
+            #expect(try study.rows("SELECT name FROM SBGame") == ["Catan"])
         }
     }
 }

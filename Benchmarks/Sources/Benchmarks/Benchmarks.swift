@@ -25,6 +25,7 @@ struct Run: AsyncParsableCommand {
         case liveLatency = "live-latency"
         case pictures
         case hub
+        case reading
     }
 
     @Argument(help: ArgumentHelp("Which to run (default: all).", valueName: "benchmark"))
@@ -97,6 +98,8 @@ struct Run: AsyncParsableCommand {
         case .pictures:
             let pictures = Pictures(megabytes: tiny ? 2 : megabytes)
             return try await pictures.run(rounds: rounds) + pictures.runLatency(commits: tiny ? 20 : 200)
+        case .reading:
+            return try await Reading(records: tiny ? 1_200 : 700_000).run(rounds: rounds)
         case .hub:
             return try await Hub(machines: tiny ? 3 : machines, changes: tiny ? 2 : 10).run()
         }

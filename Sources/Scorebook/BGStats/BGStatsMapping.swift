@@ -29,7 +29,7 @@ struct BGStatsMapping {
     /// - Returns: one state for each record, sorted by name.
     /// - Throws: ``ScorebookError`` `invalidFile` with the place of the first error.
     func states(_ export: BGStatsExport) throws -> [RecordState] {
-        var batch = Batch()
+        var batch = StateBatch()
         let persons = try references(export.players, "players") { $0.id.value }
         let games = try references(export.games, "games") { $0.id.value }
         let locations = try references(export.locations ?? [], "locations") { $0.id.value }
@@ -63,20 +63,9 @@ struct BGStatsMapping {
         return batch.states
     }
 
-    /// The states so far, by name. If a file lists an object twice, or also as deleted, `add` merges the states.
-    private struct Batch {
-        private var byName: [RecordName: RecordState] = [:]
-
-        var states: [RecordState] { byName.values.sorted { $0.name < $1.name } }
-
-        mutating func add(_ state: RecordState) {
-            if byName[state.name]?.merge(state) == nil { byName[state.name] = state }
-        }
-    }
-
     // MARK: Objects
 
-    private func add(_ player: BGStatsExport.Player, at place: String, to batch: inout Batch) throws {
+    private func add(_ player: BGStatsExport.Player, at place: String, to batch: inout StateBatch) throws {
         let (first, last) = PersonName.split(player.name)
         batch.add(
             RecordState(
@@ -87,7 +76,7 @@ struct BGStatsMapping {
                 ], stamp: try stamp(player.modificationDate, at: place)))
     }
 
-    private func add(_ game: BGStatsExport.Game, at place: String, to batch: inout Batch) throws {
+    private func add(_ game: BGStatsExport.Game, at place: String, to batch: inout StateBatch) throws {
         batch.add(
             RecordState(
                 name: try name(.game, game.uuid, at: place),
@@ -104,7 +93,7 @@ struct BGStatsMapping {
 
     private func add(
         _ play: BGStatsExport.Play, _ match: RecordName, _ stamp: Stamp, gameUUID: String, at place: String,
-        to batch: inout Batch
+        to batch: inout StateBatch
     ) throws {
         batch.add(
             RecordState(
@@ -122,7 +111,7 @@ struct BGStatsMapping {
 
     private func addPlayers(
         of play: BGStatsExport.Play, _ match: RecordName, _ stamp: Stamp, _ persons: [Int: Reference],
-        at place: String, to batch: inout Batch
+        at place: String, to batch: inout StateBatch
     ) throws {
         let isSeated = play.playerScores.contains { ($0.seatOrder?.value ?? 0) != 0 }
         var times: [String: Int] = [:]
@@ -131,7 +120,8 @@ struct BGStatsMapping {
             let person = try resolve(player.playerRefId.value, persons, "player", at: "\(place).playerRefId")
             let ordinal = times[person.uuid, default: 0]
             times[person.uuid] = ordinal + 1
-            let playerName = DerivedName.player(match: match, personUUID: person.uuid, ordinal: ordinal)
+            let playerName = DerivedName.bgStats.player(
+                match: match, personUUID: person.uuid, ordinal: ordinal)
             batch.add(
                 RecordState(
                     name: playerName,
@@ -150,7 +140,7 @@ struct BGStatsMapping {
             let score = ScoreValue(written)
             batch.add(
                 RecordState(
-                    name: DerivedName.score(player: playerName),
+                    name: DerivedName.bgStats.score(player: playerName),
                     values: [
                         ("player", .reference(playerName)), ("round", .null),
                         ("points", .number(score.points)),
@@ -159,14 +149,17 @@ struct BGStatsMapping {
         }
     }
 
-    private func add(_ location: Reference, of match: RecordName, _ stamp: Stamp, to batch: inout Batch) {
+    private func add(_ location: Reference, of match: RecordName, _ stamp: Stamp, to batch: inout StateBatch)
+    {
         batch.add(
             RecordState(
-                name: DerivedName.location(match: match),
+                name: DerivedName.bgStats.location(match: match),
                 values: [("match", .reference(match)), ("name", .text(filled: location.name))], stamp: stamp))
     }
 
-    private func add(_ object: BGStatsExport.DeletedObject, at place: String, to batch: inout Batch) throws {
+    private func add(_ object: BGStatsExport.DeletedObject, at place: String, to batch: inout StateBatch)
+        throws
+    {
         let kinds: [String: RecordKind] = ["Play": .match, "Player": .person, "Game": .game]
         guard let kind = kinds[object.objectType] else { return }
         batch.add(
@@ -241,36 +234,3 @@ private protocol BGStatsObject {
 extension BGStatsExport.Player: BGStatsObject {}
 extension BGStatsExport.Game: BGStatsObject {}
 extension BGStatsExport.Location: BGStatsObject {}
-
-extension RecordState {
-    /// Makes a state whose fields all have the same stamp.
-    fileprivate init(name: RecordName, values: [(field: String, value: FieldValue)], stamp: Stamp) {
-        self.init(
-            name: name, fields: values.map { RecordField(name: $0.field, value: $0.value, stamp: stamp) })
-    }
-}
-
-extension FieldValue {
-    /// Makes a text; null for a missing or blank one.
-    fileprivate static func text(filled text: String?) -> FieldValue {
-        guard let text, !text.trimmed.isEmpty else { return .null }
-        return .text(text)
-    }
-
-    /// Makes a number; null for a missing one, and for 0, which stands for unknown.
-    fileprivate static func integer(known number: WholeNumber?) -> FieldValue {
-        guard let value = number?.value, value != 0 else { return .null }
-        return .integer(Int64(value))
-    }
-
-    fileprivate static func boolean(_ value: Bool?) -> FieldValue {
-        value.map { .integer($0 ? 1 : 0) } ?? .null
-    }
-
-    /// Makes a number as a NUMERIC column keeps it: an integer if it is whole.
-    static func number(_ value: Double?) -> FieldValue {
-        guard let value else { return .null }
-        guard let whole = Int64(exactly: value) else { return .real(value) }
-        return .integer(whole)
-    }
-}

@@ -45,7 +45,7 @@ struct PlayVersions {
     /// Returns whether a newer version of its play deleted a record, and not a person.
     static func isOutdatedPart(_ state: RecordState) -> Bool {
         let isPart = ![.person, .game, .match].contains(RecordKind(rawValue: state.name.recordType))
-        return isPart && state.deletion?.replica == BGStatsMapping.origin
+        return isPart && [BGStatsMapping.origin, BGGStamp.origin].contains(state.deletion?.replica)
     }
 
     /// Returns the stamp that deletes the parts of all versions before this one.
@@ -55,7 +55,7 @@ struct PlayVersions {
     }
 
     /// Returns the players, scores, locations and pictures of a match, including those without a row.
-    private func parts(of match: RecordName) throws -> [RecordName] {
+    func parts(of match: RecordName) throws -> [RecordName] {
         let inTables = try db.cachedStatement(
             sql: """
                 SELECT recordName FROM SBPlayer WHERE match = ?1

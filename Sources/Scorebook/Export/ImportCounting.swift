@@ -17,12 +17,18 @@ struct ImportCounting {
         before = try records.listing.marks(db)
     }
 
+    /// Returns whether the store knew nothing of a record before.
+    func isNew(_ name: RecordName) -> Bool { before[name] == nil }
+
     /// Compares the store after the merge, and reports the counts.
-    func report(_ db: Database, _ format: ImportReport.Format) throws -> ImportReport {
+    ///
+    /// - Parameter joined: records that the import has made, and that became one with others. They count as unchanged.
+    func report(_ db: Database, _ file: ImportFile, joined: Set<RecordName>) throws -> ImportReport {
         var counts: [String: ImportReport.Counts] = [:]
         var (restored, stillDeleted) = (0, 0)
         var touched: Set<RecordName> = []
-        for (name, mark) in try records.listing.marks(db) where mark != before[name] {
+        for (name, mark) in try records.listing.marks(db) where mark != before[name] && !joined.contains(name)
+        {
             let type = name.recordType
             switch (before[name]?.isOutOfSight == false, !mark.isOutOfSight) {
             case (false, true): counts[type, default: .init()].new += 1
@@ -41,6 +47,22 @@ struct ImportCounting {
             }
         }
         return ImportReport(
-            format: format, types: counts, restored: restored, stillDeleted: stillDeleted)
+            format: file.format, types: counts, restored: restored, stillDeleted: stillDeleted,
+            joined: joined.count, leftOut: file.wishes)
+    }
+}
+
+extension ImportFile {
+    fileprivate var format: ImportReport.Format {
+        switch self {
+        case .bgStats: .bgStats
+        case .scorebook: .scorebook
+        case .boardGameGeek(.collection): .bggCollection
+        case .boardGameGeek(.plays): .bggPlays
+        }
+    }
+
+    fileprivate var wishes: Int {
+        if case .boardGameGeek(let file) = self { file.wishes } else { 0 }
     }
 }

@@ -32,6 +32,8 @@ public struct ImportReport: Sendable, Equatable, Encodable {
     public enum Format: String, Sendable, Encodable {
         case bgStats = "BG Stats export"
         case scorebook = "scorebook export"
+        case bggCollection = "BoardGameGeek collection"
+        case bggPlays = "BoardGameGeek plays"
     }
 
     public let format: Format
@@ -41,6 +43,12 @@ public struct ImportReport: Sendable, Equatable, Encodable {
     public let restored: Int
     /// The number of records of the file that are deleted here, or hidden with a deleted one, and stay so.
     public let stillDeleted: Int
+    /// The number of games and persons of a file of BoardGameGeek that were here already, under other record names, and
+    /// became one with those.
+    public let joined: Int
+    /// The number of entries in a collection of BoardGameGeek that were left out: games that nobody has, had or has played, and
+    /// expansions that nobody has played.
+    public let leftOut: Int
 
     /// The sum over all types.
     public var total: Counts {

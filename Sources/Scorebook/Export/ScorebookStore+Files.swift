@@ -10,72 +10,124 @@ extension ScorebookStore {
     /// The number of records after which an import tells how far it is.
     private static let importStep = 5_000
 
-    /// Imports an export of the BG Stats app or of a scorebook. The content of the file shows which of the two it is.
+    /// Imports an export of a scorebook or of the BG Stats app, or a collection or plays of BoardGameGeek. The content of the file
+    /// shows which of these it is.
     ///
     /// Merges the file: newer values of the scorebook stay, and a second import changes nothing. The records go to the
     /// zone that the scorebook is limited to; if it is not limited, to the zone that the file names, or to the default
-    /// zone.
+    /// zone. A game or person of BoardGameGeek that is here already becomes one with that record.
     ///
     /// - Parameters:
     ///   - restores: whether the import brings back records that are deleted here, or hidden with a deleted one, by writing
     ///     them as new. It also restores fields that were deleted for ever from a record to which somebody has written
     ///     since.
+    ///   - isRehearsal: whether to change nothing, and only to report what the import would change.
     ///   - progress: called now and then with the number of records that are imported, and the number of all.
     /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` with the place of the first error.
     ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`. It imports
     ///   nothing then.
     public func importFile(
-        at path: String, restores: Bool = false,
+        at path: String, restores: Bool = false, isRehearsal: Bool = false,
         progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws -> ImportReport {
         let data = try await NIOThreadPool.singleton.runIfActive {
             try InputFile.read(path, upTo: Self.importLimit)
         }
         do {
-            return try await importData(data, restores: restores, progress: progress)
+            return try await importData(
+                data, restores: restores, isRehearsal: isRehearsal, progress: progress)
         } catch let error as ScorebookError where error.code == .invalidFile {
-            throw ScorebookError(.invalidFile, "\(path): \(error.message)", place: error.place)
+            throw ScorebookError(
+                .invalidFile, "\(path): \(error.message)", place: error.place, hint: error.hint)
         }
     }
 
-    /// Imports the contents of a file, see ``importFile(at:restores:progress:)``.
+    /// Imports the contents of a file, see ``importFile(at:restores:isRehearsal:progress:)``.
     public func importData(
-        _ data: Data, restores: Bool = false, progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+        _ data: Data, restores: Bool = false, isRehearsal: Bool = false,
+        progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws -> ImportReport {
         let now = now()
-        switch try ImportFile(data) {
-        case .bgStats(let export):
-            let states = try BGStatsMapping(now: now).states(export)
-            return try await merge(states, nil, .bgStats, restores, progress)
+        let file = try ImportFile(data)
+        let states: [RecordState]
+        switch file {
+        case .bgStats(let export): states = try BGStatsMapping(now: now).states(export)
         case .scorebook(let export):
             try export.checkStamps(now: now)
-            return try await merge(export.states, export.zone, .scorebook, restores, progress)
+            states = export.states
+        case .boardGameGeek(let file): states = BGGMapping().states(file)
         }
+        do {
+            return try await write { [self] db in
+                let report = try merge(db, states, of: file, restores, now, progress)
+                // An error takes the whole transaction back.
+                guard !isRehearsal else { throw Rehearsed(report: report) }
+                return report
+            }
+        } catch let end as Rehearsed {
+            return end.report
+        }
+    }
+
+    /// The end of an import that must not change anything.
+    private struct Rehearsed: Error {
+        let report: ImportReport
     }
 
     private func merge(
-        _ states: [RecordState], _ zone: ZoneName?, _ format: ImportReport.Format, _ restores: Bool,
-        _ progress: @escaping @Sendable (Int, Int) -> Void
-    ) async throws -> ImportReport {
-        try await write { [self] db in
-            let counting = try ImportCounting(db, records, before: states)
-            // The standard name in a file stands for the default zone, whatever its name is here.
-            let named = zone == .standard ? nil : zone
-            let target: ZoneTarget =
-                if case .all = scope, let named {
-                    .one(try records.zones.find(db, named: named.description))
-                } else { format == .bgStats ? self.target : scope.target }
-            for start in stride(from: 0, to: states.count, by: Self.importStep) {
-                let end = min(start + Self.importStep, states.count)
-                _ = try records.merge(db, Array(states[start..<end]), zone: target)
-                progress(end, states.count)
-            }
-            if format == .bgStats {
-                _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
-            }
-            if restores { try restoreMissing(db, states, target) }
-            return try counting.report(db, format)
+        _ db: Database, _ states: [RecordState], of file: ImportFile, _ restores: Bool, _ now: Int64,
+        _ progress: (Int, Int) -> Void
+    ) throws -> ImportReport {
+        let counting = try ImportCounting(db, records, before: states)
+        let target = try zone(db, for: file)
+        var joined: Set<RecordName> = []
+        switch file {
+        case .scorebook: try merge(db, states, target, progress)
+        case .bgStats:
+            try merge(db, states, target, progress)
+            _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
+        case .boardGameGeek(let file):
+            let changes = try BGGVersions(db, records, now: now).changes(states, arePlays: file.arePlays)
+            try merge(db, changes, target, progress)
+            joined = try joinNamesakes(db, states.map(\.name).filter(counting.isNew))
         }
+        if restores { try restoreMissing(db, states, target) }
+        _ = try records.fold(db)
+        return try counting.report(db, file, joined: joined)
+    }
+
+    /// Merges in steps, and tells how far it is.
+    private func merge(
+        _ db: Database, _ states: [RecordState], _ target: ZoneTarget, _ progress: (Int, Int) -> Void
+    ) throws {
+        for start in stride(from: 0, to: states.count, by: Self.importStep) {
+            let end = min(start + Self.importStep, states.count)
+            _ = try records.merge(db, Array(states[start..<end]), zone: target)
+            progress(end, states.count)
+        }
+    }
+
+    private func zone(_ db: Database, for file: ImportFile) throws -> ZoneTarget {
+        guard case .scorebook(let export) = file else { return target }
+        // The standard name in a file stands for the default zone, whatever its name is here.
+        guard case .all = scope, export.zone != .standard else { return scope.target }
+        return .one(try records.zones.find(db, named: export.zone.description))
+    }
+
+    /// Lets games and persons that an import made become one with those that were here.
+    ///
+    /// - Returns: the records that were made, and went.
+    private func joinNamesakes(_ db: Database, _ new: [RecordName]) throws -> Set<RecordName> {
+        guard let first = new.first else { return [] }
+        let zone = try scope(db, of: first)
+        let joined = try [RecordKind.person, .game].flatMap { kind in
+            try ImportedNamesakes(db, kind, in: zone, new: new).join()
+        }
+        // New plays refer to what became one earlier.
+        for kind in [RecordKind.person, .game] {
+            try MergedRecords.settle(db, MergedRecords(db, kind).references(db))
+        }
+        return Set(joined)
     }
 
     /// Writes records of a file as new if they are deleted or hidden here, or lost fields in a deletion for ever.
@@ -168,37 +220,6 @@ extension ScorebookStore {
         return try await records.write { [records] db in
             _ = try records.fold(db)
             return try body(writer, db)
-        }
-    }
-}
-
-/// The content of a file, in the format that it turned out to have.
-private enum ImportFile: Decodable {
-    case bgStats(BGStatsExport)
-    case scorebook(ScorebookExport)
-
-    private enum CodingKeys: String, CodingKey { case format, players, games, plays }
-
-    init(_ data: Data) throws {
-        let mark = Data([0xEF, 0xBB, 0xBF])
-        let text = data.starts(with: mark) ? data.dropFirst(mark.count) : data
-        guard !text.isEmpty else { throw ScorebookError(.invalidFile, "the file is empty") }
-        do {
-            self = try JSONDecoder().decode(ImportFile.self, from: text)
-        } catch {
-            throw ImportFileError.understood(error, in: text)
-        }
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try? decoder.container(keyedBy: CodingKeys.self)
-        if let container, container.contains(.format) {
-            self = .scorebook(try ScorebookExport(from: decoder))
-        } else if let container, !container.allKeys.isEmpty {
-            self = .bgStats(try BGStatsExport(from: decoder))
-        } else {
-            throw ScorebookError(
-                .invalidFile, "the file is neither a BG Stats export nor the export of a scorebook")
         }
     }
 }

@@ -1,10 +1,11 @@
+import Foundation
 import GRDB
 import PeerSync
 
 /// Short names of records that people can copy into a command: the last digits of the UUID.
 ///
 /// UUIDs of one day begin alike, and end at random.
-struct ShortIDs {
+public struct ShortIDs: Sendable {
     /// The lengths to choose from, in digits.
     private static let lengths = [6, 8, 10, 12]
 
@@ -14,11 +15,15 @@ struct ShortIDs {
     ///
     /// - Parameter type: a record type with a table.
     init(_ db: Database, _ type: String) throws {
-        let isTable = try db.tableExists(type)
+        guard try db.tableExists(type) else {
+            length = Self.lengths[0]
+            return
+        }
+        let count = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(type)") ?? 0
+        // Among many records some are sure to end alike, and to look whether they do would take the time of a whole table.
+        let likely = Self.lengths.filter { Double(count) * Double(count) < pow(16, Double($0)) }
         length =
-            try !isTable
-            ? Self.lengths[0]
-            : Self.lengths.first { length in
+            try likely.first { length in
                 try !Bool.fetchOne(
                     db,
                     sql: """
@@ -29,7 +34,7 @@ struct ShortIDs {
     }
 
     /// Returns the id of a record; its quoted name if another program gave it one that a command line would take apart.
-    func id(_ name: RecordName) -> String {
+    public func id(_ name: RecordName) -> String {
         let suffix = name.suffix
         guard suffix.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) else {
             return "'\(name.description.replacing("'", with: "'\\''"))'"

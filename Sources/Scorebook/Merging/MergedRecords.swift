@@ -86,6 +86,45 @@ struct MergedRecords {
         }
     }
 
+    /// Makes one of two records: writes into the one that goes which one is left, and gives that one what it lacks. The caller settles
+    /// what refers to the one that goes.
+    static func join(_ db: Database, _ kind: RecordKind, _ old: String, into new: String) throws {
+        let columns = ScorebookSchema.columns.first { $0.key == kind.recordType }?.value.map(\.key) ?? []
+        for column in columns where column != "mergedInto" {
+            try db.execute(
+                sql: """
+                    UPDATE \(kind.recordType) SET \(column) = (SELECT \(column) FROM \(kind.recordType) WHERE recordName = ?1)
+                    WHERE recordName = ?2 AND \(column) IS NULL
+                    AND EXISTS (SELECT 1 FROM \(kind.recordType) WHERE recordName = ?1 AND \(column) IS NOT NULL)
+                    """, arguments: [old, new])
+        }
+        try db.execute(
+            sql: "UPDATE \(kind.recordType) SET mergedInto = ? WHERE recordName = ?", arguments: [new, old])
+        // Otherwise an earlier merge the other way round would make a circle.
+        try db.execute(
+            sql:
+                "UPDATE \(kind.recordType) SET mergedInto = NULL WHERE recordName = ? AND mergedInto IS NOT NULL",
+            arguments: [new])
+    }
+
+    /// Lets everything that refers to a record refer to the one that is left.
+    static func move(_ db: Database, _ kind: RecordKind, _ name: String, to survivor: String) throws {
+        for (table, column) in references[kind] ?? [] {
+            try db.execute(
+                sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) = ?", arguments: [survivor, name])
+        }
+    }
+
+    /// A match that two persons both played; nil if they may be one.
+    static func sharedMatch(_ db: Database, _ one: String, _ other: String) throws -> RecordName? {
+        try RecordName.fetchOne(
+            db,
+            sql: """
+                SELECT match FROM SBPlayer WHERE person = ?
+                INTERSECT SELECT match FROM SBPlayer WHERE person = ? LIMIT 1
+                """, arguments: [one, other])
+    }
+
     /// Lets records refer to the one that is left.
     static func settle(_ db: Database, _ references: [Reference]) throws {
         for reference in references {

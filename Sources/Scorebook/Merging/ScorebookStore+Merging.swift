@@ -24,22 +24,7 @@ extension ScorebookStore {
                     hint: "give the ids of the two, as `\(kind.noun) list` shows them")
             }
             if kind == .person { try checkPlayedApart(db, old, new) }
-            let columns = ScorebookSchema.columns.first { $0.key == kind.recordType }?.value.map(\.key) ?? []
-            for column in columns where column != "mergedInto" {
-                try db.execute(
-                    sql: """
-                        UPDATE \(kind.recordType) SET \(column) = (SELECT \(column) FROM \(kind.recordType) WHERE recordName = ?)
-                        WHERE recordName = ? AND \(column) IS NULL
-                        """, arguments: [old.description, new.description])
-            }
-            try db.execute(
-                sql: "UPDATE \(kind.recordType) SET mergedInto = ? WHERE recordName = ?",
-                arguments: [new.description, old.description])
-            // Otherwise an earlier merge the other way round would make a circle.
-            try db.execute(
-                sql:
-                    "UPDATE \(kind.recordType) SET mergedInto = NULL WHERE recordName = ? AND mergedInto IS NOT NULL",
-                arguments: [new.description])
+            try MergedRecords.join(db, kind, old.description, into: new.description)
             try MergedRecords.settle(db, MergedRecords(db, kind).references(db))
             _ = try records.fold(db)
             return new
@@ -47,12 +32,7 @@ extension ScorebookStore {
     }
 
     private func checkPlayedApart(_ db: Database, _ old: RecordName, _ new: RecordName) throws {
-        let match = try RecordName.fetchOne(
-            db,
-            sql: """
-                SELECT match FROM SBPlayer WHERE person = ?
-                INTERSECT SELECT match FROM SBPlayer WHERE person = ? LIMIT 1
-                """, arguments: [old.description, new.description])
+        let match = try MergedRecords.sharedMatch(db, old.description, new.description)
         guard let match else { return }
         throw ScorebookError(
             .invalidValue, "both played in \(try MatchSheet(db, match).shortTitle(time)), so they are two",

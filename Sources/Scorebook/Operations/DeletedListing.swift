@@ -78,6 +78,7 @@ extension ScorebookStore {
             },
             uniquingKeysWith: { first, _ in first })
         machines[BGStatsMapping.origin] = .named("BG Stats")
+        machines[BGGStamp.origin] = .named("BoardGameGeek")
         machines[records.replica] = .here
         return machines
     }

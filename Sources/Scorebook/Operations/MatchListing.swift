@@ -38,21 +38,27 @@ public struct MatchListing: RecordListing, Equatable {
 extension ScorebookStore {
     /// Lists matches, the latest first.
     public func matches(_ filter: MatchFilter = MatchFilter()) async throws -> [MatchListing] {
+        try await matchPages(filter).reduce(into: []) { $0 += $1 }
+    }
+
+    /// Finds matches, the latest first, and reads them page by page as somebody looks at them.
+    public func matchPages(_ filter: MatchFilter = MatchFilter()) async throws -> MatchPages {
         try await read { [self] db in
-            let names = try matchNames(db, filter)
-            let zones = try ZoneNames(db)
-            var sheets = try MatchSheet.fetchAll(db, names)
+            var names = try matchNames(db, filter)
             if let winner = filter.winner {
-                let parts = try Set(
-                    RecordName.fetchAll(
-                        db, sql: "SELECT recordName FROM SBPlayer WHERE person = ?",
-                        arguments: [lookup(.person).find(db, winner).description]))
-                sheets.removeAll {
-                    !$0.players.contains { $0.winner == true && parts.contains($0.recordName) }
-                }
-                if let limit = filter.limit { sheets = Array(sheets.prefix(limit)) }
+                // The winner may follow from the scores alone, which only the sheets know.
+                let person = try lookup(.person).find(db, winner)
+                names = try Array(won(db, names, by: person).prefix(filter.limit ?? .max))
             }
-            return try sheets.map { sheet in
+            return MatchPages(scorebook: self, names: names)
+        }
+    }
+
+    /// Reads the lines of some matches, in their order. Leaves out those that do not exist.
+    func matchLines(_ names: [RecordName]) async throws -> [MatchListing] {
+        try await read { db in
+            let zones = try ZoneNames(db)
+            return try MatchSheet.fetchAll(db, names).map { sheet in
                 MatchListing(
                     recordName: sheet.recordName, date: sheet.date, game: sheet.game,
                     location: sheet.location,
@@ -63,6 +69,16 @@ extension ScorebookStore {
                     zone: try zones.name(db, of: sheet.recordName.description))
             }
         }
+    }
+
+    /// Returns those of some matches that a person has won.
+    private func won(_ db: Database, _ names: [RecordName], by person: RecordName) throws -> [RecordName] {
+        let parts = try Set(
+            RecordName.fetchAll(
+                db, sql: "SELECT recordName FROM SBPlayer WHERE person = ?", arguments: [person.description]))
+        return try MatchSheet.fetchAll(db, names).filter { sheet in
+            sheet.players.contains { $0.winner == true && parts.contains($0.recordName) }
+        }.map(\.recordName)
     }
 
     private func matchNames(_ db: Database, _ filter: MatchFilter) throws -> [RecordName] {

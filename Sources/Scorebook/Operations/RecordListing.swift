@@ -9,16 +9,12 @@ public protocol RecordListing: Encodable, Sendable {
 }
 
 extension ScorebookStore {
-    /// Returns a short id of each record; see ``RecordChoice/Candidate/id``.
-    public func shortIDs(of names: [RecordName]) async throws -> [RecordName: String] {
+    /// Returns what makes short ids of records, by record type; see ``RecordChoice/Candidate/id``.
+    ///
+    /// - Parameter types: the record types.
+    public func shortIDs(of types: Set<String>) async throws -> [String: ShortIDs] {
         try await read { db in
-            var ids: [String: ShortIDs] = [:]
-            return try Dictionary(
-                names.map { name in
-                    let known = try ids[name.recordType] ?? ShortIDs(db, name.recordType)
-                    ids[name.recordType] = known
-                    return (name, known.id(name))
-                }, uniquingKeysWith: { first, _ in first })
+            try types.reduce(into: [:]) { ids, type in ids[type] = try ShortIDs(db, type) }
         }
     }
 }

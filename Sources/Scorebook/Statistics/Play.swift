@@ -1,3 +1,5 @@
+import PeerSync
+
 /// One match, as statistics count it.
 struct Play {
     /// How a play is won, which decides with what it is counted.
@@ -12,17 +14,18 @@ struct Play {
 
     /// One person's part. Who plays with two hands has one part.
     struct Part {
-        let person: String
+        /// The person's number; see ``PlayReader/numbers``.
+        let person: Int
         var team: String?
         /// The sum of the points; nil if it is unknown, or if nobody asked for it.
         var total: Double?
         var hasWon: Bool?
     }
 
-    /// The record name of the match.
+    /// The record name of the match; empty if nobody asked for it.
     let match: String
-    /// The record name of the game.
-    let game: String
+    /// The number of the game; see ``PlayReader/numbers``.
+    let game: Int
     /// When it was played; nil if nobody knows.
     let time: LocalTime?
     /// How long it took; 0 if nobody knows.
@@ -41,26 +44,28 @@ struct Play {
 
     /// The time of a play on the clock of this machine.
     struct LocalTime: Equatable {
-        /// As `2025-03-05`.
-        let day: String
+        /// Days since 1970.
+        let day: Int
         /// 0 to 23.
         let hour: Int
         /// 0 for Monday to 6 for Sunday.
         let weekday: Int
-
-        /// As `2025-03`.
-        var month: String { String(day.prefix(7)) }
     }
 }
 
 extension Play.LocalTime {
-    /// What ``init(_:)`` reads: SQL for a date column, in the time zone of this machine.
-    static func sql(_ column: String) -> String { "strftime('%Y-%m-%d %H %w', \(column), 'localtime')" }
+    /// What ``init(seconds:)`` takes: SQL for a date column, in the time zone of this machine; NULL for what is no date.
+    static func sql(_ column: String) -> String { "CAST(strftime('%s', \(column), 'localtime') AS INTEGER)" }
 
-    /// Reads `2025-03-05 19 3`, where 0 stands for Sunday.
-    init?(_ text: String) {
-        let parts = text.split(separator: " ")
-        guard parts.count == 3, let hour = Int(parts[1]), let weekday = Int(parts[2]) else { return nil }
-        self.init(day: String(parts[0]), hour: hour, weekday: (weekday + 6) % 7)
+    /// - Parameter seconds: since 1970, by the clock on the wall.
+    init(seconds: Int) {
+        let day = Int((Double(seconds) / 86_400).rounded(.down))
+        self.init(day: day, hour: (seconds - day * 86_400) / 3600, weekday: ((day + 3) % 7 + 7) % 7)
+    }
+
+    /// Returns a day as `2025-03-05`.
+    static func text(day: Int) -> String {
+        ISO8601.text(milliseconds: Int64(day) * 86_400_000, fraction: .ifNeeded).map { String($0.prefix(10)) }
+            ?? ""
     }
 }

@@ -20,68 +20,75 @@ struct PlayReader {
     let choice: Choice
     /// Whether every part has its total, if there is one.
     let readsTotals: Bool
+    /// The numbers of persons and games in the plays.
+    let numbers = RecordNumbers()
+
+    /// Whether somebody looks at the names of matches.
+    private var readsMatches: Bool { readsTotals || choice.person != nil }
 
     /// Calls `body` with each play, the first added first.
     func forEach(_ db: Database, _ body: (Play) throws -> Void) throws {
-        let games = try Dictionary(
-            uniqueKeysWithValues: Game.fetchAll(db).map { ($0.recordName.description, $0) })
+        let rankings = try Dictionary(
+            uniqueKeysWithValues: Game.fetchAll(db).map {
+                (numbers.number(of: $0.recordName.description), Ranking($0))
+            })
         let totals = try db.makeStatement(sql: Self.totals)
         let rows = try Row.fetchCursor(db, sql: sql, arguments: StatementArguments(arguments))
         var head: Head?
         var seats: [Seat] = []
         func finish() throws {
             guard let head else { return }
-            try body(play(head, seats, games[head.game], totals))
+            try body(play(head, seats, rankings[head.game] ?? Ranking(nil), totals))
             seats.removeAll(keepingCapacity: true)
         }
         while let row = try rows.next() {
-            guard let match = String.fromDatabaseValue(row[0]) else { continue }
+            // The SQL gives each column its type: so nothing has to look at it again.
+            let match: Int64 = row[0]
             if head?.match != match {
                 try finish()
-                head = Head(match, row)
+                head = self.head(match, row)
             }
-            if let seat = Seat(row) { seats.append(seat) }
+            guard let person: String = row[5], let player: Int64 = row[4] else { continue }
+            seats.append(
+                Seat(
+                    player: player, person: numbers.number(of: person),
+                    entry: Ranking.Entry(team: row[6], rank: row[7], isWinner: row[8])))
         }
         try finish()
     }
 
+    private func head(_ match: Int64, _ row: Row) -> Head {
+        let minutes: Int? = row[3]
+        let seconds: Int? = row[2]
+        return Head(
+            match: match, name: readsMatches ? row[9] : "", game: numbers.number(of: row[1]),
+            time: seconds.map(Play.LocalTime.init(seconds:)),
+            minutes: min(max(0, minutes ?? 0), Bounds.minutes.upperBound))
+    }
+
     /// What the rows of one match have in common.
     private struct Head {
-        let match: String
-        let game: String
+        /// The row of the match.
+        let match: Int64
+        let name: String
+        let game: Int
         let time: Play.LocalTime?
         let minutes: Int
-
-        init(_ match: String, _ row: Row) {
-            self.match = match
-            game = String.fromDatabaseValue(row[1]) ?? ""
-            time = String.fromDatabaseValue(row[2]).flatMap(Play.LocalTime.init)
-            minutes = min(max(0, Int.fromDatabaseValue(row[3]) ?? 0), Bounds.minutes.upperBound)
-        }
     }
 
     private struct Seat {
-        let player: String
-        let person: String
+        /// The row of the player.
+        let player: Int64
+        let person: Int
         var entry: Ranking.Entry
-
-        /// Makes nil for a match without players.
-        init?(_ row: Row) {
-            guard let player = String.fromDatabaseValue(row[4]), let person = String.fromDatabaseValue(row[5])
-            else { return nil }
-            self.player = player
-            self.person = person
-            entry = Ranking.Entry(
-                team: String.fromDatabaseValue(row[6]), rank: Int.fromDatabaseValue(row[7]),
-                isWinner: Bool.fromDatabaseValue(row[8]))
-        }
     }
 
     // MARK: One play
 
-    private func play(_ head: Head, _ seats: [Seat], _ game: Game?, _ totals: Statement) throws -> Play {
-        let ranking = Ranking(game)
-        let persons = Set(seats.map(\.person)).count
+    private func play(_ head: Head, _ seats: [Seat], _ ranking: Ranking, _ totals: Statement) throws -> Play {
+        let persons = seats.indices.count { index in
+            !seats[..<index].contains { $0.person == seats[index].person }
+        }
         var entries = seats.map(\.entry)
         let isUndecided = entries.allSatisfy { $0.isWinner == nil && $0.rank == nil }
         if readsTotals || isUndecided && ranking.isByTotals && persons > 1 {
@@ -91,9 +98,9 @@ struct PlayReader {
         // One person alone has always the best total. Only a record says whether they won.
         if persons > 1 { ranking.complete(&entries) }
         let kind: Play.Kind =
-            persons == 1 ? .solo : game?.cooperative == true ? .cooperative : .competitive
+            persons == 1 ? .solo : ranking.rule == .together ? .cooperative : .competitive
         return Play(
-            match: head.match, game: head.game, time: head.time, minutes: head.minutes,
+            match: head.name, game: head.game, time: head.time, minutes: head.minutes,
             parts: Self.parts(seats, entries), kind: kind)
     }
 
@@ -114,24 +121,21 @@ struct PlayReader {
         return parts
     }
 
-    /// Returns the totals of a match by player. A player with a score that is no number has none.
-    private static func read(_ statement: Statement, _ match: String) throws -> [String: Double] {
+    /// Returns the totals of a match by the row of the player. A player with a score that is no number has none.
+    private static func read(_ statement: Statement, _ match: Int64) throws -> [Int64: Double] {
         let rows = try Row.fetchCursor(statement, arguments: [match])
-        var totals: [String: Double] = [:]
-        while let row = try rows.next() {
-            guard let player = String.fromDatabaseValue(row[0]) else { continue }
-            totals[player] = Double.fromDatabaseValue(row[1])
-        }
+        var totals: [Int64: Double] = [:]
+        while let row = try rows.next() { totals[row[0]] = row[1] as Double? }
         return totals
     }
 
     // MARK: SQL
 
     private static let totals = """
-        SELECT p.recordName, CASE WHEN count(*) = count(CASE WHEN typeof(s.points) IN ('integer', 'real') THEN 1 END)
+        SELECT p.rowid, CASE WHEN count(*) = count(CASE WHEN typeof(s.points) IN ('integer', 'real') THEN 1 END)
             THEN total(s.points) END
         FROM SBPlayer AS p JOIN SBScore AS s ON s.player = p.recordName
-        WHERE p.match = ? GROUP BY p.recordName
+        WHERE p.match = (SELECT recordName FROM SBMatch WHERE rowid = ?) GROUP BY p.rowid
         """
 
     private var sql: String {
@@ -141,14 +145,22 @@ struct PlayReader {
         }
         if choice.game != nil { conditions.append("m.game = :game") }
         if choice.year != nil { conditions.append("strftime('%Y', m.date, 'localtime') = :year") }
+        let name = readsMatches ? "CAST(m.recordName AS TEXT)" : "''"
+        // The limit keeps SQLite from joining the tables first, and computing what a match has for each of its players.
         return """
-            SELECT m.recordName, m.game, \(Play.LocalTime.sql("m.date")), m.durationMinutes,
-                p.recordName, p.person, p.team, p.rank, p.winner
-            FROM SBMatch AS m LEFT JOIN SBPlayer AS p ON p.match = m.recordName
-            WHERE \(conditions.joined(separator: " AND "))
-            ORDER BY m.rowid
+            SELECT m.id, m.game, m.seconds, m.minutes, p.rowid, CAST(p.person AS TEXT), CAST(p.team AS TEXT),
+                \(Self.whole("p.rank")), \(Self.whole("p.winner")), m.name
+            FROM (
+                SELECT m.rowid AS id, m.recordName, COALESCE(CAST(m.game AS TEXT), '') AS game,
+                    \(Play.LocalTime.sql("m.date")) AS seconds, \(Self.whole("m.durationMinutes")) AS minutes, \(name) AS name
+                FROM SBMatch AS m WHERE \(conditions.joined(separator: " AND ")) ORDER BY m.rowid LIMIT -1
+            ) AS m LEFT JOIN SBPlayer AS p ON p.match = m.recordName
             """
     }
+
+    /// Returns SQL for a whole number in a column where other programs may write anything; NULL for texts and bytes, which SQLite
+    /// takes for greater than any number.
+    private static func whole(_ column: String) -> String { "CASE WHEN \(column) < '' THEN \(column) END" }
 
     private var arguments: [String: (any DatabaseValueConvertible)?] {
         var arguments: [String: (any DatabaseValueConvertible)?] = [:]

@@ -28,16 +28,17 @@ extension ScorebookStore {
             let person = try filter.person.map { try lookup(.person).find(db, $0).description }
             let game = try filter.game.map { try lookup(.game).find(db, $0).description }
             let records: StatisticsCount.Records = game != nil ? .byPerson : person != nil ? .byGame : .none
-            var count = StatisticsCount(
-                person: person, records: records,
-                lowestWins: try String.fetchSet(
-                    db, sql: "SELECT recordName FROM SBGame WHERE NOT highestWins")
-            )
             let reader = PlayReader(
                 choice: .init(zones: limits("m.recordName"), person: person, game: game, year: filter.year),
                 readsTotals: records != .none)
+            let lowestWins = try String.fetchAll(
+                db, sql: "SELECT recordName FROM SBGame WHERE NOT highestWins")
+            var count = StatisticsCount(
+                person: person.map(reader.numbers.number(of:)), records: records,
+                lowestWins: Set(lowestWins.map(reader.numbers.number(of:))))
             try reader.forEach(db) { count.count($0) }
             return count.figures(
+                recordNames: reader.numbers.names,
                 personNames: try Self.names(db, "SELECT recordName, \(PersonName.sql) FROM SBPerson"),
                 gameNames: try Self.names(db, "SELECT recordName, COALESCE(name, '') FROM SBGame"))
         }

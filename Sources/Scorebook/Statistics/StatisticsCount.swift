@@ -1,11 +1,11 @@
 /// Counts plays one by one, so that no scorebook is too large for it. A pure function of the plays.
 struct StatisticsCount {
-    /// The record name of the person whose figures are wanted; nil for everybody's.
-    let person: String?
+    /// The number of the person whose figures are wanted; nil for everybody's.
+    let person: Int?
     /// Whether totals are compared, and for what.
     let records: Records
-    /// The record names of the games in which the lowest total wins.
-    var lowestWins: Set<String> = []
+    /// The numbers of the games in which the lowest total wins.
+    var lowestWins: Set<Int> = []
 
     /// What a record is the best of.
     enum Records {
@@ -16,15 +16,34 @@ struct StatisticsCount {
         case byGame
     }
 
-    private var figures = Statistics()
-    private var days: [String: Int] = [:]
-    private var tables: [Int: Results] = [:]
-    private var games: [String: Statistics.GameLine] = [:]
-    private var persons: [String: Statistics.PersonLine] = [:]
-    private var bests: [String: Statistics.Best] = [:]
-    private var course: [(day: String, hour: Int, match: String, isWon: Bool)] = []
+    private struct GameCount {
+        var minutes = 0
+        var lastDay: Int?
+        var results = Results()
+    }
 
-    init(person: String? = nil, records: Records = .none, lowestWins: Set<String> = []) {
+    private struct PersonCount {
+        var results = Results()
+        var versus: Statistics.Versus?
+    }
+
+    private struct Best {
+        let match: String
+        let person: Int
+        let game: Int
+        let points: Double
+        let day: Int?
+    }
+
+    private var figures = Statistics()
+    private var days: [Int: Int] = [:]
+    private var tables = Numbered<Results>()
+    private var games = Numbered<GameCount>()
+    private var persons = Numbered<PersonCount>()
+    private var bests: [Int: Best] = [:]
+    private var course: [(day: Int, hour: Int, match: String, isWon: Bool)] = []
+
+    init(person: Int? = nil, records: Records = .none, lowestWins: Set<Int> = []) {
         self.person = person
         self.records = records
         self.lowestWins = lowestWins
@@ -43,31 +62,32 @@ struct StatisticsCount {
             figures.weekdays[time.weekday] += 1
             figures.hours[time.hour] += 1
         }
-        tables[play.parts.count, default: Results()].count(play.kind, isDecided: isDecided, isWon: isWon)
-        countGame(play, isDecided, isWon)
+        tables.update(play.parts.count, from: Results()) {
+            $0.count(play.kind, isDecided: isDecided, isWon: isWon)
+        }
+        games.update(play.game, from: GameCount()) { game in
+            game.minutes += play.minutes
+            game.results.count(play.kind, isDecided: isDecided, isWon: isWon)
+            game.lastDay = [game.lastDay, play.time?.day].compactMap(\.self).max()
+        }
         for part in play.parts where part.person != person { countPerson(part, play, isDecided, own) }
         countRecords(play)
         if own != nil, play.kind == .competitive, isDecided {
-            course.append((play.time?.day ?? "", play.time?.hour ?? 0, play.match, isWon))
+            course.append((play.time?.day ?? .min, play.time?.hour ?? 0, play.match, isWon))
         }
-    }
-
-    private mutating func countGame(_ play: Play, _ isDecided: Bool, _ isWon: Bool) {
-        games[play.game, default: Statistics.GameLine(recordName: play.game)].count(play, isDecided, isWon)
     }
 
     private mutating func countPerson(
         _ part: Play.Part, _ play: Play, _ isDecided: Bool, _ own: Play.Part?
     ) {
-        var line = persons[part.person] ?? Statistics.PersonLine(recordName: part.person)
-        line.results.count(play.kind, isDecided: isDecided, isWon: part.hasWon == true)
-        if let own {
+        persons.update(part.person, from: PersonCount()) { line in
+            line.results.count(play.kind, isDecided: isDecided, isWon: part.hasWon == true)
+            guard let own else { return }
             var versus = line.versus ?? Statistics.Versus()
             let areTogether = own.team != nil && own.team == part.team
             if play.kind == .competitive, isDecided, !areTogether { versus.count(own, part) }
             line.versus = versus
         }
-        persons[part.person] = line
     }
 
     private mutating func countRecords(_ play: Play) {
@@ -75,30 +95,41 @@ struct StatisticsCount {
         for part in play.parts where records == .byPerson || part.person == person {
             guard let points = part.total else { continue }
             let key = records == .byPerson ? part.person : play.game
-            let best = Statistics.Best(
+            let best = Best(
                 match: play.match, person: part.person, game: play.game, points: points, day: play.time?.day)
             if bests[key].map({ isBetter(best, $0) }) ?? true { bests[key] = best }
         }
     }
 
-    /// Returns the figures, with names in place of record names where people read them.
-    func figures(personNames: [String: String], gameNames: [String: String]) -> Statistics {
+    /// Returns the figures, with names in place of numbers.
+    ///
+    /// - Parameters:
+    ///   - recordNames: the record names, by number.
+    ///   - personNames: the names of persons, by record name.
+    ///   - gameNames: the names of games, likewise.
+    func figures(
+        recordNames: [String], personNames: [String: String], gameNames: [String: String]
+    ) -> Statistics {
         var figures = figures
-        figures.days = days.map { Statistics.Day(day: $0, plays: $1) }.sorted { $0.day < $1.day }
-        figures.tables = tables.map { Statistics.Table(persons: $0, results: $1) }
-            .sorted { $0.persons < $1.persons }
-        figures.games = games.values.map { line in
-            var line = line
-            line.name = gameNames[line.recordName] ?? ""
-            return line
+        let day = Play.LocalTime.text
+        figures.days = days.sorted { $0.key < $1.key }.map {
+            Statistics.Day(day: day($0.key), plays: $0.value)
+        }
+        figures.tables = tables.all.map { Statistics.Table(persons: $0.number, results: $0.value) }
+        figures.games = games.all.map { number, count in
+            let record = recordNames[number]
+            return Statistics.GameLine(
+                recordName: record, name: gameNames[record] ?? "", minutes: count.minutes,
+                lastDay: count.lastDay.map(day), results: count.results)
         }.sorted {
             Self.isBefore(
                 ($0.results.plays, $0.name, $0.recordName), ($1.results.plays, $1.name, $1.recordName))
         }
-        figures.persons = persons.values.map { line in
-            var line = line
-            line.name = personNames[line.recordName] ?? ""
-            return line
+        figures.persons = persons.all.map { number, count in
+            let record = recordNames[number]
+            return Statistics.PersonLine(
+                recordName: record, name: personNames[record] ?? "", results: count.results,
+                versus: count.versus)
         }.sorted {
             Self.isBefore(
                 ($0.results.plays, $0.name, $0.recordName), ($1.results.plays, $1.name, $1.recordName))
@@ -107,8 +138,9 @@ struct StatisticsCount {
         figures.streaks = person.map { _ in streaks() }
         figures.records = bests.values.sorted(by: isBetter).map { best in
             Statistics.Best(
-                match: best.match, person: personNames[best.person] ?? "", game: gameNames[best.game] ?? "",
-                points: best.points, day: best.day)
+                match: best.match, person: personNames[recordNames[best.person]] ?? "",
+                game: gameNames[recordNames[best.game]] ?? "",
+                points: best.points, day: best.day.map(day))
         }
         // Totals of different games cannot be compared.
         if records == .byGame { figures.records.sort { ($0.game, $0.match) < ($1.game, $1.match) } }
@@ -125,11 +157,11 @@ struct StatisticsCount {
     }
 
     /// Whether a total is better than another one in the same game. The first one to reach a total keeps the record.
-    private func isBetter(_ left: Statistics.Best, _ right: Statistics.Best) -> Bool {
+    private func isBetter(_ left: Best, _ right: Best) -> Bool {
         guard left.points == right.points else {
             return lowestWins.contains(left.game) ? left.points < right.points : left.points > right.points
         }
-        return (left.day ?? "", left.match) < (right.day ?? "", right.match)
+        return (left.day ?? .min, left.match) < (right.day ?? .min, right.match)
     }
 
     private func streaks() -> Statistics.Streaks {
@@ -143,14 +175,6 @@ struct StatisticsCount {
     /// - Parameter plays: the plays of each game, the most first.
     static func hIndex(_ plays: [Int]) -> Int {
         plays.enumerated().prefix { $1 >= $0 + 1 }.count
-    }
-}
-
-extension Statistics.GameLine {
-    fileprivate mutating func count(_ play: Play, _ isDecided: Bool, _ isWon: Bool) {
-        minutes += play.minutes
-        results.count(play.kind, isDecided: isDecided, isWon: isWon)
-        lastDay = max(lastDay ?? "", play.time?.day ?? "").filled
     }
 }
 

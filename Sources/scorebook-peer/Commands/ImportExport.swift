@@ -1,10 +1,11 @@
 import ArgumentParser
 import Foundation
+import PeerSync
 import Scorebook
 
 struct Import: ZonedCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take in a file: an export of BG Stats, or one of scorebook-peer.",
+        abstract: "Take in a file: an export of scorebook-peer or BG Stats, or lists of BoardGameGeek.",
         discussion: """
             The file is merged: what is newer here stays as it is, and importing the same file again changes \
             nothing. A file with an error is refused whole, with the place of the error. An export has the records \
@@ -14,9 +15,15 @@ struct Import: ZonedCommand {
             What was deleted here later than the file was written stays deleted. With --restore the records of the file \
             that are deleted here, or gone with a deleted record, are written as new, with what the file has of them; so \
             they come back, on every machine.
+
+            With --dry-run nothing changes, and the program says what would.
+
+            BoardGameGeek gives a collection and plays as XML, and a collection as CSV. A game or person that is here \
+            already stays one. What somebody has changed here stays; what BoardGameGeek has in another way than before \
+            comes in. Games that are only wished for are left out.
             """)
 
-    @Argument(help: ArgumentHelp("The file, in JSON.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file.", valueName: "file"))
     var file: String
 
     @Option(
@@ -29,16 +36,29 @@ struct Import: ZonedCommand {
     @Flag(help: "Bring back what the file has and is deleted here.")
     var restore = false
 
+    @Flag(help: "Say what would change, and change nothing.")
+    var dryRun = false
+
     @OptionGroup var zoneOptions: ZoneOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
+
+    /// A look at what would change begins no scorebook.
+    var mayMakeStore: Bool { !dryRun }
+
+    func validate() throws {
+        guard !dryRun || pictures == nil else {
+            throw ValidationError("--dry-run looks at records alone; leave --pictures out.")
+        }
+    }
 
     func run(_ store: OpenStore) async throws {
         let directory = pictures.map { URL(fileURLWithPath: $0, isDirectory: true) }
         if let directory { try store.scorebook.checkPictureDirectory(directory) }
         let report = try await ProgressLine.shared.measuring("importing \(file)") {
-            [file, restore] progress in
-            try await store.scorebook.importFile(at: file, restores: restore, progress: progress)
+            [file, restore, dryRun] progress in
+            try await store.scorebook.importFile(
+                at: file, restores: restore, isRehearsal: dryRun, progress: progress)
         }
         let copies: PictureCopies?
         if let directory {
@@ -51,8 +71,10 @@ struct Import: ZonedCommand {
         try output.write(
             Figures(
                 format: report.format, types: report.types, restored: report.restored,
-                stillDeleted: report.stillDeleted, pictures: copies),
-            report.text(restores: restore) + (copies.map { "\n\($0.text("imported"))" } ?? ""))
+                stillDeleted: report.stillDeleted, joined: report.joined, leftOut: report.leftOut,
+                pictures: copies),
+            report.text(restores: restore, isRehearsal: dryRun)
+                + (copies.map { "\n\($0.text("imported"))" } ?? ""))
         try copies?.tellWhatIsWrong("neither here nor in that directory", "has other bytes")
     }
 
@@ -61,9 +83,13 @@ struct Import: ZonedCommand {
         let types: [String: ImportReport.Counts]
         let restored: Int
         let stillDeleted: Int
+        let joined: Int
+        let leftOut: Int
         let pictures: PictureCopies?
 
-        enum CodingKeys: String, CodingKey { case format, types, restored, stillDeleted, pictures }
+        enum CodingKeys: String, CodingKey {
+            case format, types, restored, stillDeleted, joined, leftOut, pictures
+        }
 
         /// Writes null for missing values, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
@@ -72,6 +98,8 @@ struct Import: ZonedCommand {
             try container.encode(types, forKey: .types)
             try container.encode(restored, forKey: .restored)
             try container.encode(stillDeleted, forKey: .stillDeleted)
+            try container.encode(joined, forKey: .joined)
+            try container.encode(leftOut, forKey: .leftOut)
             try container.encode(pictures, forKey: .pictures)
         }
     }
@@ -98,7 +126,7 @@ struct Export: ZonedCommand {
         completion: .directory)
     var pictures: String?
 
-    @Flag(help: "Replace a file that is there.")
+    @Flag(help: "Replace a file that is there, without asking.")
     var force = false
 
     @OptionGroup var zoneOptions: ZoneOptions
@@ -115,8 +143,9 @@ struct Export: ZonedCommand {
             Terminal.write(bytes: export.data)
             contents = export.contents
         } else {
-            contents = try await ProgressLine.shared.during("exporting to \(file)") { [file, force] in
-                try await store.scorebook.exportFile(at: file, replaces: force, sparing: store.files)
+            let replaces = try await mayReplace(store.scorebook.time)
+            contents = try await ProgressLine.shared.during("exporting to \(file)") { [file] in
+                try await store.scorebook.exportFile(at: file, replaces: replaces, sparing: store.files)
             }
         }
         var copies: PictureCopies?
@@ -132,6 +161,24 @@ struct Export: ZonedCommand {
                     + (copies.map { "\n\($0.text("exported"))" } ?? ""))
         }
         try copies?.tellWhatIsWrong("not on this machine", "is damaged")
+    }
+
+    /// Asks on a terminal before a file is replaced. If nobody can answer, the export refuses that with a sentence of its own.
+    private func mayReplace(_ time: LocalTime) async throws -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(
+            atPath: URL(fileURLWithPath: file).resolvingSymlinksInPath().path)
+        guard !force, let attributes, attributes[.type] as? FileAttributeType == .typeRegular else {
+            return force
+        }
+        let size = (attributes[.size] as? Int ?? 0).counted("byte")
+        let date = (attributes[.modificationDate] as? Date).flatMap { date in
+            ISO8601.text(milliseconds: Int64(date.timeIntervalSince1970 * 1000), fraction: .ifNeeded)
+        }
+        let written = date.map { ", written \(time.text($0))" } ?? ""
+        let question = "Replace \(Display.printable(file)) (\(size)\(written))?"
+        guard let answer = await Terminal.confirm(question) else { return false }
+        guard answer else { throw Failure(.temporaryFailure, "nothing was exported") }
+        return true
     }
 
     private struct Figures: Encodable {
@@ -151,7 +198,9 @@ struct Export: ZonedCommand {
 
 extension ImportReport {
     /// Describes the import for people.
-    fileprivate func text(restores: Bool) -> String {
+    ///
+    /// - Parameter isRehearsal: whether nothing has changed, and this is what would.
+    fileprivate func text(restores: Bool, isRehearsal: Bool) -> String {
         var rows = [["", "NEW", "CHANGED", "UNCHANGED", "DELETED"]]
         for kind in RecordKind.allCases {
             guard let counts = types[kind.recordType] else { continue }
@@ -160,13 +209,42 @@ extension ImportReport {
                     + [counts.new, counts.changed, counts.unchanged, counts.deleted].map(\.grouped))
         }
         let changes = total.new + total.changed + total.deleted
-        let verdict = changes == 0 ? "nothing new" : "\(changes.counted("record")) changed"
-        let back = restored == 0 ? "" : ", \(restored.grouped) came back"
-        let left =
-            stillDeleted == 0
-            ? ""
-            : "\n\(stillDeleted.counted("record")) of the file stayed deleted here; "
-                + (restores ? "the file does not have what they need" : "--restore brings them back")
-        return "imported a \(format.rawValue): \(verdict)\(back)\n" + aligned(rows) + left
+        let back =
+            restored == 0 ? "" : ", \(restored.grouped) \(isRehearsal ? "would come back" : "came back")"
+        let count = changes.counted("record")
+        let table =
+            (isRehearsal
+                ? "\(format.title) would change \(changes == 0 ? "nothing" : count)"
+                : "imported \(format.title): \(changes == 0 ? "nothing new" : "\(count) changed")")
+            + "\(back)\n" + aligned(rows)
+        return ([table] + remarks(restores: restores, isRehearsal: isRehearsal)).joined(separator: "\n")
+    }
+
+    private func remarks(restores: Bool, isRehearsal: Bool) -> [String] {
+        var remarks: [String] = []
+        if joined > 0 {
+            remarks.append(
+                "\(joined.counted("game or person", plural: "games and persons")) of the file "
+                    + (joined == 1 ? "was here already" : "were here already") + ", and stayed one")
+        }
+        if leftOut > 0 {
+            remarks.append("left out \(leftOut.counted("game")) that nobody has or has played")
+        }
+        if stillDeleted > 0 {
+            remarks.append(
+                "\(stillDeleted.counted("record")) of the file \(isRehearsal ? "would stay" : "stayed") deleted here; "
+                    + (restores ? "the file does not have what they need" : "--restore brings them back"))
+        }
+        return remarks
+    }
+}
+
+extension ImportReport.Format {
+    /// The name with its article.
+    fileprivate var title: String {
+        switch self {
+        case .bgStats, .scorebook, .bggCollection: "a \(rawValue)"
+        case .bggPlays: rawValue
+        }
     }
 }

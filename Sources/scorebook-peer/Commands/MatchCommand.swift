@@ -92,14 +92,14 @@ struct MatchCommand: AsyncParsableCommand {
         }
 
         func run(_ store: OpenStore) async throws {
-            let matches = try await store.scorebook.matches(
+            let matches = try await store.scorebook.matchPages(
                 MatchFilter(
                     game: game, person: person, winner: wonBy, since: since, until: until, place: place,
                     text: text,
                     limit: limit))
             let hasFilter = [game, person, wonBy, since, until, place, text].contains { $0 != nil }
             try await output.write(
-                matches, of: store, header: ["DATE", "GAME", "PLAYERS", "WON"],
+                matches, names: matches.names, of: store, header: ["DATE", "GAME", "PLAYERS", "WON"],
                 none: hasFilter ? "no match fits" : "there are no matches yet"
             ) {
                 [

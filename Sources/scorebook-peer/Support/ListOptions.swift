@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PeerSync
 import Scorebook
 
 /// The choice between lists for people, for other programs and for spreadsheets.
@@ -19,27 +20,70 @@ struct ListOptions: ParsableArguments {
     func write<Element: RecordListing>(
         _ list: [Element], of store: OpenStore, header: [String], none: String, row: (Element) -> [String]
     ) async throws {
-        if json { return try Terminal.write(json: list) }
+        let pages = AsyncStream<[Element]> { stream in
+            stream.yield(list)
+            stream.finish()
+        }
+        try await write(
+            pages, names: list.map(\.recordName), of: store, header: header, none: none, row: row)
+    }
+
+    /// Writes a list that is read page by page; see ``write(_:of:header:none:row:)``.
+    ///
+    /// - Parameter names: the records of all pages, in their order.
+    func write<Element: RecordListing, Pages: AsyncSequence>(
+        _ pages: Pages, names: [RecordName], of store: OpenStore, header: [String], none: String,
+        row: (Element) -> [String]
+    ) async throws where Pages.Element == [Element] {
+        var iterator = pages.makeAsyncIterator()
+        if json { return try await writeJSON { try await iterator.next() } }
         let hasZones = try await store.hasSeveralZones()
+        let titles = header + (hasZones ? ["ZONE"] : [])
+        func cells(_ element: Element) -> [String] { row(element) + (hasZones ? [element.zone] : []) }
         if csv {
-            let rows = list.map { row($0) + (hasZones ? [$0.zone] : []) + ["\($0.recordName)"] }
-            let titles = header + (hasZones ? ["ZONE"] : []) + ["RECORD NAME"]
-            return Terminal.write(
-                ([titles.map { $0.lowercased() }] + rows).map(Self.line).joined(separator: "\r\n"))
+            Terminal.write(bytes: Data(Self.line((titles + ["RECORD NAME"]).map { $0.lowercased() }).utf8))
+            while let page = try await iterator.next() {
+                let rows = page.map { "\r\n" + Self.line(cells($0) + ["\($0.recordName)"]) }
+                Terminal.write(bytes: Data(rows.joined().utf8))
+            }
+            return Terminal.write("")
         }
-        guard !list.isEmpty else { return Terminal.write(none) }
-        let names = list.map(\.recordName)
-        let ids = try await store.scorebook.shortIDs(of: names)
+        guard !names.isEmpty else { return Terminal.write(none) }
+        let ids = try await store.scorebook.shortIDs(of: Set(names.map(\.recordType)))
         let hasNumbers = store.printedLists.note(names)
-        var rows = [(hasNumbers ? ["#"] : []) + header + (hasZones ? ["ZONE", "ID"] : ["ID"])]
-        for (index, element) in list.enumerated() {
-            let id = ids[element.recordName] ?? "\(element.recordName)"
-            rows.append(
-                (hasNumbers ? ["\(index + 1)"] : []) + row(element) + (hasZones ? [element.zone, id] : [id]))
+        var columns = AlignedColumns(width: Terminal.width)
+        var position = 0
+        func lines(_ page: [Element], below titles: [[String]] = []) -> String {
+            let rows = page.map { element in
+                // What was deleted since has a number, too, and no line.
+                while position < names.count, names[position] != element.recordName { position += 1 }
+                position += 1
+                let name = element.recordName
+                return (hasNumbers ? ["\(position)"] : []) + cells(element) + [
+                    ids[name.recordType]?.id(name) ?? "\(name)"
+                ]
+            }
+            return columns.text(titles + rows)
         }
-        let text = aligned(rows, to: Terminal.width)
-        let title = text.prefix { $0 != "\n" }
-        Terminal.writePages(Terminal.bold(String(title)) + text.dropFirst(title.count))
+        let first = lines(
+            try await iterator.next() ?? [], below: [(hasNumbers ? ["#"] : []) + titles + ["ID"]])
+        let top = first.prefix { $0 != "\n" }
+        try await Terminal.writePages(Terminal.bold(String(top)) + first.dropFirst(top.count)) {
+            try await iterator.next().map { lines($0) }
+        }
+    }
+
+    /// Writes one JSON array of all pages, in the form of ``Terminal/write(json:compact:)``.
+    private func writeJSON<Element: RecordListing>(_ next: () async throws -> [Element]?) async throws {
+        var isFirst = true
+        while let page = try await next() {
+            guard !page.isEmpty else { continue }
+            // Between the brackets.
+            let elements = try Terminal.text(json: page).dropFirst(2).dropLast(2)
+            Terminal.write(bytes: Data(((isFirst ? "[\n" : ",\n") + elements).utf8))
+            isFirst = false
+        }
+        if isFirst { try Terminal.write(json: [Element]()) } else { Terminal.write("\n]") }
     }
 
     /// Writes a line of CSV (RFC 4180). A cell that a spreadsheet would take for a formula gets an apostrophe.

@@ -175,6 +175,9 @@ protocol StoreCommand: AsyncParsableCommand {
     /// Whether the command makes a store if there is none.
     static var makesStore: Bool { get }
 
+    /// Whether it makes one as it is called this time.
+    var mayMakeStore: Bool { get }
+
     /// The name of the only zone on which the command works; nil for all.
     var zone: String? { get }
 
@@ -183,6 +186,8 @@ protocol StoreCommand: AsyncParsableCommand {
 
 extension StoreCommand {
     static var makesStore: Bool { true }
+
+    var mayMakeStore: Bool { Self.makesStore }
 
     var zone: String? { nil }
 
@@ -214,7 +219,7 @@ extension StoreCommand {
     fileprivate func openStore(_ staysOpen: Bool) async throws -> OpenStore {
         let directory = storeOptions.directory
         let database = directory.appendingPathComponent("scorebook.sqlite").path
-        guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
+        guard mayMakeStore || FileManager.default.fileExists(atPath: database) else {
             throw Failure(
                 .noInput, "there is no scorebook in \(directory.path)",
                 hint: "`scorebook-peer play`, `import` or `listen` begin one; --store DIR names another place"

@@ -26,21 +26,36 @@ extension Terminal {
 
     /// Writes lines; through a pager if they are more than the terminal has, as git does: $PAGER, or else `less`. An empty
     /// $PAGER, and `cat`, mean none.
-    static func writePages(_ text: String) {
+    ///
+    /// - Parameters:
+    ///   - first: the first lines.
+    ///   - next: gives more lines, if there are any; nobody asks for them after the pager has ended.
+    static func writePages(_ first: String, next: () async throws -> String?) async throws {
         let pager = ProcessInfo.processInfo.environment["PAGER"] ?? "less"
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
+        let lines = first.split(separator: "\n", omittingEmptySubsequences: false).count
         guard isOutputATerminal, isInputATerminal, !["", "cat"].contains(pager), let rows = size?.ws_row,
             lines >= Int(rows)
         else {
-            return write(text)
+            write(first)
+            while let text = try await next() { write(text) }
+            return
         }
         setenv("LESS", "FRX", 0)
         // The pager takes Ctrl-C for itself; and somebody may leave it before the end.
         signal(SIGINT, SIG_IGN)
         signal(SIGPIPE, SIG_IGN)
-        guard let pages = popen(pager, "w") else { return write(text) }
-        fputs(text + "\n", pages)
-        // The shell says 127 if there is no such program.
-        if pclose(pages) >> 8 == 127 { write(text) }
+        var given = [first]
+        var isOpen = false
+        if let pages = popen(pager, "w") {
+            isOpen = fputs(first + "\n", pages) >= 0 && fflush(pages) == 0
+            while isOpen, let text = try await next() {
+                given.append(text)
+                isOpen = fputs(text + "\n", pages) >= 0 && fflush(pages) == 0
+            }
+            // The shell says 127 if there is no such program.
+            guard pclose(pages) >> 8 == 127 else { return }
+        }
+        for text in given { write(text) }
+        while let text = try await next() { write(text) }
     }
 }

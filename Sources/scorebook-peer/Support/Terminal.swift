@@ -51,11 +51,16 @@ enum Terminal {
 
     /// Writes a value as JSON: indented if it stands alone, on one line if it is one of many.
     static func write(json value: some Encodable, compact: Bool = false) throws {
+        write(try text(json: value, compact: compact))
+    }
+
+    /// Returns a value as JSON.
+    static func text(json value: some Encodable, compact: Bool = false) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting =
             compact
             ? [.sortedKeys, .withoutEscapingSlashes] : [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        write(String(decoding: try encoder.encode(value), as: UTF8.self))
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
     /// Asks a question to answer with y or n.

@@ -241,9 +241,11 @@ struct StatisticsTests {
         _ = try await scorebook.importData(Support.later())
         let winners = try await scorebook.read { db in
             var winners: [String: Set<String>] = [:]
-            try PlayReader(choice: .init(), readsTotals: false).forEach(db) { play in
+            let reader = PlayReader(choice: .init(), readsTotals: true)
+            try reader.forEach(db) { play in
                 guard play.kind != .solo else { return }
-                winners[play.match] = Set(play.parts.filter { $0.hasWon == true }.map(\.person))
+                winners[play.match] = Set(
+                    play.parts.filter { $0.hasWon == true }.map { reader.numbers.names[$0.person] })
             }
             return winners
         }
