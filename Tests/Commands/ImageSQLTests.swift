@@ -85,8 +85,7 @@ import Testing
                 [hash])
             #expect(try await kitchen.pictures().map(\.here) == [false])
             #expect(try await kitchen.run("image", "save", "Catan").isSentence(69))
-            #expect(
-                try await kitchen.peer("status").contains("pictures         1 (1.2 MB), 1 missing (1.2 MB)"))
+            #expect(try await kitchen.peer("status").contains("  1 (1.2 MB), 1 missing (1.2 MB)"))
         }
     }
 }

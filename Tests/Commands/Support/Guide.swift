@@ -47,35 +47,41 @@ struct Guide {
 }
 
 extension Guide.Step {
-    /// Whether an output is what the guide shows. Dates, codes, addresses, ids and times taken differ; `…` stands for any
-    /// lines, and empty lines do not count.
+    /// Whether an output is what the guide shows. Dates, codes, addresses, ids and times taken differ, and with them how wide a
+    /// column is; `…` stands for any lines, and empty lines do not count.
     func isShown(_ output: String) throws -> Bool {
         guard let shown else { return true }
-        let form = shown.map { $0 == "…" ? "(?:.*\\n)*?" : Self.form($0) + "\\n" }.joined()
-        let lines = output.split(separator: "\n").map { $0 + "\n" }.joined()
+        let form = try shown.map { $0 == "…" ? "(?:.*\\n)*?" : try Self.form(Self.narrow($0)) + "\\n" }
+            .joined()
+        let lines = output.split(separator: "\n").map { Self.narrow($0) + "\n" }.joined()
         return try Regex(form).wholeMatch(in: lines) != nil
+    }
+
+    private static func narrow(_ line: some StringProtocol) -> String {
+        String(line).replacing(/[ ]{2,}/, with: "  ")
     }
 
     /// What differs each time, as patterns that fit both what a guide shows and what is there.
     private static let varying = [
         "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[0-9]{4}-[0-9]{2}-[0-9]{2}",
         "[0-9]{2}:[0-9]{2}", "[0-9]+(?:\\.[0-9]+){3}:[0-9]+", "[0-9]{3}-[0-9]{3}", "[0-9,]+ bytes, [0-9.]+ s",
+        "\\b[0-9a-f]{6}\\b",
     ]
 
-    private static func form(_ line: String) -> String {
-        var rest = line[...]
+    /// Returns a pattern for a line.
+    private static func form(_ line: String) throws -> String {
+        let places = line.matches(of: try Regex(varying.map { "(?:\($0))" }.joined(separator: "|"))).map(
+            \.range)
         var form = ""
-        while let first = rest.first {
-            if let pattern = varying.first(where: { rest.prefixMatch(of: try! Regex($0)) != nil }),
-                let match = rest.prefixMatch(of: try! Regex(pattern))
-            {
-                form += pattern
-                rest = rest[match.range.upperBound...]
-            } else {
-                form += NSRegularExpression.escapedPattern(for: String(first))
-                rest.removeFirst()
-            }
+        var end = line.startIndex
+        for place in places {
+            let found = String(line[place])
+            let pattern = try varying.first { try Regex($0).wholeMatch(in: found) != nil }
+            form +=
+                NSRegularExpression.escapedPattern(for: String(line[end..<place.lowerBound]))
+                + (pattern ?? "")
+            end = place.upperBound
         }
-        return form
+        return form + NSRegularExpression.escapedPattern(for: String(line[end...]))
     }
 }

@@ -12,6 +12,8 @@ final class PeerProcess {
     /// What it wrote up to the last look, and the events in that. Whoever waits looks often, and mostly nothing is new.
     private var read: (output: String, events: [Event]) = ("", [])
     private var known: Int32?
+    /// The signals that the test has sent.
+    private var sent: Set<Int32> = []
 
     /// The directory that it runs in, its own.
     var directory: URL { files }
@@ -132,10 +134,12 @@ final class PeerProcess {
 
     /// Whether the system had to end the process because of a fault in it.
     var hasCrashed: Bool {
-        ending.map { [-SIGILL, -SIGTRAP, -SIGABRT, -SIGBUS, -SIGSEGV].contains($0) } ?? false
+        guard let ending, !sent.contains(-ending) else { return false }
+        return [-SIGILL, -SIGTRAP, -SIGABRT, -SIGBUS, -SIGSEGV].contains(ending)
     }
 
     func signal(_ signal: Int32) {
+        sent.insert(signal)
         if isRunning { kill(number, signal) }
     }
 

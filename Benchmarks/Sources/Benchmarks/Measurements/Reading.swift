@@ -35,7 +35,7 @@ struct Reading {
                 goal: .atMost(2))
             for _ in 0..<rounds {
                 let beside = try await seconds {
-                    try await household.database.read { try Row.fetchAll($0, sql: Self.everyRow) }
+                    try household.database.read { try Row.fetchAll($0, sql: Self.everyRow) }
                 }
                 for (index, filter) in filters.enumerated() {
                     figures[index].add(
