@@ -352,7 +352,7 @@ import Testing
                 let process = try kitchen.start(["record", "delete", game, "--forever"], at: terminal)
                 try await eventually("the question") {
                     process.errors.contains(
-                        "Delete the game Catan for ever, on every machine? This cannot be undone. [y/N]")
+                        "Delete Catan for ever, on every machine? This cannot be undone. [y/N]")
                 }
                 try terminal.type(answer)
                 #expect(try await process.end() == exitCode, "\(process)")
