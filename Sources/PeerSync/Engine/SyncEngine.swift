@@ -135,7 +135,7 @@ public final class SyncEngine: Sendable {
     }
 
     /// Mends the store when an error says that sync's data about a record cannot be read, so that the next session
-    /// goes on. A repair overrides nothing that others have written later (``StoreUpkeep/repair(_:)``), so nobody is
+    /// goes on. A repair overrides nothing that others have written later (``StoreUpkeep/repair(_:progress:)``), so nobody is
     /// asked.
     ///
     /// - Returns: the error that the session ends with.

@@ -24,7 +24,7 @@ public struct StoreCheck: Sendable, Equatable {
             /// The record takes more than ``RecordStore/maximumRecordSize``; it stays here until it is smaller.
             case tooLarge
 
-            /// Whether ``StoreUpkeep/repair(_:)`` mends it. Only the writer of a record can change its name or make it
+            /// Whether ``StoreUpkeep/repair(_:progress:)`` mends it. Only the writer of a record can change its name or make it
             /// smaller.
             public var isMendable: Bool { ![.invalidName, .tooLarge].contains(self) }
         }

@@ -17,7 +17,9 @@ public struct StoreUpkeep: Sendable {
 
     /// Compares all metadata with the tables, and computes the digests anew. Fold first. Reads every record.
     ///
-    /// - Parameter progress: called now and then with the number of records that are checked, and the number of all.
+    /// - Parameters:
+    ///   - db: the open transaction.
+    ///   - progress: called now and then with the number of records that are checked, and the number of all.
     public func check(_ db: Database, progress: (Int, Int) -> Void = { _, _ in }) throws -> StoreCheck {
         var findings: [StoreCheck.Finding] = []
         var digests: [Int64: ZoneDigest] = [:]
@@ -94,7 +96,9 @@ public struct StoreUpkeep: Sendable {
     /// machine wrote later. It forgets the metadata of rows that are gone. Unless only lists were wrong, every peer then
     /// compares everything in the next session, so that their records come back.
     ///
-    /// - Parameter progress: see ``check(_:progress:)``.
+    /// - Parameters:
+    ///   - db: the open transaction.
+    ///   - progress: see ``check(_:progress:)``.
     /// - Returns: the result of the check before the repair.
     @discardableResult
     public func repair(_ db: Database, progress: (Int, Int) -> Void = { _, _ in }) throws -> StoreCheck {
