@@ -27,7 +27,7 @@ struct Entrance: RouterMiddleware {
     }
 
     private func enter(_ request: Request, _ context: PageContext) async throws -> Response {
-        guard let key = request.uri.queryParameters["key"], link.matches(String(key)) else {
+        guard let key = request.query("key"), link.matches(key) else {
             throw PageError(
                 .unauthorized, "This link is not valid any more.",
                 hint: "scorebook-peer prints a new one in the terminal when it starts.")

@@ -21,20 +21,18 @@ extension Pages {
             let form = try await request.decode(as: EntryForm.self, context: context)
             let match = try record(.match, context)
             _ = try await scorebook.takeBackEntry(form.entry, match: match)
-            return wantsJSON(request) ? try json(["message": "Taken back."]) : redirect(Self.path(match))
+            return request.wantsJSON ? try json(["message": "Taken back."]) : redirect(Self.path(match))
         }
     }
 
     // MARK: Lists
 
     private func matches(_ request: Request, _ context: PageContext) async throws -> Response {
-        let page = max(1, request.uri.queryParameters.get("page", as: Int.self) ?? 1)
-        func text(_ name: Substring) -> String? {
-            request.uri.queryParameters[name].map(String.init).flatMap { $0.isEmpty ? nil : $0 }
-        }
+        let page = max(1, request.query("page").flatMap { Int($0) } ?? 1)
         let filter = MatchFilter(
-            game: text("game"), person: text("person"), since: text("since"), until: text("until"),
-            place: text("place"), text: text("text"), limit: page * Self.pageSize + 1)
+            game: request.query("game"), person: request.query("person"), since: request.query("since"),
+            until: request.query("until"), place: request.query("place"), text: request.query("text"),
+            limit: page * Self.pageSize + 1)
         let found = try await scorebook.matches(filter)
         let shown = found.dropFirst((page - 1) * Self.pageSize).prefix(Self.pageSize)
         func path(_ page: Int) -> String {
@@ -42,7 +40,7 @@ extension Pages {
             link.path = "/matches"
             link.queryItems =
                 ["game", "person", "since", "until", "place", "text"].compactMap { name in
-                    text(Substring(name)).map { URLQueryItem(name: name, value: $0) }
+                    request.query(name).map { URLQueryItem(name: name, value: $0) }
                 } + [URLQueryItem(name: "page", value: "\(page)")]
             return link.string ?? "/matches"
         }
@@ -176,7 +174,7 @@ extension Pages {
             ScoreEntry(
                 id: form.entry, match: match, round: form.round, values: values,
                 replaces: form.replaces != nil))
-        if wantsJSON(request) {
+        if request.wantsJSON {
             return try json(
                 ScoreAnswer(
                     conflicts: outcome.conflicts.map {
@@ -196,6 +194,4 @@ extension Pages {
                 },
             ], context, .conflict)
     }
-
-    private func wantsJSON(_ request: Request) -> Bool { request.headers[.accept] == "application/json" }
 }

@@ -71,7 +71,7 @@ struct ErrorPages: RouterMiddleware {
     }
 
     private func response(_ error: PageError, _ request: Request, _ context: PageContext) throws -> Response {
-        if request.headers[.accept] == "application/json" {
+        if request.wantsJSON {
             return try pages.json(["message": error.message], error.status)
         }
         return try pages.render(

@@ -37,8 +37,8 @@ extension Pages {
 
     /// The second step: the players of a new match.
     private func players(_ request: Request, _ context: PageContext) async throws -> Response {
-        let game = request.uri.queryParameters["game"].map(String.init) ?? ""
-        let isNew = request.uri.queryParameters["isNew"] != nil
+        let game = request.query("game") ?? ""
+        let isNew = request.query("isNew") != nil
         let name =
             isNew ? game.trimmingCharacters(in: .whitespaces) : try await scorebook.game(game).game.name ?? ""
         guard !name.isEmpty else { throw PageError(.unprocessableContent, "The game needs a name.") }
