@@ -96,12 +96,9 @@ extension ScorebookStore {
     /// it now and then, and at the end.
     public func forgetErasedRecords() async throws {
         let erased = try await records.database.read { [self] db in
-            let names = try UndoJournal.names(db)
-            guard !names.isEmpty else { return [RecordName]() }
-            return try ScorebookSchema.columns.flatMap { type, _ in
-                try records.listing.outOfSight(db, of: type).filter {
-                    try names.contains($0.description) && records.state(db, of: $0)?.erasure != nil
-                }
+            let gone = try ScorebookSchema.columns.flatMap { try records.listing.outOfSight(db, of: $0.key) }
+            return try UndoJournal.names(db, among: gone).filter {
+                try records.state(db, of: $0)?.erasure != nil
             }
         }
         guard !erased.isEmpty else { return }

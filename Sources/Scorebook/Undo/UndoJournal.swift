@@ -206,14 +206,17 @@ enum UndoJournal {
         try db.execute(sql: "DELETE FROM scorebook_undo WHERE run = ?", arguments: [run])
     }
 
-    /// The records of which the journal has values.
-    static func names(_ db: Database) throws -> Set<String> {
-        guard try db.tableExists("scorebook_undo") else { return [] }
-        return try String.fetchSet(
+    /// Returns those of some records of which the journal has values. Reads nothing of the journal if there are none: it may be large.
+    static func names(_ db: Database, among names: [RecordName]) throws -> [RecordName] {
+        guard !names.isEmpty, try db.tableExists("scorebook_undo") else { return [] }
+        let list = try JSONEncoder().encode(names.map(\.description))
+        return try RecordName.fetchAll(
             db,
             sql: """
-                SELECT json_extract(change.value, '$.name') FROM scorebook_undo, json_each(scorebook_undo.changes) AS change
-                """)
+                SELECT DISTINCT json_extract(change.value, '$.name') AS name
+                FROM scorebook_undo, json_each(scorebook_undo.changes) AS change
+                WHERE name IN (SELECT value FROM json_each(?))
+                """, arguments: [String(decoding: list, as: UTF8.self)])
     }
 
     /// Forgets the writes that changed a record, with all that they changed beside it.
