@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// A code that one machine shows and the other types makes them know each other for good.
@@ -178,9 +179,20 @@ import Testing
     @Test(arguments: ["", "12345", "1234567", "12-3456", "abc-def", "-123456", "123 456", "１２３-４５６"])
     func whatIsNoCodeIsAUsageError(code: String) async throws {
         try await withMachine { study in
-            let outcome = try await study.run("connect", "127.0.0.1:1", "--once", "--code=\(code)")
-            #expect(outcome.exitCode == 64)
-            #expect(outcome.errors.contains("NNN-NNN"))
+            for command in [["connect", "127.0.0.1:1", "--once", "--code=\(code)"], ["pair", "--", code]] {
+                let outcome = try await study.start(command).outcome()
+                #expect(outcome.isSentence(64), "\(outcome)")
+                #expect(outcome.errors.contains("a pairing code has six digits, as 066-228"), "\(outcome)")
+            }
+            // It was read before anything else.
+            #expect(!FileManager.default.fileExists(atPath: study.store.path))
+        }
+    }
+
+    @Test func aTextOfAQRCodeThatIsCutOff() async throws {
+        try await withMachine { study in
+            let outcome = try await study.run("pair", "peer-sync:pair?v=1&app=scorebook&code=066")
+            #expect(outcome.isSentence(64) && outcome.errors.contains("not the whole text"), "\(outcome)")
         }
     }
 
