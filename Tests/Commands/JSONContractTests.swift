@@ -277,7 +277,7 @@ import Testing
             #expect(deleted["hidden"] as? Bool == false)
             #expect(
                 try await keysOfEach(kitchen, "record", "list", "--deleted") == [
-                    "recordName", "title", "deletedAt", "here", "machine", "replica", "companions",
+                    "recordName", "title", "players", "deletedAt", "here", "machine", "replica", "companions",
                     "restorableUntil", "zone",
                 ])
             let step: Set = ["recordName", "action", "field"]

@@ -14,6 +14,8 @@ struct NameLookup {
     let time: LocalTime
     /// Looks only among the persons who played this match.
     private(set) var match: RecordName?
+    /// Knows the titles of records without a row, when the lookup is for deleted ones.
+    private(set) var titles: RecordTitles?
 
     /// Returns the same lookup for another kind, or in other zones.
     func of(_ kind: RecordKind? = nil, in scope: ZoneScope? = nil) -> NameLookup {
@@ -24,6 +26,13 @@ struct NameLookup {
     func amongPlayers(of match: RecordName) -> NameLookup {
         var lookup = self
         lookup.match = match
+        return lookup
+    }
+
+    /// Returns the same lookup, which tells deleted records apart.
+    func with(_ titles: RecordTitles) -> NameLookup {
+        var lookup = self
+        lookup.titles = titles
         return lookup
     }
 
