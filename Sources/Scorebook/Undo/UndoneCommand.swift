@@ -25,17 +25,18 @@ extension ScorebookStore {
     ///
     /// What somebody has changed since, here or on another machine, stays.
     ///
+    /// - Parameter run: takes back the command of this run (``Habits/Command/run``), whatever other commands wrote since.
     /// - Throws: ``ScorebookError`` `notFound` when there is nothing to take back; `invalidValue` when something was added since to
     ///   a record that the command had added, so that taking it back would delete that, too. ``skipLastCommand()`` goes on then.
-    public func undo() async throws -> UndoneCommand {
-        try await records.write { [self] db in try undo(db) }
+    public func undo(_ run: String? = nil) async throws -> UndoneCommand {
+        try await records.write { [self] db in try undo(db, run) }
     }
 
-    func undo(_ db: Database) throws -> UndoneCommand {
+    func undo(_ db: Database, _ run: String? = nil) throws -> UndoneCommand {
         _ = try records.fold(db)
         // What others added to a merged person or game belongs to the merge from now on.
         try settleMerges(db)
-        guard let entry = try UndoJournal.last(db, now: now()) else { throw Self.nothingToUndo }
+        guard let entry = try UndoJournal.last(db, run: run, now: now()) else { throw Self.nothingToUndo }
         var undone = UndoneCommand(command: entry.command, time: entry.time)
         for change in entry.changes { try takeBack(db, change, &undone) }
         try deleteAdded(db, entry.changes.filter { $0.old == nil }, &undone)
@@ -47,7 +48,12 @@ extension ScorebookStore {
     /// Whether the command of ``habits`` has changed something: what is written again as it was does not count.
     public func hasCommandWritten() async throws -> Bool {
         guard let command = habits.command else { return false }
-        return try await records.database.read { try UndoJournal.has($0, run: command.run) }
+        return try await hasWritten(command.run)
+    }
+
+    /// Whether the command of a run has changed something that ``undo(_:)`` can take back.
+    public func hasWritten(_ run: String) async throws -> Bool {
+        try await records.database.read { try UndoJournal.has($0, run: run) }
     }
 
     /// Restores a record that was deleted, and gives one that was changed its values of before.

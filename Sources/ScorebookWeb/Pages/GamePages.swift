@@ -22,7 +22,8 @@ extension Pages {
         return try render(
             "game", title: game.name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)", section: "/games",
             [
-                "id": "\(name)", "query": Self.query("game", name), "plays": reader.number(figures.plays),
+                "id": "\(name)", "path": Self.path(name), "query": Self.query("game", name),
+                "plays": reader.number(figures.plays),
                 "rule": Self.rule(game), "results": Self.lines(figures.results, reader),
                 "best": figures.records.prefix(10).map { best in
                     [

@@ -19,6 +19,12 @@ extension Pages {
             ("person", PackageResources.person_mustache),
             ("games", PackageResources.games_mustache),
             ("game", PackageResources.game_mustache),
+            ("edit", PackageResources.edit_mustache),
+            ("field", PackageResources.field_mustache),
+            ("delete", PackageResources.delete_mustache),
+            ("deleted", PackageResources.deleted_mustache),
+            ("files", PackageResources.files_mustache),
+            ("import", PackageResources.import_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)
         }

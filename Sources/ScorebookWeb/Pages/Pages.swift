@@ -8,6 +8,8 @@ import Scorebook
 /// The pages: what each shows, and what its forms do.
 struct Pages: Sendable {
     let scorebook: ScorebookStore
+    let uploads = Uploads()
+    let imports = WaitingImports()
     private let library: MustacheLibrary
 
     init(_ scorebook: ScorebookStore) throws {
@@ -16,10 +18,15 @@ struct Pages: Sendable {
     }
 
     func addRoutes(to router: Router<PageContext>) {
+        router.add(middleware: Notices(scorebook: scorebook))
         addTonight(to: router)
         addMatches(to: router)
         addPersons(to: router)
         addGames(to: router)
+        addUndo(to: router)
+        addEditing(to: router)
+        addDeletions(to: router)
+        addFiles(to: router)
     }
 
     // MARK: Answers
@@ -39,6 +46,7 @@ struct Pages: Sendable {
         content["navigation"] = Self.sections.map { path, name in
             ["path": path, "name": name, "isHere": path == section] as [String: Any]
         }
+        content["notice"] = (context.notice).shown
         guard let text = library.render(content, withTemplate: name) else {
             preconditionFailure("there is no template \(name)")
         }
@@ -49,6 +57,7 @@ struct Pages: Sendable {
 
     private static let sections = [
         ("/", "Tonight"), ("/matches", "Matches"), ("/games", "Games"), ("/people", "People"),
+        ("/files", "Files"),
     ]
 
     /// Answers a form that the script sent.

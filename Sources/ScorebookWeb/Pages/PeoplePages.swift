@@ -31,7 +31,8 @@ extension Pages {
         return try render(
             "person", title: person.name.isEmpty ? "(no name)" : person.name, section: "/people",
             [
-                "query": Self.query("person", name), "plays": reader.number(figures.plays),
+                "path": Self.path(name), "query": Self.query("person", name),
+                "plays": reader.number(figures.plays),
                 "results": Self.lines(figures.results, reader),
                 "longestWins": (figures.streaks?.longestWins ?? 0) > 0
                     ? reader.number(figures.streaks?.longestWins ?? 0) : false as Any,
@@ -80,8 +81,9 @@ extension Pages {
     }
 
     /// A query that limits a list of matches to a record.
-    static func query(_ name: String, _ record: RecordName) -> String {
-        let suffix = "\(record)".addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-        return "\(name)=\(suffix)"
+    static func query(_ name: String, _ record: RecordName) -> String { query(name, "\(record)") }
+
+    static func query(_ name: String, _ value: String) -> String {
+        "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
     }
 }
