@@ -19,6 +19,12 @@ extension Pages {
             ("person", PackageResources.person_mustache),
             ("games", PackageResources.games_mustache),
             ("game", PackageResources.game_mustache),
+            ("statistics", PackageResources.statistics_mustache),
+            ("tiles", PackageResources.tiles_mustache),
+            ("facts", PackageResources.facts_mustache),
+            ("chart", PackageResources.chart_mustache),
+            ("ranking", PackageResources.ranking_mustache),
+            ("matrix", PackageResources.matrix_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)
         }

@@ -8,11 +8,14 @@ import Scorebook
 /// The pages: what each shows, and what its forms do.
 struct Pages: Sendable {
     let scorebook: ScorebookStore
+    /// The figures of statistics.
+    let figures: FigureCache
     private let library: MustacheLibrary
 
     init(_ scorebook: ScorebookStore) throws {
         self.scorebook = scorebook
         library = try Self.templates()
+        figures = try FigureCache(scorebook)
     }
 
     func addRoutes(to router: Router<PageContext>) {
@@ -20,6 +23,7 @@ struct Pages: Sendable {
         addMatches(to: router)
         addPersons(to: router)
         addGames(to: router)
+        addStatistics(to: router)
     }
 
     // MARK: Answers
@@ -49,6 +53,7 @@ struct Pages: Sendable {
 
     private static let sections = [
         ("/", "Tonight"), ("/matches", "Matches"), ("/games", "Games"), ("/people", "People"),
+        ("/statistics", "Statistics"),
     ]
 
     /// Answers a form that the script sent.
