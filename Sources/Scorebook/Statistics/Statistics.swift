@@ -33,7 +33,7 @@ public struct Statistics: Sendable, Equatable {
     public internal(set) var rivalries: [Rivalry] = []
 
     /// The maximum number of persons in ``rivalries``.
-    public static let rivals = 12
+    public static let rivals = 10
 
     /// A day with plays.
     public struct Day: Sendable, Equatable, Encodable {

@@ -22,53 +22,73 @@ struct BarChart {
     /// - Parameter label: what the chart shows, for who cannot see it.
     func svg(label: String, _ reader: Reader) -> String {
         let most = bars.map(\.value).max() ?? 0
-        let scale = Self.roundedUp(most)
+        let isNumbered = bars.count <= Self.numberedBars
+        let scale = isNumbered ? most : Self.roundedUp(most)
         let number = SVGImage.number
         var image = SVGImage(label: label, height: Int(Self.top + Self.plot + Self.bottom))
-        let floor = Self.top + Self.plot
-        let isNumbered = bars.count <= Self.numberedBars
-        if !isNumbered {
-            for line in [scale, scale / 2] where line > 0 && (line == scale || scale % 2 == 0) {
-                let height = number(floor - Self.plot * Double(line) / Double(scale))
-                image.add("line", ["x1": "0", "x2": "100%", "y1": height, "y2": height, "class": "grid"])
-                image.add(
-                    "text", ["x": "0", "y": height, "dy": "-4", "class": "mark"], text: reader.number(line))
-            }
-        }
-        let slot = 100 / Double(max(1, bars.count))
+        let left = isNumbered ? 0 : scale < 1000 ? 7.0 : 11
+        let slots = Slots(left: left, width: (100 - left) / Double(max(1, bars.count)))
+        if !isNumbered { addScale(to: &image, scale, left, reader) }
         for (index, bar) in bars.enumerated() where bar.value > 0 {
-            let height = max(1, Self.plot * Double(bar.value) / Double(isNumbered ? most : scale))
+            let height = max(1, Self.plot * Double(bar.value) / Double(scale))
             image.add(
                 "rect",
                 [
-                    "x": "\(number(slot * (Double(index) + 0.1)))%", "y": number(floor - height),
-                    "width": "\(number(slot * 0.8))%", "height": number(height), "class": "bar",
+                    "x": slots.place(index, 0.5 - slots.bar / slots.width / 2),
+                    "y": number(Self.floor - height), "width": "\(number(slots.bar))%",
+                    "height": number(height), "class": "bar",
                 ], title: "\(bar.name): \(reader.number(bar.value))")
             guard isNumbered else { continue }
             image.add(
                 "text",
-                [
-                    "x": "\(number(slot * (Double(index) + 0.5)))%", "y": number(floor - height), "dy": "-5",
-                    "class": "value",
-                ], text: reader.number(bar.value))
+                ["x": slots.place(index, 0.5), "y": number(Self.floor - height - 5), "class": "value"],
+                text: reader.number(bar.value))
         }
-        image.add(
-            "line", ["x1": "0", "x2": "100%", "y1": number(floor), "y2": number(floor), "class": "axis"])
-        addMarks(to: &image, slot: slot, floor: floor)
+        addMarks(to: &image, slots)
         return image.text
     }
 
-    private func addMarks(to image: inout SVGImage, slot: Double, floor: Double) {
+    /// Where the bars are, in per cent of the width.
+    private struct Slots {
+        let left: Double
+        let width: Double
+
+        /// The width of a bar, which is bound where there are few.
+        var bar: Double { min(width * 0.8, 10) }
+
+        /// - Parameter part: of the slot, from 0 to 1.
+        func place(_ index: Int, _ part: Double) -> String {
+            "\(SVGImage.number(left + width * (Double(index) + part)))%"
+        }
+    }
+
+    private static let floor = top + plot
+
+    private func addScale(to image: inout SVGImage, _ scale: Int, _ left: Double, _ reader: Reader) {
+        for line in [scale, scale / 2] where line > 0 && (line == scale || scale % 2 == 0) {
+            let height = Self.floor - Self.plot * Double(line) / Double(scale)
+            let text = SVGImage.number(height)
+            image.add("line", ["x1": "\(left)%", "x2": "100%", "y1": text, "y2": text, "class": "grid"])
+            image.add(
+                "text", ["x": "\(left - 1)%", "y": SVGImage.number(height + 4), "class": "mark end"],
+                text: reader.number(line))
+        }
+    }
+
+    private func addMarks(to image: inout SVGImage, _ slots: Slots) {
+        let floor = SVGImage.number(Self.floor)
+        image.add(
+            "line", ["x1": "\(slots.left)%", "x2": "100%", "y1": floor, "y2": floor, "class": "axis"])
         let marked = bars.enumerated().filter { $1.mark != nil }
         let step = marksBegin ? max(1, (marked.count + Self.marks - 1) / Self.marks) : 1
         for (index, bar) in stride(from: 0, to: marked.count, by: step).map({ marked[$0] }) {
-            let place = "\(SVGImage.number(slot * (Double(index) + (marksBegin ? 0.1 : 0.5))))%"
             // A text that begins at the right end would be cut off.
-            let isLast = marksBegin && slot * Double(bars.count - index) < 10
+            let isLast = marksBegin && slots.width * Double(bars.count - index) < 10
             image.add(
                 "text",
                 [
-                    "x": isLast ? "100%" : place, "y": SVGImage.number(floor + 17),
+                    "x": isLast ? "100%" : slots.place(index, marksBegin ? 0.1 : 0.5),
+                    "y": SVGImage.number(Self.floor + 17),
                     "class": isLast ? "mark end" : marksBegin ? "mark" : "mark middle",
                 ], text: bar.mark)
         }

@@ -55,7 +55,7 @@ struct FigureCharts {
     func tables() -> Any {
         guard let most = figures.tables.last?.persons, figures.tables.count > 1 else { return false }
         let plays = Dictionary(uniqueKeysWithValues: figures.tables.map { ($0.persons, $0.results.plays) })
-        let bars = (min(1, figures.tables[0].persons)...min(most, 24)).map {
+        let bars = (figures.tables[0].persons...max(most, 1)).prefix(24).map {
             BarChart.Bar(name: $0 == 1 ? "1 person" : "\($0) persons", value: plays[$0] ?? 0, mark: "\($0)")
         }
         return chart("tables", "People at the table", "At the table", BarChart(bars: bars))

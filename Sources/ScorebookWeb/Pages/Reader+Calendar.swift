@@ -33,11 +33,11 @@ extension Reader {
         return text("2024-01-0\(weekday + 1)", .dateTime.weekday(style)) ?? "\(weekday + 1)"
     }
 
-    /// Writes minutes, as in “31 h 10 min”, or “1,240 h” where the minutes tell nothing.
+    /// Writes minutes, as in “1 h 10 min”, or “1,240 h” where the minutes tell nothing.
     func duration(minutes: Int) -> String {
         if minutes < 60 { return "\(number(minutes)) min" }
-        if minutes < 6_000 && minutes % 60 > 0 { return "\(number(minutes / 60)) h \(minutes % 60) min" }
-        return "\(number(minutes / 60)) h"
+        if minutes < 120 && minutes % 60 > 0 { return "\(number(minutes / 60)) h \(minutes % 60) min" }
+        return "\(number((minutes + 30) / 60)) h"
     }
 
     private func text(_ day: String, _ style: Date.FormatStyle) -> String? {

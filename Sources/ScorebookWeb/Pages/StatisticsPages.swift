@@ -60,6 +60,7 @@ extension Pages {
         content["person"] = asked.person.map(Self.name) ?? ""
         content["game"] = asked.game.map(Self.name) ?? ""
         content["year"] = asked.year.map(String.init) ?? ""
+        content["isYear"] = asked.year != nil
         content["isFiltered"] = asked.person != nil || asked.game != nil
         content["about"] = [
             asked.person.map { ["path": Self.path($0.recordName), "name": Self.name($0)] },
@@ -130,7 +131,7 @@ extension Pages {
         if figures.minutes > 0 { tiles.append(("Time", reader.duration(minutes: figures.minutes))) }
         if !figures.days.isEmpty { tiles.append(("Days", reader.number(figures.days.count))) }
         if !isGame { tiles.append(("Games", reader.number(figures.games.count))) }
-        let others = figures.streaks == nil ? "People" : "Others at the table"
+        let others = figures.streaks == nil ? "People" : "Others"
         tiles.append((others, reader.number(figures.persons.count)))
         if !isGame { tiles.append(("h-index", reader.number(figures.hIndex))) }
         return tiles.map { ["name": $0, "value": $1] }

@@ -11,7 +11,7 @@ extension Pages {
     ) -> [[String: Any]] {
         var facts: [[String: Any]] = []
         func add(_ name: String, _ text: String, path: String? = nil, more: String = "") {
-            facts.append(["name": name, "text": text, "path": path.shown, "more": more])
+            facts.append(fact(name, text, path: path, more: more))
         }
         if let before = whole.years.first(where: { $0.year == year - 1 })?.plays {
             let difference = shown.plays - before
