@@ -256,6 +256,10 @@ let package = Package(
             exclude: ["Data"]
         ),
         .testTarget(
+            name: "ScorebookWebTests",
+            dependencies: ["ScorebookWeb", "TestSupport", .product(name: "NIOCore", package: "swift-nio")],
+            path: "Tests/Unit/ScorebookWebTests"),
+        .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "scorebook-peer", "PeerSync", "PeerSyncChannel", "PeerSyncProtocol", "TestSupport",
