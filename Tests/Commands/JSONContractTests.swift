@@ -176,7 +176,7 @@ import Testing
                 "match", "add", "Catan", "Ada=1", "Alan=2", "--new-persons", "--date", "2025-03-05")
             let figures: Set = [
                 "plays", "minutes", "results", "hIndex", "days", "weekdays", "hours", "tables", "games",
-                "persons", "streaks", "records",
+                "persons", "streaks", "records", "rivalries",
             ]
             #expect(try await keys(kitchen, "stats") == figures)
             #expect(try await keys(kitchen, "stats", "person", "Ada") == figures)

@@ -37,8 +37,8 @@ extension ScorebookStore {
     public func deleteZone(named name: String) async throws {
         try await records.zones.delete(name)
         try await records.write { [records] db in
-            for name in try UndoJournal.names(db) where try records.state(db, of: RecordName(name)) == nil {
-                try UndoJournal.forget(db, changesOf: name)
+            for name in try UndoJournal.names(db) where try records.state(db, of: name) == nil {
+                try UndoJournal.forget(db, changesOf: name.description)
             }
         }
     }

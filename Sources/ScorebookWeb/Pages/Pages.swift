@@ -10,11 +10,14 @@ struct Pages: Sendable {
     let scorebook: ScorebookStore
     let uploads = Uploads()
     let imports = WaitingImports()
+    /// The figures of statistics.
+    let figures: FigureCache
     private let library: MustacheLibrary
 
     init(_ scorebook: ScorebookStore) throws {
         self.scorebook = scorebook
         library = try Self.templates()
+        figures = try FigureCache(scorebook)
     }
 
     func addRoutes(to router: Router<PageContext>) {
@@ -27,6 +30,7 @@ struct Pages: Sendable {
         addEditing(to: router)
         addDeletions(to: router)
         addFiles(to: router)
+        addStatistics(to: router)
     }
 
     // MARK: Answers
@@ -57,7 +61,7 @@ struct Pages: Sendable {
 
     private static let sections = [
         ("/", "Tonight"), ("/matches", "Matches"), ("/games", "Games"), ("/people", "People"),
-        ("/files", "Files"),
+        ("/statistics", "Statistics"), ("/files", "Files"),
     ]
 
     /// Answers a form that the script sent.

@@ -4,7 +4,7 @@ import Scorebook
 
 /// How somebody reads dates and numbers: in the language of the browser, on the clock of this machine.
 struct Reader: Sendable {
-    private let locale: Locale
+    let locale: Locale
     private let zone: TimeZone
 
     /// - Parameter languages: the header `Accept-Language`; its first language counts.
