@@ -22,10 +22,23 @@ struct PeerExamination: Sendable {
         return places.indices.compactMap { facts[$0] }
     }
 
+    /// Looks at all addresses of a machine until it answers at one.
+    ///
+    /// - Returns: what came of that address, or of the first one, which is where sync looks first.
     private func facts(of place: PeerPlace) async -> PeerFacts {
-        guard let address = place.address else {
-            return PeerFacts(name: place.name, noted: place.noted, address: nil, outcome: nil)
+        var first: PeerFacts?
+        for address in place.addresses {
+            let facts = await facts(of: place, at: address)
+            guard case .machine(let answer)? = facts.outcome, answer.key == facts.noted?.key else {
+                first = first ?? facts
+                continue
+            }
+            return facts
         }
+        return first ?? PeerFacts(name: place.name, noted: place.noted, address: nil, outcome: nil)
+    }
+
+    private func facts(of place: PeerPlace, at address: PeerAddress) async -> PeerFacts {
         let outcome = await probe.call(address)
         // The call has just asked for the neighbour, if it is one.
         let neighbour: PeerFacts.Neighbour =
