@@ -26,7 +26,7 @@ struct Examination: Sendable {
         let probe = PeerProbe(engine)
         let peers = try await records.peers.all()
         // What is wrongly typed is said at once.
-        let wanted = try self.wanted(machine, peers)
+        let wanted = try self.wanted(machine, peers, hasKey: identity != nil)
         async let found = self.found(by: engine)
         let firewall = try await NIOThreadPool.singleton.runIfActive { [port] in Firewalls.look(port: port) }
         let machines = try await found
@@ -39,6 +39,7 @@ struct Examination: Sendable {
             case .everybody: known
             case .paired(let number): [known[number]]
             case .at(let address): [PeerPlace(address)]
+            case .nobody: []
             }
         return DiagnosticFacts(
             now: RecordStore.wallClock(), store: storeFacts(state, key), network: network,
@@ -107,11 +108,14 @@ struct Examination: Sendable {
         /// One of the paired machines, by its number in their list.
         case paired(Int)
         case at(PeerAddress)
+        /// A name that may be that of a paired machine: without the key, the store does not say who is paired.
+        case nobody
     }
 
-    private func wanted(_ machine: String?, _ peers: [Peer]) throws -> Wanted {
+    private func wanted(_ machine: String?, _ peers: [Peer], hasKey: Bool) throws -> Wanted {
         guard let machine else { return .everybody }
         if let number = peers.firstIndex(where: { $0.name == machine }) { return .paired(number) }
+        if !hasKey, !machine.contains(where: { ".:".contains($0) }) { return .nobody }
         guard let address = PeerAddress(machine) else {
             throw Failure(
                 .validationFailure,
