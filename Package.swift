@@ -262,8 +262,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "scorebook-peer", "PeerSync", "PeerSyncChannel", "PeerSyncProtocol", "TestSupport",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "scorebook-peer", "PeerSync", "PeerSyncChannel", "PeerSyncModel", "PeerSyncProtocol",
+                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/Commands"),
     ],

@@ -62,18 +62,12 @@ struct Reaching {
         return try await untried(after: attempts)
     }
 
-    /// Where to try next. Anybody can announce addresses in the machine's name that hold each attempt up, so its last address
-    /// comes first if it is announced, and after one attempt otherwise.
+    /// Where to try next.
     private func untried(after attempts: Attempts) async throws -> PeerAddress? {
         // The pairing may have got another address meanwhile.
         let known = try await engine.store.peers.find(key: peer.publicKey) ?? peer
-        let last = known.address.flatMap { PeerAddress($0) }
-        let found = finder.addresses(of: peer.publicKey)
-        let isFound = last.map(found.contains) ?? false
-        let order =
-            (isFound ? [] : found.prefix(1)) + [last].compactMap(\.self) + found
-            + [typed].compactMap(\.self)
-        return order.first { isNews($0, after: attempts) }
+        let places = known.places(found: finder.addresses(of: peer.publicKey)) + [typed].compactMap(\.self)
+        return places.first { isNews($0, after: attempts) }
     }
 
     private func isNews(_ address: PeerAddress, after attempts: Attempts) -> Bool {
@@ -93,6 +87,27 @@ struct Reaching {
             finder.hasFailed
                 || finder.addresses(of: peer.publicKey).contains { isNews($0, after: attempts) }
         }
+    }
+}
+
+extension Peer {
+    /// Where sync looks for the machine, in this order: where it is announced, where it was last, and where others say that it is.
+    ///
+    /// - Parameter found: the machines that ``SyncEngine/machines(within:)`` has found.
+    public func places(among found: [FoundMachine]) -> [PeerAddress] {
+        places(found: found.filter { $0.peer == name }.flatMap(\.addresses))
+    }
+
+    /// Where to look for the machine, in this order, each address once. Anybody can announce addresses in the machine's name
+    /// that hold each attempt up, so its last address comes first if it is announced, and after one attempt otherwise.
+    ///
+    /// - Parameter found: where it is announced. Only the first ones count.
+    func places(found: [PeerAddress]) -> [PeerAddress] {
+        let found = found.prefix(Finder.addressLimit)
+        let known = dialled.compactMap { PeerAddress($0) }
+        let isFound = known.contains { found.contains($0) }
+        var seen: Set<PeerAddress> = []
+        return ((isFound ? [] : found.prefix(1)) + known + found).filter { seen.insert($0).inserted }
     }
 }
 

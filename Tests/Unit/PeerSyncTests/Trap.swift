@@ -46,6 +46,8 @@ final class Trap: Sendable {
         for _ in 0..<count {
             servers.append(
                 try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                    // A machine may listen there afterwards.
+                    .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                     .childChannelInitializer { channel in
                         trap.enter(channel)
                         return isSilent ? channel.eventLoop.makeSucceededVoidFuture() : channel.close()
