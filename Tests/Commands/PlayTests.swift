@@ -205,6 +205,45 @@ import Testing
         }
     }
 
+    @Test func aDateInTheFutureIsAskedAbout() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            let match = try await kitchen.addMatch("Catan", "Ada=10")
+            let before = try kitchen.contents()
+            for command in [["add", "Catan", "Ada=1"], ["edit", match]] {
+                let outcome = try await kitchen.start(["match"] + command + ["--date", "2099-01-01"])
+                    .outcome()
+                #expect(outcome.isSentence(65) && outcome.errors.contains("is in the future"), "\(outcome)")
+            }
+            #expect(try kitchen.contents() == before)
+            let terminal = try PseudoTerminal()
+            let process = try kitchen.start(["match", "edit", match, "--date", "2099-01-01"], at: terminal)
+            try await eventually("the question") {
+                process.errors.contains("in the future. Is it right? [y/N]")
+            }
+            try terminal.type("y")
+            #expect(try await process.end() == 0)
+            #expect(try kitchen.rows("SELECT date FROM SBMatch")[0].hasPrefix("2099-01-01"))
+        }
+    }
+
+    @Test func aScoreIsMendedByWords() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Hearts")
+            try await kitchen.addMatch("Hearts", "Ada")
+            try await kitchen.peer("score", "add", "last", "--round", "1", "Ada=5")
+            let outcome = try await kitchen.run("score", "add", "last", "--round", "1", "Ada=7")
+            #expect(outcome.isSentence(65) && outcome.errors.contains("`score set` changes it"), "\(outcome)")
+            let sheet = try await kitchen.peer("score", "set", "last", "--round", "1", "Ada=7")
+            #expect(sheet.contains(#/Ada +7\n/#), "\(sheet)")
+            #expect(try kitchen.rows("SELECT points FROM SBScore") == ["7"])
+            try await kitchen.peer("undo")
+            #expect(try kitchen.rows("SELECT points FROM SBScore") == ["5"])
+            let play = try await kitchen.run("play", "--resume", "Hearts")
+            #expect(play.isSentence(65) && play.errors.contains("is finished\nhint: `match edit "), "\(play)")
+        }
+    }
+
     private struct Named: Decodable {
         let name: String
     }

@@ -34,7 +34,7 @@ struct MatchCommand: AsyncParsableCommand {
         @Flag(help: "Add players whom nobody knows yet as persons.")
         var newPersons = false
 
-        @Flag(help: "Add the game if nobody knows it yet.")
+        @Flag(help: "Add the game if nobody knows it yet; with --won or --lost as a cooperative one.")
         var newGame = false
 
         @OptionGroup var zoneOptions: ZoneOptions
@@ -42,13 +42,15 @@ struct MatchCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
+            try await details.checkDate(store)
             let entries = try parts.applied(to: players.map(NewPlayer.init(argument:)))
-            let match = try await store.scorebook.addMatch(
-                NewMatch(
-                    game: game, date: details.date, players: entries, location: details.location,
-                    durationMinutes: details.duration, rounds: details.rounds, notes: details.notes,
-                    board: details.board, isUnfinished: unfinished,
-                    createsPersons: newPersons, createsGame: newGame))
+            var new = NewMatch(
+                game: game, date: details.date, players: entries, location: details.location,
+                durationMinutes: details.duration, rounds: details.rounds, notes: details.notes,
+                board: details.board, isUnfinished: unfinished,
+                createsPersons: newPersons, createsGame: newGame)
+            new.createsCooperativeGame = parts.won || parts.lost
+            let match = try await store.scorebook.addMatch(new)
             try await output.write(match, "added \(store.scorebook.phrase(for: match.recordName))")
         }
     }

@@ -73,6 +73,43 @@ struct MendingTests {
             ])
     }
 
+    /// One of a team, or the team, stands for all of it.
+    @Test(arguments: ["alan", "Red", "ada"])
+    func aTeamWinsTogether(winner: String) async throws {
+        let scorebook = try await scorebook()
+        let rows = try await edit(scorebook) { edit in
+            edit.teams = [("Ada", "red"), ("Alan", "red"), ("Grace", "blue")]
+            edit.winners = .set([winner])
+        }
+        #expect(
+            rows == [
+                "Ada|1|red|null|null|1|10", "Alan|2|red|null|null|1|8", "Grace|3|blue|null|null|0|null",
+            ])
+        try await scorebook.addGame(NewGame(name: "Skat"))
+        try await scorebook.addMatch(
+            NewMatch(
+                game: "Skat",
+                players: [
+                    NewPlayer("Ada", team: "red", isWinner: true), NewPlayer("Alan", team: "red"),
+                    NewPlayer("Grace", team: "blue"),
+                ]))
+        let sheet = try await scorebook.matchSheet("Skat")
+        #expect(sheet.players.filter { $0.winner == true }.map(\.person).sorted() == ["Ada", "Alan"])
+        // Another program has recorded it for one of them only.
+        try await scorebook.execute("UPDATE SBPlayer SET winner = NULL WHERE seatOrder = 2")
+        #expect(
+            try await scorebook.matches(MatchFilter(game: "Skat", winner: "Alan")).count == 1)
+    }
+
+    @Test func aNewGameThatIsLostTogetherIsCooperative() async throws {
+        let scorebook = try await scorebook()
+        var new = NewMatch(
+            game: "Spirit Island", players: [NewPlayer("Ada", isWinner: false)], createsGame: true)
+        new.createsCooperativeGame = true
+        try await scorebook.addMatch(new)
+        #expect(try await scorebook.game("spirit").game.cooperative == true)
+    }
+
     @Test func allWinOrLoseTogether() async throws {
         let scorebook = try await scorebook()
         for (hasWon, result) in [(true, MatchSheet.Result.won), (false, .lost)] {
