@@ -90,7 +90,7 @@ let package = Package(
         .target(
             name: "ScorebookWeb",
             dependencies: [
-                "CSodium", "Scorebook", "PeerSync",
+                "CSodium", "CQREncode", "Scorebook", "PeerSync",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -114,7 +114,7 @@ let package = Package(
         .executableTarget(
             name: "scorebook-peer",
             dependencies: [
-                "CBuildCommit", "CQREncode", "Scorebook", "ScorebookWeb", "PeerSync",
+                "CBuildCommit", "Scorebook", "ScorebookWeb", "PeerSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

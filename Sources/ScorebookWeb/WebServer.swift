@@ -9,7 +9,7 @@ import ServiceLifecycle
 /// The page of a scorebook: serves it to browsers over HTTP.
 ///
 /// ```swift
-/// let server = WebServer(scorebook) { link in print("open \(link) in a browser") }
+/// let server = WebServer(scorebook, machines) { link in print("open \(link) in a browser") }
 /// try await ServiceGroup(services: [server], logger: logger).run()
 /// ```
 ///
@@ -22,22 +22,25 @@ public final class WebServer: Service {
     static let maximumConnections = 500
 
     private let scorebook: ScorebookStore
+    private let machines: PageMachines
     private let port: Int
     private let logger: Logger
     private let onListening: @Sendable (URL) -> Void
 
     /// - Parameters:
     ///   - scorebook: what the page shows and changes.
+    ///   - machines: what the pages about machines need.
     ///   - port: the port to listen on; 0 asks for a free one.
     ///   - logger: takes what helps to find a fault.
     ///   - onListening: called when the server takes connections, with the link that lets a browser in. Whoever knows the link
     ///     can do everything with the scorebook.
     public init(
-        _ scorebook: ScorebookStore, port: Int = WebServer.defaultPort,
+        _ scorebook: ScorebookStore, _ machines: PageMachines, port: Int = WebServer.defaultPort,
         logger: Logger = Logger(label: "ScorebookWeb", factory: { _ in SwiftLogNoOpLogHandler() }),
         onListening: @escaping @Sendable (URL) -> Void
     ) {
         self.scorebook = scorebook
+        self.machines = machines
         self.port = port
         self.logger = logger
         self.onListening = onListening
@@ -50,7 +53,8 @@ public final class WebServer: Service {
         let browsers = try await Browsers(scorebook.records.database)
         let link = LinkToken()
         let updates = LiveUpdates(scorebook)
-        let pages = try Pages(scorebook)
+        let tools = MachineTools(machines) { updates.tell() }
+        let pages = try Pages(scorebook, tools)
         let router = Router(context: PageContext.self)
         router.addMiddleware {
             SecurityHeaders()

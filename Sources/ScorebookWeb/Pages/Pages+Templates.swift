@@ -19,6 +19,10 @@ extension Pages {
             ("person", PackageResources.person_mustache),
             ("games", PackageResources.games_mustache),
             ("game", PackageResources.game_mustache),
+            ("machines", PackageResources.machines_mustache),
+            ("machine", PackageResources.machine_mustache),
+            ("pairing", PackageResources.pairing_mustache),
+            ("findings", PackageResources.findings_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)
         }

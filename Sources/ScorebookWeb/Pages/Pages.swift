@@ -8,10 +8,12 @@ import Scorebook
 /// The pages: what each shows, and what its forms do.
 struct Pages: Sendable {
     let scorebook: ScorebookStore
+    let machineTools: MachineTools
     private let library: MustacheLibrary
 
-    init(_ scorebook: ScorebookStore) throws {
+    init(_ scorebook: ScorebookStore, _ machineTools: MachineTools) throws {
         self.scorebook = scorebook
+        self.machineTools = machineTools
         library = try Self.templates()
     }
 
@@ -20,6 +22,9 @@ struct Pages: Sendable {
         addMatches(to: router)
         addPersons(to: router)
         addGames(to: router)
+        addMachines(to: router)
+        addMachine(to: router)
+        addPairing(to: router)
     }
 
     // MARK: Answers
@@ -49,6 +54,7 @@ struct Pages: Sendable {
 
     private static let sections = [
         ("/", "Tonight"), ("/matches", "Matches"), ("/games", "Games"), ("/people", "People"),
+        ("/machines", "Machines"),
     ]
 
     /// Answers a form that the script sent.

@@ -90,8 +90,15 @@ struct Listen: SyncingCommand {
         }
         let listener = SyncListener(
             engine, host: host, port: port, dialing: dials, dialsKnownPeers: !passive)
+        // Nobody could switch sync on again on a page that has gone with it.
+        var services: [any Service] = [web ? SwitchableListener(listener, store.scorebook) : listener]
+        if web {
+            services.append(
+                WebServer(
+                    store, PageMachines(store, engine, isSyncing: true), port: webPort, json: output.json))
+        }
         let showsCode = pair
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { [services] group in
             group.addTask {
                 for await port in listening.prefix(1) where showsCode {
                     let code = try await engine.pairing.show()
@@ -102,8 +109,6 @@ struct Listen: SyncingCommand {
                     print(.line("on the other machine run: \(call)"))
                 }
             }
-            var services: [any Service] = [listener]
-            if web { services.append(WebServer(store, port: webPort, json: output.json)) }
             try await session.run(services)
             isListening.finish()
         }
