@@ -23,6 +23,9 @@ extension Pages {
             ("machine", PackageResources.machine_mustache),
             ("pairing", PackageResources.pairing_mustache),
             ("findings", PackageResources.findings_mustache),
+            ("enter", PackageResources.enter_mustache),
+            ("browsers", PackageResources.browsers_mustache),
+            ("browserLink", PackageResources.browserLink_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)
         }

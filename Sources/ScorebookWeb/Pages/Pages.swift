@@ -41,7 +41,9 @@ struct Pages: Sendable {
     ) throws -> Response {
         var content = content
         content["title"] = title
-        content["navigation"] = Self.sections.map { path, name in
+        let isGuest = context.browser?.isGuest == true
+        content["isGuestBrowser"] = isGuest
+        content["navigation"] = Self.sections.filter { !isGuest || $0.0 != "/machines" }.map { path, name in
             ["path": path, "name": name, "isHere": path == section] as [String: Any]
         }
         guard let text = library.render(content, withTemplate: name) else {

@@ -10,12 +10,13 @@ struct WebCommand: SyncingCommand {
         abstract: "Show the scorebook in a browser.",
         discussion: """
             Prints a link. A browser of this machine that opens it may see and change the scorebook from then on. \
-            `listen --web` does the same, and syncs. Ends with Ctrl-C.
+            With --lan, phones and other devices can, too. `listen --web` does the same, and syncs. Ends with Ctrl-C.
             """)
 
     @Option(help: "The port of the page; 0 picks a free one.")
     var port = WebServer.defaultPort
 
+    @OptionGroup var page: PageOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
@@ -31,22 +32,9 @@ struct WebCommand: SyncingCommand {
             app: .scorebook, store: store.scorebook.records, identity: store.identity,
             displayName: ProcessInfo.processInfo.hostName, discovery: .scorebook(announces: false),
             words: .scorebook)
-        let server = WebServer(
-            store, PageMachines(store, engine, isSyncing: false), port: port, json: output.json)
+        let server = try page.server(
+            store, PageMachines(store, engine, isSyncing: false), port: port, isJSON: output.json)
         try await StopSignals.shared.run([server], logger: .silent)
-    }
-}
-
-extension WebServer {
-    /// Makes a server that prints its link.
-    convenience init(_ store: OpenStore, _ machines: PageMachines, port: Int, json: Bool) {
-        self.init(store.scorebook, machines, port: port) { link in
-            if json {
-                try? Terminal.write(json: ["event": "web", "link": link.absoluteString], compact: true)
-            } else {
-                Terminal.write("the page is at \(link.absoluteString)")
-            }
-        }
     }
 }
 
