@@ -38,6 +38,9 @@ struct Reader: Sendable {
 
     func number(_ number: Int) -> String { number.formatted(.number.locale(locale)) }
 
+    /// Writes a number of bytes, as in “5.4 MB”.
+    func bytes(_ count: Int64) -> String { count.formatted(.byteCount(style: .file).locale(locale)) }
+
     /// Writes a rate of 0 to 1 in per cent.
     func percent(_ rate: Double) -> String {
         rate.formatted(.percent.precision(.fractionLength(0)).locale(locale))

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PeerSync
 import Scorebook
+import ScorebookWeb
 import ServiceLifecycle
 
 /// The presentation of a pairing code, until a machine has paired with it or it is over.

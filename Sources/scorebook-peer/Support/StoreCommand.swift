@@ -141,10 +141,11 @@ struct OpenStore: Sendable {
         }
         let key = directory.appendingPathComponent(Identity.fileName)
         let database = directory.appendingPathComponent("scorebook.sqlite").path
+        let page = directory.appendingPathComponent(OwnCertificate.fileName)
         let pictures = directory.appendingPathComponent("assets", isDirectory: true)
         let backups = directory.appendingPathComponent("backups", isDirectory: true)
         let lists = directory.appendingPathComponent("lists", isDirectory: true)
-        files = StoreFiles([key, pictures, backups, lists] + ScorebookDatabase.files(at: database))
+        files = StoreFiles([key, page, pictures, backups, lists] + ScorebookDatabase.files(at: database))
         identity = try Identity.loadOrCreate(at: key)
         // The lock lets only one program at a time make or migrate the tables.
         let lock = open(key.path, O_RDONLY | O_CLOEXEC)
