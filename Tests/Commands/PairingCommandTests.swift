@@ -94,6 +94,22 @@ import Testing
         }
     }
 
+    /// Another program listens, and takes the attempts. Whoever looks at the code hears of them, too.
+    @Test func whoShowsACodeBesideAListenerHearsOfAWrongOne() async throws {
+        try await withTwoMachines { kitchen, study in
+            let listener = try await kitchen.listen()
+            let desk = try kitchen.start(["pair", "--json"])
+            let code = try #require(try await desk.event("pairingCode").code)
+            let wrong = code == "111-111" ? "222-222" : "111-111"
+            #expect(try await study.run("pair", wrong, "--with", listener.address).isSentence(77))
+            #expect(try await desk.event("pairingFailed").attemptsLeft == 2)
+            try await study.peer("pair", code, "--with", listener.address)
+            #expect(try await desk.outcome().exitCode == 0)
+            // The attempt that succeeded is none that failed.
+            #expect(try desk.events("pairingFailed").count == 1)
+        }
+    }
+
     @Test func twoWrongCodesLeaveOneAttempt() async throws {
         try await withTwoMachines { kitchen, study in
             let listener = try await kitchen.listen(pair: true)

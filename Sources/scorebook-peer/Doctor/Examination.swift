@@ -34,7 +34,7 @@ struct Examination: Sendable {
             port: port, database: database, firewall: firewall,
             discovery: machines == nil ? .missing(name: Self.discoveryName) : .running, probe: probe)
         let known = peers.map { PeerPlace($0, machines ?? []) }
-        let places =
+        let places: [PeerPlace] =
             switch wanted {
             case .everybody: known
             case .paired(let number): [known[number]]
