@@ -86,6 +86,19 @@ struct ListOptions: ParsableArguments {
         if isFirst { try Terminal.write(json: [Element]()) } else { Terminal.write("\n]") }
     }
 
+    /// Writes matches as CSV, with a row for each player.
+    func writeCSV(_ matches: MatchPages, of store: OpenStore) async throws {
+        Terminal.write(bytes: Data(Self.line(MatchSheet.csvHeader).utf8))
+        for try await page in matches {
+            let zones = Dictionary(page.map { ($0.recordName, $0.zone) }, uniquingKeysWith: { $1 })
+            let rows = try await store.scorebook.matchSheets(page.map(\.recordName)).flatMap { sheet in
+                sheet.csvRows(store.scorebook.time, zone: zones[sheet.recordName] ?? "")
+            }
+            Terminal.write(bytes: Data(rows.map { "\r\n" + Self.line($0) }.joined().utf8))
+        }
+        Terminal.write("")
+    }
+
     /// Writes a line of CSV (RFC 4180). A cell that a spreadsheet would take for a formula gets an apostrophe.
     private static func line(_ cells: [String]) -> String {
         cells.map { cell in
