@@ -24,6 +24,47 @@ import Testing
         return true
     }
 
+    // MARK: Deleting
+
+    /// One side has decided; the other need not do anything.
+    @Test func aZoneThatOneSideDeletesComesBackOnlyWhenThatSideSaysSo() async throws {
+        try await withClub("write") { kitchen, study in
+            let refusal = try await kitchen.run("zone", "delete", "club", "--yes")
+            #expect(refusal.isSentence(75) || refusal.isSentence(65), "\(refusal)")
+            try await kitchen.peer("peers", "revoke", "study", "club")
+            let deleted = try await kitchen.peer("zone", "delete", "club", "--yes")
+            #expect(
+                deleted.contains("study may have it still, and `zone accept club` lets it come back"),
+                "\(deleted)")
+            for _ in 1...2 {
+                try await study.sync(with: kitchen)
+                #expect(try await kitchen.status().zones.map(\.name) == ["ScorebookData"])
+            }
+            #expect(try kitchen.rows("SELECT name FROM SBGame") == ["Catan"])
+            #expect(try await study.zone("club").records == 5)
+            #expect(try await kitchen.peer("zone", "accept") == "deleted on this machine: club\n")
+            #expect(try await kitchen.run("zone", "accept", "team").isSentence(65))
+            try await kitchen.peer("zone", "accept", "club")
+            try await study.sync(with: kitchen)
+            #expect(try await haveEqualZones("club", kitchen, study))
+            #expect(try await kitchen.peer("zone", "accept").contains("no zone was deleted"))
+            #expect(try await isSound(kitchen, study))
+        }
+    }
+
+    /// A zone of the same name made anew is the same zone: it has the same owner.
+    @Test func aZoneThatIsMadeAnewIsNotDeletedAnyMore() async throws {
+        try await withMachine { kitchen in
+            for _ in 1...2 {
+                try await kitchen.peer("zone", "create", "club")
+                try await kitchen.peer("zone", "delete", "club", "--yes")
+            }
+            #expect(try await kitchen.peer("zone", "accept") == "deleted on this machine: club\n")
+            try await kitchen.peer("zone", "create", "club")
+            #expect(try await kitchen.peer("zone", "accept").contains("no zone was deleted"))
+        }
+    }
+
     // MARK: Rights
 
     @Test(arguments: ["read", "write"])

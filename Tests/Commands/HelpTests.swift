@@ -45,6 +45,7 @@ import Testing
             "listen", "connect", "peers", "peers list", "peers household", "peers introduce", "peers forget",
             "peers rename", "peers grant",
             "peers revoke", "zone", "zone list", "zone create", "zone use", "zone rename", "zone delete",
+            "zone accept",
             "zone restore", "sync",
             "status", "import",
             "export", "assets", "image", "image save", "record", "record list", "record show",

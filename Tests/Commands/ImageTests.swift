@@ -193,10 +193,21 @@ import Testing
         }
     }
 
+    @Test func aDirectoryIsMade() async throws {
+        try await withMachine { kitchen in
+            let (match, file) = try await kitchen.addMatchWithPicture()
+            for name in ["photos", "out/"] {
+                let directory = kitchen.scene.path(name)
+                try await kitchen.peer("image", "save", match, "--to", directory)
+                #expect(try content("\(directory)/IMG_1.png") == content(file))
+            }
+        }
+    }
+
     @Test func aPlaceThatCannotBeWrittenIsNamed() async throws {
         try await withMachine { kitchen in
             let (match, _) = try await kitchen.addMatchWithPicture()
-            for path in ["none/x.png", "none/", "IMG_1.png/x.png"] {
+            for path in ["none/x.png", "none/photos", "none/photos/", "IMG_1.png/x.png"] {
                 let outcome = try await kitchen.run(
                     "image", "save", match, "--to", "\(kitchen.scene.directory.path)/\(path)")
                 #expect(outcome.isSentence(73) && outcome.errors.contains(path), "\(path) \(outcome)")

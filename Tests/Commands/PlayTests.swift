@@ -271,4 +271,39 @@ import Testing
             #expect(try await kitchen.run("game", "list", "--csv", "--json").isSentence(64))
         }
     }
+
+    @Test func aSpreadsheetOfMatchesHasARowForEachPlayer() async throws {
+        try await withMachine { kitchen in
+            let match = try await kitchen.json(
+                RecordLine.self, "match", "add", "Skat", "Ada=7", "Bob=DNF", "--new-game", "--new-persons",
+                "--team", "Ada=red", "--role", "Bob=dealer", "--winner", "red", "--date", "2024-12-25 20:15",
+                "--location", "at Ada's"
+            ).recordName
+            let lines = try await kitchen.peer("match", "list", "--csv").split(separator: "\r\n")
+            #expect(
+                lines == [
+                    "date,game,place,minutes,player,team,role,score,rank,won,unfinished,zone,record name",
+                    "2024-12-25 20:15,Skat,at Ada's,,Ada,red,,7,,yes,no,ScorebookData,\(match)",
+                    "2024-12-25 20:15,Skat,at Ada's,,Bob,,dealer,DNF,,,no,ScorebookData,\(match)\n",
+                ], "\(lines)")
+        }
+    }
+
+    @Test func aListSaysWhichNamesAreThereTwice() async throws {
+        try await withMachine { kitchen in
+            var ids: [String] = []
+            for email in ["a@example.org", "b@example.org"] {
+                ids.append(
+                    try await kitchen.json(RecordLine.self, "person", "add", "Ada", "--email", email)
+                        .recordName)
+            }
+            let list = try await kitchen.run("person", "list")
+            for (id, email) in zip(ids, ["a@example.org", "b@example.org"]) {
+                #expect(list.errors.contains("\(id.suffix(6)) (no matches, \(email))"), "\(list)")
+            }
+            let command = try #require(list.errors.firstMatch(of: #/`person merge ([0-9a-f]+) ([0-9a-f]+)`/#))
+            try await kitchen.peer("person", "merge", String(command.1), String(command.2))
+            #expect(try await kitchen.run("person", "list").errors.isEmpty)
+        }
+    }
 }

@@ -140,7 +140,7 @@ public struct PeerProbe: Sendable {
     }
 
     private func greet(_ peer: Peer, _ line: inout ProbeLine) async throws -> Answer.Greeting {
-        let (offers, held) = try await engine.offers(to: peer)
+        let (offers, held, declined) = try await engine.offers(to: peer)
         let begin = engine.store.now()
         // It offers the zones as a session does, and never opens one.
         try await line.send(
@@ -154,7 +154,9 @@ public struct PeerProbe: Sendable {
             try? await line.send(.goodbye)
             let ownTime = begin + (end - begin) / 2
             return .hello(
-                Hello(clockAhead: hello.clock - ownTime, sharing: Self.sharing(offers, hello.zones, held)))
+                Hello(
+                    clockAhead: hello.clock - ownTime,
+                    sharing: Self.sharing(offers, hello.zones, held.union(declined))))
         case .error(let error)?: return .refused(PeerSyncError(error).code)
         case nil, .goodbye?: return .refused(.interrupted)
         default: return .refused(.protocolViolation)

@@ -167,14 +167,16 @@ public final class SyncEngine: Sendable {
         }
     }
 
-    /// Reads the zones that the peer may have now, and the ids of all zones of this store.
-    package func offers(to peer: Peer) async throws -> (offers: [ZoneOffer], held: Set<ZoneID>) {
-        let (granted, all) = try await store.exchange.zones(for: peer)
+    /// Reads the zones that the peer may have now, the ids of all zones of this store, and of those that a user has deleted here.
+    package func offers(to peer: Peer) async throws -> (
+        offers: [ZoneOffer], held: Set<ZoneID>, declined: Set<ZoneID>
+    ) {
+        let (granted, all, declined) = try await store.exchange.zones(for: peer)
         let offers = granted.map { zone, rights in
             ZoneOffer(
                 id: zone.id, name: zone.name, isDefault: zone.isDefault, isShared: zone.isShared,
                 rights: rights, recordCount: zone.digest.count, fingerprint: zone.digest.fingerprint)
         }
-        return (offers, Set(all.map(\.id)))
+        return (offers, Set(all.map(\.id)), Set(declined.map(\.id)))
     }
 }

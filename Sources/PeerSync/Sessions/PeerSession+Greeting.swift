@@ -51,8 +51,10 @@ extension PeerSession {
     }
 
     func readOffers() async throws {
-        let (offers, held) = try await engine.offers(to: peer)
-        await handle { $0.offersRead(offers, held: held, clock: self.engine.store.now()) }
+        let (offers, held, declined) = try await engine.offers(to: peer)
+        await handle {
+            $0.offersRead(offers, held: held, declined: declined, clock: self.engine.store.now())
+        }
     }
 
     func enter(_ instance: UInt64) async throws {

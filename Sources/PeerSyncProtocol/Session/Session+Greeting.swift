@@ -92,8 +92,11 @@ extension Session {
     ///
     /// - Parameters:
     ///   - held: all zones of this store.
+    ///   - declined: the zones that a user has deleted here.
     ///   - clock: this machine's clock, in milliseconds since 1970.
-    package mutating func offersRead(_ offers: [ZoneOffer], held: Set<ZoneID>, clock: Int64) -> [Action] {
+    package mutating func offersRead(
+        _ offers: [ZoneOffer], held: Set<ZoneID>, declined: Set<ZoneID> = [], clock: Int64
+    ) -> [Action] {
         guard case .greeting(var greeting) = phase, case .readingOffers(let theirs) = greeting.step else {
             return []
         }
@@ -101,7 +104,8 @@ extension Session {
             minorVersion: ProtocolLimits.minorVersion, replica: identity.replica, instance: identity.instance,
             displayName: identity.displayName, clock: clock, zones: offers)
         let situation = ZoneAgreement.Situation(
-            peer: greeting.peer, isCaller: isCaller, own: offers, theirs: [], held: held)
+            peer: greeting.peer, isCaller: isCaller, own: offers, theirs: [], held: held,
+            declined: declined)
         guard let theirs else {
             greeting.step = .awaitingAnswer(situation)
             phase = .greeting(greeting)

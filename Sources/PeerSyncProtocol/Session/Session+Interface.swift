@@ -17,7 +17,7 @@ extension Session {
         case keepPeer(PublicKey, displayName: String)
         /// The other side has proved to be paired.
         case authenticated(didPair: Bool)
-        /// Read the zones that the other side may have. Then ``offersRead(_:held:clock:)``.
+        /// Read the zones that the other side may have. Then ``offersRead(_:held:declined:clock:)``.
         case readOffers
         /// Add the connection to those with this peer, unless another one is there already and stays.
         case enter(instance: UInt64)

@@ -39,15 +39,19 @@ package struct ZoneAgreement: Sendable {
         package var theirs: [ZoneOffer]
         /// All zones of this store, also those that the other side may not have.
         package var held: Set<ZoneID>
+        /// The zones that a user has deleted here, and that do not come back by themselves.
+        package var declined: Set<ZoneID>
 
         package init(
-            peer: String, isCaller: Bool, own: [ZoneOffer], theirs: [ZoneOffer], held: Set<ZoneID>
+            peer: String, isCaller: Bool, own: [ZoneOffer], theirs: [ZoneOffer], held: Set<ZoneID>,
+            declined: Set<ZoneID> = []
         ) {
             self.peer = peer
             self.isCaller = isCaller
             self.own = own
             self.theirs = theirs
             self.held = held
+            self.declined = declined
         }
     }
 
@@ -300,7 +304,8 @@ package struct ZoneAgreement: Sendable {
         return situation.theirs.filter { offer in
             guard !situation.held.contains(offer.id) else { return false }
             // Both sides have decided about the default zones, and nobody takes up both zones of a union.
-            return !offer.isDefault || (situation.isCaller && union == .beside)
+            guard !offer.isDefault else { return situation.isCaller && union == .beside }
+            return !situation.declined.contains(offer.id)
         }.prefix(room).map(\.self)
     }
 

@@ -6,13 +6,13 @@ import PeerSyncModel
 package struct StoreExchange: Sendable {
     let store: RecordStore
 
-    /// Reads all zones of the store, and those that a peer may have with its rights in each, as they are at this
-    /// moment.
+    /// Reads all zones of the store, those that a peer may have with its rights in each, and those that a user has deleted here, as
+    /// they are at this moment.
     package func zones(
         for peer: Peer
-    ) async throws -> (granted: [(zone: Zone, rights: ZoneRights)], all: [Zone]) {
+    ) async throws -> (granted: [(zone: Zone, rights: ZoneRights)], all: [Zone], declined: [DeclinedZone]) {
         try await store.readFolded { [zones = store.zones] db in
-            (try zones.granted(db, to: peer), try zones.all(db))
+            (try zones.granted(db, to: peer), try zones.all(db), try zones.declined(db))
         }
     }
 

@@ -198,6 +198,8 @@ enum MetadataTables {
         );
 
         \(HouseholdTable.create)
+
+        \(DeclinedZones.create)
         """
 
     /// Creates the tables, or updates those of an older format.
@@ -230,6 +232,7 @@ enum MetadataTables {
             try db.execute(sql: "ALTER TABLE main.\(prefix)\(table) ADD COLUMN \(column) \(type)")
         }
         try db.execute(sql: HouseholdTable.create)
+        try db.execute(sql: DeclinedZones.create)
     }
 
     /// Refuses a store that a newer version wrote, and a damaged one. Only reads.

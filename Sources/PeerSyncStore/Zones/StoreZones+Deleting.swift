@@ -4,7 +4,7 @@ import PeerSyncModel
 
 extension StoreZones {
     /// Removes a zone with all that it holds, and the files that nothing else needs, on this machine only: for others it is no
-    /// deletion. A machine that still lets this one have the zone brings it back.
+    /// deletion. A machine that still lets this one have the zone does not bring it back before ``accept(_:)``.
     ///
     /// - Throws: `noSuchZone`; `notPermitted` for the default zone, which every store has; `sharedZone` when a paired machine
     ///   has rights in the zone.
@@ -18,6 +18,7 @@ extension StoreZones {
             let hashes = try AssetTable.hashes(db, in: [zone])
             try erase(db, zone)
             try remove(db, zone)
+            try DeclinedZones.insert(db, zone)
             return (zone, hashes)
         }
         try await removeFiles(hashes)
@@ -35,7 +36,7 @@ extension StoreZones {
         guard peers.isEmpty else {
             throw RecordStoreError(
                 .sharedZone,
-                "the zone “\(zone.name)” is shared with \(peers.map(\.name).joined(separator: ", ")), which would bring it back"
+                "the zone “\(zone.name)” is shared with \(peers.map(\.name).joined(separator: ", "))"
             )
         }
     }

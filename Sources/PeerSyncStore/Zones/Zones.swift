@@ -67,6 +67,7 @@ enum Zones {
         try db.execute(
             sql: "INSERT INTO grdb_sync_recordZone (name, zoneName, owner) VALUES (?, ?, ?)",
             arguments: [unique, id.name.description, id.owner.description])
+        try DeclinedZones.remove(db, id)
         return try find(db, id)!
     }
 

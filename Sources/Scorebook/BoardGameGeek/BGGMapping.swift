@@ -4,8 +4,8 @@ import PeerSync
 ///
 /// - A game becomes SBGame, a play SBMatch, its players SBPerson, SBPlayer and SBScore, its location SBMatchLocation.
 ///   ``DerivedName`` makes the names from BoardGameGeek's numbers. A person is known by the user name, without one by the name.
-/// - A play that was logged with a quantity becomes as many matches; with the quantity 0, or incomplete, one that is
-///   `ignored`.
+/// - A play that was logged with a quantity becomes as many matches; with the quantity 0 one that is `ignored`. One that does not
+///   count in statistics there is `ignored` as well, and an incomplete one is `unfinished`.
 /// - A colour that several players of a play share is their team. Otherwise it is the role.
 /// - If no player has a position, the mapping numbers the seats in the order of the file.
 /// - If nobody won and the scores tell who was best, or if wins do not count, nothing is recorded as won. Otherwise those who did
@@ -53,7 +53,8 @@ struct BGGMapping {
                     ("date", play.date.map(FieldValue.date) ?? .null),
                     ("durationMinutes", .integer(known: play.minutes / max(1, play.quantity))),
                     ("notes", .text(filled: play.comments)),
-                    ("ignored", play.isIncomplete || play.quantity == 0 ? .boolean(true) : .null),
+                    ("ignored", play.hasNoWins || play.quantity == 0 ? .boolean(true) : .null),
+                    ("unfinished", play.isIncomplete ? .boolean(true) : .null),
                 ]))
         if let location = play.location {
             batch.add(

@@ -21,9 +21,13 @@ struct ExportWriter {
     let now: Int64
 
     /// Passes the pieces of the file to `sink`, in order.
-    func write(_ db: Database, to sink: ([UInt8]) throws -> Void) throws -> ExportContents {
+    ///
+    /// - Parameter progress: called now and then with the number of records that are written, and the number of all.
+    func write(
+        _ db: Database, progress: (Int, Int) -> Void = { _, _ in }, to sink: ([UInt8]) throws -> Void
+    ) throws -> ExportContents {
         var json = JSONText()
-        try appendHead(db, to: &json)
+        let count = try appendHead(db, to: &json)
         var contents = ExportContents()
         var type: String?
         try records.listing.forEachLiveState(db, zone: zone) { state in
@@ -41,6 +45,7 @@ struct ExportWriter {
             if json.bytes.count >= Self.pieceSize {
                 try sink(json.bytes)
                 json.removeAll()
+                progress(contents.records, count)
             }
         }
         json.append(raw: type == nil ? "}\n}\n" : "\n    ]\n  }\n}\n")
@@ -48,7 +53,8 @@ struct ExportWriter {
         return contents
     }
 
-    private func appendHead(_ db: Database, to json: inout JSONText) throws {
+    /// - Returns: the number of records to write.
+    private func appendHead(_ db: Database, to json: inout JSONText) throws -> Int {
         let zone = try records.zones.current(db, zone)
         // The zone's own digest also covers hidden records, which an export leaves out.
         var digest = ZoneDigest()
@@ -69,6 +75,7 @@ struct ExportWriter {
         json.append(raw: ",\n  \"count\": \(digest.count),\n  ")
         json.append(key: "records")
         json.append(raw: "{")
+        return Int(clamping: digest.count)
     }
 
     private static func append(_ state: RecordState, to json: inout JSONText) {

@@ -23,12 +23,11 @@ struct ImportCounting {
     /// Compares the store after the merge, and reports the counts.
     ///
     /// - Parameter joined: records that the import has made, and that became one with others. They count as unchanged.
-    func report(_ db: Database, _ file: ImportFile, joined: Set<RecordName>) throws -> ImportReport {
+    func report(_ db: Database, _ file: ImportFile, joined: [RecordName: String]) throws -> ImportReport {
         var counts: [String: ImportReport.Counts] = [:]
         var (restored, stillDeleted) = (0, 0)
         var touched: Set<RecordName> = []
-        for (name, mark) in try records.listing.marks(db) where mark != before[name] && !joined.contains(name)
-        {
+        for (name, mark) in try records.listing.marks(db) where mark != before[name] && joined[name] == nil {
             let type = name.recordType
             switch (before[name]?.isOutOfSight == false, !mark.isOutOfSight) {
             case (false, true): counts[type, default: .init()].new += 1
@@ -48,7 +47,7 @@ struct ImportCounting {
         }
         return ImportReport(
             format: file.format, types: counts, restored: restored, stillDeleted: stillDeleted,
-            joined: joined.count, leftOut: file.wishes)
+            joined: joined.count, joinedNames: Set(joined.values).sorted(), leftOut: file.wishes)
     }
 }
 

@@ -43,9 +43,11 @@ public struct ImportReport: Sendable, Equatable, Encodable {
     public let restored: Int
     /// The number of records of the file that are deleted here, or hidden with a deleted one, and stay so.
     public let stillDeleted: Int
-    /// The number of games and persons of a file of BoardGameGeek that were here already, under other record names, and
+    /// The number of games and persons of a file of BG Stats or BoardGameGeek that were here already, under other record names, and
     /// became one with those.
     public let joined: Int
+    /// The names of these games and persons, sorted.
+    public let joinedNames: [String]
     /// The number of entries in a collection of BoardGameGeek that were left out: games that nobody has, had or has played, and
     /// expansions that nobody has played.
     public let leftOut: Int

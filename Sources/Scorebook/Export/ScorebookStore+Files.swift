@@ -15,19 +15,20 @@ extension ScorebookStore {
     ///
     /// Merges the file: newer values of the scorebook stay, and a second import changes nothing. The records go to the
     /// zone that the scorebook is limited to; if it is not limited, to the zone that the file names, or to the default
-    /// zone. A game or person of BoardGameGeek that is here already becomes one with that record.
+    /// zone. A game or person of BG Stats or BoardGameGeek that is here already becomes one with that record.
     ///
     /// - Parameters:
     ///   - restores: whether the import brings back records that are deleted here, or hidden with a deleted one, by writing
     ///     them as new. It also restores fields that were deleted for ever from a record to which somebody has written
     ///     since.
+    ///   - apart: whether games and persons of the file stay beside those that are here with the same name.
     ///   - isRehearsal: whether to change nothing, and only to report what the import would change.
     ///   - progress: called now and then with the number of records that are imported, and the number of all.
     /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` with the place of the first error.
     ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`. It imports
     ///   nothing then.
     public func importFile(
-        at path: String, restores: Bool = false, isRehearsal: Bool = false,
+        at path: String, restores: Bool = false, apart: Bool = false, isRehearsal: Bool = false,
         progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws -> ImportReport {
         let data = try await NIOThreadPool.singleton.runIfActive {
@@ -35,16 +36,16 @@ extension ScorebookStore {
         }
         do {
             return try await importData(
-                data, restores: restores, isRehearsal: isRehearsal, progress: progress)
+                data, restores: restores, apart: apart, isRehearsal: isRehearsal, progress: progress)
         } catch let error as ScorebookError where error.code == .invalidFile {
             throw ScorebookError(
                 .invalidFile, "\(path): \(error.message)", place: error.place, hint: error.hint)
         }
     }
 
-    /// Imports the contents of a file, see ``importFile(at:restores:isRehearsal:progress:)``.
+    /// Imports the contents of a file, see ``importFile(at:restores:apart:isRehearsal:progress:)``.
     public func importData(
-        _ data: Data, restores: Bool = false, isRehearsal: Bool = false,
+        _ data: Data, restores: Bool = false, apart: Bool = false, isRehearsal: Bool = false,
         progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws -> ImportReport {
         let now = now()
@@ -59,7 +60,7 @@ extension ScorebookStore {
         }
         do {
             return try await write { [self] db in
-                let report = try merge(db, states, of: file, restores, now, progress)
+                let report = try merge(db, states, of: file, restores, apart, now, progress)
                 // An error takes the whole transaction back.
                 guard !isRehearsal else { throw Rehearsed(report: report) }
                 return report
@@ -75,21 +76,24 @@ extension ScorebookStore {
     }
 
     private func merge(
-        _ db: Database, _ states: [RecordState], of file: ImportFile, _ restores: Bool, _ now: Int64,
+        _ db: Database, _ states: [RecordState], of file: ImportFile, _ restores: Bool, _ apart: Bool,
+        _ now: Int64,
         _ progress: (Int, Int) -> Void
     ) throws -> ImportReport {
         let counting = try ImportCounting(db, records, before: states)
         let target = try zone(db, for: file)
-        var joined: Set<RecordName> = []
+        var joined: [RecordName: String] = [:]
+        let new = apart ? [] : states.map(\.name).filter(counting.isNew)
         switch file {
         case .scorebook: try merge(db, states, target, progress)
         case .bgStats:
             try merge(db, states, target, progress)
             _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
+            joined = try joinNamesakes(db, new, toldApart: states.map(\.name))
         case .boardGameGeek(let file):
             let changes = try BGGVersions(db, records, now: now).changes(states, arePlays: file.arePlays)
             try merge(db, changes, target, progress)
-            joined = try joinNamesakes(db, states.map(\.name).filter(counting.isNew))
+            joined = try joinNamesakes(db, new, toldApart: [])
         }
         if restores { try restoreMissing(db, states, target) }
         _ = try records.fold(db)
@@ -116,18 +120,24 @@ extension ScorebookStore {
 
     /// Lets games and persons that an import made become one with those that were here.
     ///
-    /// - Returns: the records that were made, and went.
-    private func joinNamesakes(_ db: Database, _ new: [RecordName]) throws -> Set<RecordName> {
-        guard let first = new.first else { return [] }
+    /// - Parameter file: the records that the file itself tells apart.
+    /// - Returns: the records that were made, and went, each with the name of the one that is left.
+    private func joinNamesakes(_ db: Database, _ new: [RecordName], toldApart file: [RecordName]) throws
+        -> [RecordName: String]
+    {
+        guard let first = new.first else { return [:] }
+        _ = try records.fold(db)
         let zone = try scope(db, of: first)
-        let joined = try [RecordKind.person, .game].flatMap { kind in
-            try ImportedNamesakes(db, kind, in: zone, new: new).join()
+        var joined: [RecordName: String] = [:]
+        for kind in [RecordKind.person, .game] {
+            let namesakes = try ImportedNamesakes(db, kind, in: zone, new: new, toldApart: file)
+            joined.merge(try namesakes.join()) { $1 }
         }
         // New plays refer to what became one earlier.
         for kind in [RecordKind.person, .game] {
             try MergedRecords.settle(db, MergedRecords(db, kind).references(db))
         }
-        return Set(joined)
+        return joined
     }
 
     /// Writes records of a file as new if they are deleted or hidden here, or lost fields in a deletion for ever.
@@ -190,15 +200,19 @@ extension ScorebookStore {
     /// - Parameters:
     ///   - replaces: whether to replace an existing file.
     ///   - store: the files that the export must not overwrite.
+    ///   - progress: called now and then with the number of records that are written, and the number of all.
     /// - Throws: ``ScorebookError`` `notWritable`; an existing file is unchanged then.
     @discardableResult
     public func exportFile(
-        at path: String, replaces: Bool = false, sparing store: StoreFiles = .none
+        at path: String, replaces: Bool = false, sparing store: StoreFiles = .none,
+        progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws -> ExportContents {
         let file = try await NIOThreadPool.singleton.runIfActive {
             try OutputFile(path, replaces: replaces, sparing: store)
         }
-        let contents = try await exporting { writer, db in try writer.write(db) { try file.write($0) } }
+        let contents = try await exporting { writer, db in
+            try writer.write(db, progress: progress) { try file.write($0) }
+        }
         try await NIOThreadPool.singleton.runIfActive { try file.finish() }
         return contents
     }

@@ -42,7 +42,13 @@ struct CandidateTitles {
                     """, arguments: [name.description])
             let person = try Person.filter(Column("recordName") == name.description).fetchOne(db)
             let last = (matches?[1] as String?).map { "last on \(time.dayText($0))" } ?? ""
-            return (person?.name ?? "", [Self.matches(matches?[0] ?? 0), last])
+            return (
+                person?.name ?? "",
+                [
+                    Self.matches(matches?[0] ?? 0), last, person?.emailAddress ?? "",
+                    person?.bggUsername.map { "\($0) at BoardGameGeek" } ?? "",
+                ]
+            )
         case .game:
             let game = try Game.filter(Column("recordName") == name.description).fetchOne(db)
             let matches = try Match.filter(Column("game") == name.description).fetchCount(db)

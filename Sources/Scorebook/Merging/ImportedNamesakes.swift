@@ -5,12 +5,13 @@ import PeerSync
 ///
 /// A game is the same if BoardGameGeek's number is; a person, if the user name there is. Where one of two has neither, the name
 /// decides. If several fit, or two persons played in one match, they stay apart: `game merge` and `person merge` are there for
-/// that.
+/// that. The program that wrote the file tells its own records apart: of BG Stats, two in one file stay two.
 struct ImportedNamesakes {
     private struct Candidate {
         let record: String
         let identity: String?
-        let title: String
+        let name: String
+        var title: String { name.lowercased() }
     }
 
     /// Records by what they may share with others.
@@ -42,12 +43,19 @@ struct ImportedNamesakes {
     private let kind: RecordKind
     private let new: [Candidate]
     private let old: Index
+    /// New ones that may become one with each other.
+    private let others: Index
 
     /// - Parameters:
     ///   - zone: where to look.
     ///   - new: the records that the import has made, of any kind.
-    init(_ db: Database, _ kind: RecordKind, in zone: ZoneScope, new: [RecordName]) throws {
+    ///   - file: the records that the file itself tells apart.
+    init(
+        _ db: Database, _ kind: RecordKind, in zone: ZoneScope, new: [RecordName],
+        toldApart file: [RecordName]
+    ) throws {
         self.db = db
+        let toldApart = Set(file.map(\.description))
         self.kind = kind
         let (identity, title) = kind == .game ? ("bggID", "name") : ("lower(bggUsername)", PersonName.sql)
         let rows = try Row.fetchAll(
@@ -61,29 +69,29 @@ struct ImportedNamesakes {
             Candidate(
                 record: String.fromDatabaseValue(row[0]) ?? "",
                 identity: (row[1] as DatabaseValue).isNull ? nil : "\(row[1] as DatabaseValue)",
-                title: (String.fromDatabaseValue(row[2]) ?? "").trimmed.lowercased())
+                name: (String.fromDatabaseValue(row[2]) ?? "").trimmed)
         }
         self.new = candidates.filter { names.contains($0.record) }
-        old = Index(candidates.filter { !names.contains($0.record) })
+        old = Index(candidates.filter { !names.contains($0.record) && !toldApart.contains($0.record) })
+        others = Index(self.new.filter { !toldApart.contains($0.record) })
     }
 
     /// Lets each become one with its namesake: with one that was there before, or with another new one.
     ///
-    /// - Returns: the new records that went.
-    func join() throws -> [RecordName] {
-        var gone: Set<String> = []
-        let others = Index(new)
+    /// - Returns: the new records that went, each with the name of the person or game that is left.
+    func join() throws -> [RecordName: String] {
+        var gone: [String: String] = [:]
         // Without an identity first: so the one that has more is left.
         for candidate in new.sorted(by: { $0.identity == nil && $1.identity != nil }) {
             guard
-                let namesake = old.namesake(of: candidate, without: gone)
-                    ?? others.namesake(of: candidate, without: gone),
+                let namesake = old.namesake(of: candidate, without: Set(gone.keys))
+                    ?? others.namesake(of: candidate, without: Set(gone.keys)),
                 try kind == .game || MergedRecords.sharedMatch(db, candidate.record, namesake.record) == nil
             else { continue }
             try MergedRecords.join(db, kind, candidate.record, into: namesake.record)
             try MergedRecords.move(db, kind, candidate.record, to: namesake.record)
-            gone.insert(candidate.record)
+            gone[candidate.record] = namesake.name
         }
-        return try gone.map { try RecordName($0) }
+        return try gone.reduce(into: [:]) { $0[try RecordName($1.key)] = $1.value }
     }
 }

@@ -71,6 +71,11 @@ extension ScorebookStore {
         }
     }
 
+    /// Reads some matches whole, in their order. Leaves out those that do not exist.
+    public func matchSheets(_ names: [RecordName]) async throws -> [MatchSheet] {
+        try await read { db in try MatchSheet.fetchAll(db, names) }
+    }
+
     /// Returns those of some matches that a person has won.
     private func won(_ db: Database, _ names: [RecordName], by person: RecordName) throws -> [RecordName] {
         let parts = try Set(

@@ -13,4 +13,24 @@ extension ScorebookStore {
             }
         }
     }
+
+    /// Returns the persons or games that share a name, apart from case, in groups by name. Two machines that have made one each come
+    /// to that.
+    ///
+    /// - Parameter kind: `person` or `game`.
+    public func sharedNames(_ kind: RecordKind) async throws -> [[RecordChoice.Candidate]] {
+        try await read { [self] db in
+            let groups = Dictionary(grouping: try lookup(kind).names(db)) { $0.name.trimmed.lowercased() }
+                .filter { !$0.key.isEmpty && $0.value.count > 1 }
+            guard !groups.isEmpty else { return [] }
+            let titles = try CandidateTitles(db, kind, time)
+            let zones = try ZoneNames(db)
+            return try groups.sorted { $0.key < $1.key }.map { _, records in
+                try records.map { record in
+                    let zone = zones.areSeveral ? try zones.name(db, of: record.recordName) : nil
+                    return try titles.candidate(db, RecordName(record.recordName), zone: zone)
+                }
+            }
+        }
+    }
 }

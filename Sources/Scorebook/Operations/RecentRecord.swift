@@ -41,6 +41,15 @@ extension ScorebookStore {
         }
     }
 
+    /// Whether there is any person or game.
+    public func hasNames() async throws -> Bool {
+        try await records.database.read { db in
+            try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM SBPerson) OR EXISTS (SELECT 1 FROM SBGame)")
+                ?? false
+        }
+    }
+
     /// - Parameter played: SQL for the number of matches and the date of the last one, by record.
     private func recent(_ kind: RecordKind, _ name: String, played: String) async throws -> [RecentRecord] {
         try await read { [self] db in

@@ -9,7 +9,8 @@ public struct Picture: RecordListing, Equatable {
     public let field: String
     /// The match of the picture; nil for avatars and thumbnails.
     public let match: RecordName?
-    /// The subject of the picture, for people: the game and the day of the match, the person, or the game.
+    /// The subject of the picture, for people: the game and the day of the match on the clock of this machine, the person, or the
+    /// game.
     public let subject: String
     /// The file of the picture; nil if the column is empty or holds no picture.
     public let image: Asset?
@@ -38,7 +39,10 @@ public struct Picture: RecordListing, Equatable {
     /// - Parameters:
     ///   - owner: the record that has the picture, or the match of the picture; nil for all.
     ///   - limits: SQL that is true for the record names to fetch.
-    static func fetchAll(_ db: Database, of owner: RecordName?, where limits: String) throws -> [Picture] {
+    ///   - time: the clock for days.
+    static func fetchAll(
+        _ db: Database, of owner: RecordName?, where limits: String, _ time: LocalTime
+    ) throws -> [Picture] {
         let rows = try Row.fetchCursor(
             db,
             sql: """
@@ -48,17 +52,17 @@ public struct Picture: RecordListing, Equatable {
         let zones = try ZoneNames(db)
         var pictures: [Picture] = []
         while let row = try rows.next() {
-            pictures.append(try Picture(row, zone: zones.name(db, of: row["recordName"])))
+            pictures.append(try Picture(row, zone: zones.name(db, of: row["recordName"]), time))
         }
         return pictures
     }
 
-    private init(_ row: Row, zone: String) throws {
+    private init(_ row: Row, zone: String, _ time: LocalTime) throws {
         self.zone = zone
         recordName = try row.recordName("recordName")
         field = row["field"]
         match = row.lenient("match")
-        let day: String? = (row.lenient("date") as String?).map { String($0.prefix(10)) }
+        let day: String? = (row.lenient("date") as String?).map(time.dayText)
         subject = ([row.lenient("subject") ?? "", day].compactMap(\.self)).joined(separator: ", ")
         image = row.lenient("image")
         caption = row.lenient("caption")

@@ -112,7 +112,7 @@ extension ScorebookStore {
         // Bytes that another program wrote into a column become a picture only in the fold.
         try await foldForReading()
         let pictures = try await read { [self] db in
-            try Picture.fetchAll(db, of: owner(db), where: limits())
+            try Picture.fetchAll(db, of: owner(db), where: limits(), time)
         }
         return pictures.map { picture in
             var picture = picture

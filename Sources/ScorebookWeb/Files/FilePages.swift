@@ -87,20 +87,13 @@ extension Pages {
     /// The matches for a spreadsheet, page by page as they are read.
     private func matchesCSV() async throws -> Response {
         let pages = try await scorebook.matchPages()
-        let time = scorebook.time
         let body = ResponseBody { writer in
-            let titles = ["date", "game", "place", "players", "winners", "unfinished", "record name"]
             // Some spreadsheets take a file without this mark for one in another encoding.
-            try await writer.write(ByteBuffer(string: "\u{FEFF}" + CSVText.line(titles) + "\r\n"))
+            try await writer.write(
+                ByteBuffer(string: "\u{FEFF}" + CSVText.line(CSVText.matchTitles) + "\r\n"))
             for try await page in pages {
-                let rows = page.map { match in
-                    CSVText.line([
-                        match.date.map(time.text) ?? "", match.game, match.location ?? "",
-                        match.players.joined(separator: ", "), match.winners.joined(separator: ", "),
-                        match.isUnfinished ? "yes" : "", "\(match.recordName)",
-                    ]) + "\r\n"
-                }
-                try await writer.write(ByteBuffer(string: rows.joined()))
+                let lines = try await scorebook.csvLines(of: page)
+                try await writer.write(ByteBuffer(string: lines.map { $0 + "\r\n" }.joined()))
             }
             try await writer.finish(nil)
         }

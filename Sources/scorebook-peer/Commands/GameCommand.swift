@@ -85,6 +85,7 @@ struct GameCommand: AsyncParsableCommand {
                     $0.game.name ?? "-", $0.game.year.map(String.init) ?? "-", $0.matches.grouped,
                 ]
             }
+            try await store.noteSharedNames(.game, output)
         }
     }
 

@@ -10,8 +10,8 @@ extension ImageCommand {
         static let configuration = CommandConfiguration(
             abstract: "Copy the files of pictures out of the scorebook.",
             discussion: """
-                A file gets the picture's own name, or that of its record where it has none. With --to - the picture \
-                goes to standard output.
+                A file gets the picture's own name, or that of its record where it has none. A place without an extension, as \
+                --to photos, is a directory; it is made if it is not there. With --to - the picture goes to standard output.
                 """)
 
         @Argument(
@@ -23,7 +23,7 @@ extension ImageCommand {
 
         @Option(
             help: ArgumentHelp(
-                "The file to write, or a directory that is there (default: the current directory).",
+                "The directory, or the file to write (default: the current directory).",
                 valueName: "path"),
             completion: .file())
         var to: String?
@@ -101,7 +101,10 @@ extension ImageCommand {
             let target = URL(fileURLWithPath: path)
             var isDirectory: ObjCBool = false
             let isThere = FileManager.default.fileExists(atPath: target.path, isDirectory: &isDirectory)
-            if isThere, isDirectory.boolValue {
+            let isNewDirectory =
+                !isThere && !path.isEmpty && (path.hasSuffix("/") || target.pathExtension.isEmpty)
+            if isNewDirectory { try Self.makeDirectory(target, path) }
+            if isThere ? isDirectory.boolValue : isNewDirectory {
                 var taken: Set<String> = []
                 return pictures.map { picture in
                     let name = Self.free(picture.fileName ?? "picture", &taken)
@@ -113,6 +116,15 @@ extension ImageCommand {
             }
             guard pictures.count == 1 else { throw several(pictures.count) }
             return [target]
+        }
+
+        /// Makes a directory in one that is there.
+        private static func makeDirectory(_ directory: URL, _ path: String) throws {
+            do {
+                try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+            } catch {
+                throw Failure(.cannotCreate, "the directory “\(path)” cannot be made")
+            }
         }
 
         /// Returns a name that no other picture of this run has, without regard to case.

@@ -18,8 +18,10 @@ struct Import: ZonedCommand {
 
             With --dry-run nothing changes, and the program says what would.
 
-            BoardGameGeek gives a collection and plays as XML, and a collection as CSV. A game or person that is here \
-            already stays one. What somebody has changed here stays; what BoardGameGeek has in another way than before \
+            A game or person of BG Stats or BoardGameGeek that is here already under the same name stays one; a terminal asks, \
+            and --apart makes two of them.
+
+            BoardGameGeek gives a collection and plays as XML, and a collection as CSV. What somebody has changed here stays; what BoardGameGeek has in another way than before \
             comes in. Games that are only wished for are left out.
             """)
 
@@ -35,6 +37,9 @@ struct Import: ZonedCommand {
 
     @Flag(help: "Bring back what the file has and is deleted here.")
     var restore = false
+
+    @Flag(help: "Keep games and persons of the file apart from those that are here with the same name.")
+    var apart = false
 
     @Flag(help: "Say what would change, and change nothing.")
     var dryRun = false
@@ -55,10 +60,11 @@ struct Import: ZonedCommand {
     func run(_ store: OpenStore) async throws {
         let directory = pictures.map { URL(fileURLWithPath: $0, isDirectory: true) }
         if let directory { try store.scorebook.checkPictureDirectory(directory) }
+        let apart = try await staysApart(store)
         let report = try await ProgressLine.shared.measuring("importing \(file)") {
             [file, restore, dryRun] progress in
             try await store.scorebook.importFile(
-                at: file, restores: restore, isRehearsal: dryRun, progress: progress)
+                at: file, restores: restore, apart: apart, isRehearsal: dryRun, progress: progress)
         }
         let copies: PictureCopies?
         if let directory {
@@ -76,6 +82,23 @@ struct Import: ZonedCommand {
             report.text(restores: restore, isRehearsal: dryRun)
                 + (copies.map { "\n\($0.text("imported"))" } ?? ""))
         try copies?.tellWhatIsWrong("neither here nor in that directory", "has other bytes")
+    }
+
+    /// Asks on a terminal whether games and persons of the file are those that are here with the same name.
+    private func staysApart(_ store: OpenStore) async throws -> Bool {
+        guard !apart, !dryRun, Terminal.isInputATerminal else { return apart }
+        // Nothing has a namesake in an empty scorebook, and the look takes as long as the import.
+        guard try await store.scorebook.hasNames() else { return false }
+        let report = try await ProgressLine.shared.measuring("looking at \(file)") { [file] progress in
+            try await store.scorebook.importFile(at: file, isRehearsal: true, progress: progress)
+        }
+        let names = report.joinedNames
+        guard !names.isEmpty else { return false }
+        let list = names.prefix(5).map { Display.printable($0) }.joined(separator: ", ")
+        let more = names.count > 5 ? " and \((names.count - 5).grouped) more" : ""
+        return await !Terminal.isConfirmed(
+            "\(list)\(more): here already under \(names.count == 1 ? "this name" : "these names"). Are they the same?"
+        )
     }
 
     private struct Figures: Encodable {
@@ -144,8 +167,9 @@ struct Export: ZonedCommand {
             contents = export.contents
         } else {
             let replaces = try await mayReplace(store.scorebook.time)
-            contents = try await ProgressLine.shared.during("exporting to \(file)") { [file] in
-                try await store.scorebook.exportFile(at: file, replaces: replaces, sparing: store.files)
+            contents = try await ProgressLine.shared.measuring("exporting to \(file)") { [file] progress in
+                try await store.scorebook.exportFile(
+                    at: file, replaces: replaces, sparing: store.files, progress: progress)
             }
         }
         var copies: PictureCopies?
@@ -223,9 +247,13 @@ extension ImportReport {
     private func remarks(restores: Bool, isRehearsal: Bool) -> [String] {
         var remarks: [String] = []
         if joined > 0 {
+            let names = joinedNames.prefix(5).map { Display.printable($0) }.joined(separator: ", ")
+            let more = joinedNames.count > 5 ? ", …" : ""
             remarks.append(
                 "\(joined.counted("game or person", plural: "games and persons")) of the file "
-                    + (joined == 1 ? "was here already" : "were here already") + ", and stayed one")
+                    + (joined == 1 ? "was here already" : "were here already")
+                    + ", and \(isRehearsal ? "would stay" : "stayed") one (\(names)\(more)); --apart makes two"
+            )
         }
         if leftOut > 0 {
             remarks.append("left out \(leftOut.counted("game")) that nobody has or has played")

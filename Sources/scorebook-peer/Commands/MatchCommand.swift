@@ -59,7 +59,8 @@ struct MatchCommand: AsyncParsableCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
-            abstract: "List matches, the latest first (the default).")
+            abstract: "List matches, the latest first (the default).",
+            discussion: "--csv has one row for each player of a match.")
 
         @Option(help: "Only matches of this game.")
         var game: String?
@@ -110,6 +111,7 @@ struct MatchCommand: AsyncParsableCommand {
                     game: game, person: person, winner: wonBy, since: since, until: until, place: place,
                     text: text,
                     limit: limit))
+            if output.csv { return try await output.writeCSV(matches, of: store) }
             try await output.write(
                 matches, names: matches.names, of: store, header: ["DATE", "GAME", "PLAYERS", "WON"],
                 none: hasFilter ? "no match fits" : "there are no matches yet"

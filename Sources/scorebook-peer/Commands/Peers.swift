@@ -231,7 +231,15 @@ struct PeerFigures: Encodable {
         let header =
             ["NAME"] + (isVerbose ? ["KEY"] : []) + ["LAST SEEN", "LAST IN SYNC", "BEHIND", "ADDRESS"]
         let titles = header + (hasIntroducers ? ["INTRODUCED BY"] : []) + (hasZones ? ["MAY USE"] : [])
-        Terminal.write(aligned([titles] + rows))
+        let table = aligned([titles] + rows)
+        let isTooWide = table.split(separator: "\n").contains { Display.width(String($0)) > Terminal.width }
+        guard isTooWide else { return Terminal.write(table) }
+        // Half a date says nothing, so each machine gets lines of its own.
+        for row in rows {
+            let lines = zip(titles, row).dropFirst().map { [$0.lowercased(), $1] }
+            Terminal.write(Display.printable(row[0]))
+            Terminal.write(alignedTexts(lines, to: Terminal.width, indentation: 2))
+        }
     }
 
     private func row(_ time: LocalTime, _ isVerbose: Bool, isFound: Bool) -> [String] {

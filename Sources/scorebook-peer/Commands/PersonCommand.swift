@@ -54,6 +54,7 @@ struct PersonCommand: AsyncParsableCommand {
                 persons, of: store, header: ["NAME", "MATCHES"],
                 none: "there are no persons yet"
             ) { [$0.person.name, $0.matches.grouped] }
+            try await store.noteSharedNames(.person, output)
         }
     }
 

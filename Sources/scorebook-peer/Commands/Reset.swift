@@ -47,17 +47,20 @@ struct Reset: SyncingCommand {
         if from != nil, !yes { try await confirm(zone, named) }
         let backup = Latest<String>()
         let arrivals = Arrivals()
-        let engine = session.engine(store) { event in
-            arrivals.take(event)
-            if case .replaced(_, let url) = event { backup.set(url.path) }
-        }
-        let connector = named.connector(
-            engine, union: from == nil ? .replaceListener : .replaceCaller)
-        let sync = OneSync { try await connector.syncOnce() }
-        try await ProgressLine.shared.during("starting over with \(named)") { [session] in
+        let union: ZoneUnion = from == nil ? .replaceListener : .replaceCaller
+        let result = try await ProgressLine.shared.measuring("starting over with \(named)") {
+            [session] progress in
+            let engine = session.engine(store) { event in
+                arrivals.take(event)
+                event.report(to: progress)
+                if case .replaced(_, let url) = event { backup.set(url.path) }
+            }
+            let connector = named.connector(engine, union: union)
+            let sync = OneSync { try await connector.syncOnce() }
             try await session.run([sync])
+            return sync.report.withLock { $0 }
         }
-        guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
+        guard let report = result else { throw Failure.notYetEqual }
         if output.json {
             return try Terminal.write(
                 json: Figures(backup: backup.value, sync: SyncFigures(report.statistics, report.digest)))

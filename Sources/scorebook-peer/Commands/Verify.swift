@@ -30,14 +30,19 @@ struct Verify: SyncingCommand {
     func run(_ store: OpenStore) async throws {
         let damaged = assets ? try await damagedAssets(store) : []
         let arrivals = Arrivals()
-        let engine = session.engine(store) { arrivals.take($0) }
         let named = try await machine.machine(in: store)
-        let connector = named.connector(engine)
-        let sync = OneSync { try await connector.verify() }
-        try await ProgressLine.shared.during("comparing with \(named)") { [session] in
+        let result = try await ProgressLine.shared.measuring("comparing with \(named)") {
+            [session] progress in
+            let engine = session.engine(store) { event in
+                arrivals.take(event)
+                event.report(to: progress)
+            }
+            let connector = named.connector(engine)
+            let sync = OneSync { try await connector.verify() }
             try await session.run([sync])
+            return sync.report.withLock { $0 }
         }
-        guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetCompared }
+        guard let report = result else { throw Failure.notYetCompared }
         let differences = report.differences ?? SyncDifferences()
         if output.json {
             return try Terminal.write(json: Figures(differences, report, damaged))

@@ -6,7 +6,7 @@ struct ZoneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zone",
         abstract:
-            "Make, list, use, rename or delete zones: scorebooks of their own beside the one that every store has.",
+            "Make, list, use, rename, delete or accept zones: scorebooks of their own beside the one that every store has.",
         discussion: """
             Machines that are paired share the default zone. Another zone goes only to the machines that it is granted \
             to:
@@ -16,7 +16,9 @@ struct ZoneCommand: AsyncParsableCommand {
               scorebook-peer game add Hearts
               scorebook-peer peers grant study club read
             """,
-        subcommands: [List.self, Create.self, Use.self, Rename.self, Delete.self, Restore.self],
+        subcommands: [
+            List.self, Create.self, Use.self, Rename.self, Delete.self, Accept.self, Restore.self,
+        ],
         defaultSubcommand: List.self)
 
     struct List: StoreCommand {

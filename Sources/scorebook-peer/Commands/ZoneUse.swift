@@ -40,8 +40,8 @@ extension ZoneCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete a zone on this machine, with everything in it.",
             discussion: """
-                This cannot be undone here. Other machines keep what they have of it; one that still shares the zone with this \
-                machine brings it back at the next sync. So first end the sharing, on both: `peers revoke NAME ZONE`.
+                This cannot be undone here. Other machines keep what they have of it, and it does not come back from them before \
+                `zone accept`. First end the sharing: `peers revoke NAME ZONE`.
                 """)
 
         @Argument(help: "The zone's name here.")
@@ -58,10 +58,15 @@ extension ZoneCommand {
             try await store.scorebook.foldForReading()
             let zone = try await zones.find(named: name)
             let what = "the zone “\(zone.name)” with \(Int(zone.digest.count).counted("record"))"
+            let holders = try await store.scorebook.records.database.read {
+                try zones.machinesSharing($0, zone)
+            }
+            .joined(separator: " and ")
             if !yes {
                 guard
                     let answer = await Terminal.confirm(
-                        "Delete \(what) on this machine? This cannot be undone.")
+                        "Delete \(what) on this machine? \(holders.isEmpty ? "This cannot be undone." : "\(holders) may bring it back, but only after `zone accept`.")"
+                    )
                 else {
                     throw Failure(ExitCode(64), "deleting \(what) needs --yes when nobody can be asked")
                 }
@@ -69,7 +74,56 @@ extension ZoneCommand {
             }
             // The journal of `undo` must not keep what was in it.
             try await store.scorebook.deleteZone(named: name)
-            try output.write(ZoneFigures(zone), "deleted \(what)")
+            let later =
+                holders.isEmpty
+                ? "" : "; \(holders) may have it still, and `zone accept \(zone.name)` lets it come back"
+            try output.write(ZoneFigures(zone), "deleted \(what)\(later)")
         }
+    }
+}
+
+extension ZoneCommand {
+    struct Accept: StoreCommand {
+        static let makesStore = false
+
+        static let configuration = CommandConfiguration(
+            abstract: "Let a zone come back that was deleted on this machine.",
+            discussion: """
+                It comes with the next sync of a machine that shares it with this one, and that machine may write there. \
+                Without a name, tells which zones were deleted here.
+                """)
+
+        @Argument(help: "The name that the zone had here.")
+        var name: String?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let zones = store.scorebook.records.zones
+            guard let name else {
+                let declined = try await zones.declined()
+                return try output.write(
+                    declined.map(DeclinedFigures.init),
+                    declined.isEmpty
+                        ? "no zone was deleted on this machine"
+                        : "deleted on this machine: \(declined.map(\.name).joined(separator: ", "))")
+            }
+            let zone = try await zones.accept(name)
+            try output.write(
+                [DeclinedFigures(zone)],
+                "the zone “\(zone.name)” comes with the next sync of a machine that shares it")
+        }
+    }
+}
+
+/// A zone that was deleted on this machine, for programs.
+private struct DeclinedFigures: Encodable {
+    let name: String
+    let id: String
+
+    init(_ zone: DeclinedZone) {
+        name = zone.name
+        id = zone.id.description
     }
 }

@@ -8,6 +8,33 @@ func aligned(_ texts: [[String]], to width: Int = .max) -> String {
     return columns.text(texts)
 }
 
+/// Aligns a column of words with a column of texts, which go on in further lines where the terminal ends.
+///
+/// - Parameters:
+///   - rows: a word and a text each.
+///   - indentation: the blanks before each line.
+func alignedTexts(_ rows: [[String]], to width: Int, indentation: Int = 0) -> String {
+    let rows = rows.map { $0.map { Display.printable($0) } }
+    let edge = (rows.map { Display.width($0[0]) }.max() ?? 0) + 2 + indentation
+    // A terminal that leaves no room for words wraps better itself.
+    let room = width - edge < 20 ? Int.max : width - edge
+    return rows.map { row in
+        var lines = [""]
+        for word in row[1].split(separator: " ", omittingEmptySubsequences: false) {
+            let last = lines[lines.count - 1]
+            let isFirst = last.isEmpty
+            if !isFirst, Display.width(last) + 1 + Display.width(String(word)) > room {
+                lines.append(String(word))
+            } else {
+                lines[lines.count - 1] += (isFirst ? "" : " ") + word
+            }
+        }
+        let begin = String(repeating: " ", count: indentation) + row[0]
+        return Display.padded(begin, to: edge, isRight: false)
+            + lines.joined(separator: "\n" + String(repeating: " ", count: edge))
+    }.joined(separator: "\n")
+}
+
 /// Columns of text that are aligned for a terminal, some rows at a time. The last column is not padded.
 ///
 /// Names come from files and other machines, so this replaces characters that could steer the terminal.

@@ -85,4 +85,14 @@ struct ListOptions: ParsableArguments {
         }
         if isFirst { try Terminal.write(json: [Element]()) } else { Terminal.write("\n]") }
     }
+
+    /// Writes matches as CSV, with a row for each player.
+    func writeCSV(_ matches: MatchPages, of store: OpenStore) async throws {
+        Terminal.write(bytes: Data(CSVText.line(CSVText.matchTitles).utf8))
+        for try await page in matches {
+            let lines = try await store.scorebook.csvLines(of: page)
+            Terminal.write(bytes: Data(lines.map { "\r\n" + $0 }.joined().utf8))
+        }
+        Terminal.write("")
+    }
 }

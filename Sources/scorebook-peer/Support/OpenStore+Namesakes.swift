@@ -11,4 +11,18 @@ extension OpenStore {
             throw Failure(.temporaryFailure, "nothing was added")
         }
     }
+
+    /// Says below a list which persons or games share a name, and how they become one.
+    func noteSharedNames(_ kind: RecordKind, _ output: ListOptions) async throws {
+        guard !output.json, !output.csv else { return }
+        let groups = try await scorebook.sharedNames(kind)
+        for group in groups.prefix(3) {
+            let ids = group.map(\.id)
+            Terminal.writeError(
+                "note: there are \(group.count) \(Display.printable(group[0].title)): "
+                    + group.map { "\($0.id) (\($0.detail))" }.joined(separator: ", ")
+                    + "; `\(kind.noun) merge \(ids[0]) \(ids[1])` makes them one")
+        }
+        if groups.count > 3 { Terminal.writeError("note: \(groups.count - 3) more names are there twice") }
+    }
 }

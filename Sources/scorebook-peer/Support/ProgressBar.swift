@@ -1,6 +1,18 @@
 import PeerSync
 
-/// The progress of pictures, in one line.
+extension SyncEvent {
+    /// Reports how many records of how many are exchanged, in the direction with more left, once that is known.
+    func report(to progress: (Int, Int) -> Void) {
+        guard case .progress(_, let statistics) = self else { return }
+        let toCome = statistics.recordsLeftToReceive ?? 0
+        let isReceiving = toCome >= statistics.recordsLeftToSend
+        let left = isReceiving ? toCome : statistics.recordsLeftToSend
+        let moved = isReceiving ? statistics.recordsReceived : statistics.recordsSent
+        if left > 0 { progress(moved, moved + left) }
+    }
+}
+
+/// The progress of records and pictures, in one line.
 enum ProgressBar {
     private static let width = 20
 

@@ -28,7 +28,7 @@ struct StatusText {
                 ? [["digest", Self.digest(status.digest)]]
                 : status.zones.map { ["zone \($0.name)", Self.digest($0.digest)] }
         }
-        Terminal.write(aligned(rows))
+        Terminal.write(alignedTexts(rows, to: Terminal.width))
         guard !peers.isEmpty else { return }
         Terminal.write("")
         PeerFigures.writeTable(peers, store.scorebook.time, isVerbose: isVerbose)

@@ -55,6 +55,29 @@ struct BGStatsImportTests {
         }
     }
 
+    /// Otherwise an import would make a second game and a second person of each that somebody had typed before.
+    @Test func gamesAndPersonsThatAreHereStayOne() async throws {
+        let reference = try await scorebook([Support.later()])
+        let game = try #require(try await reference.games().first { $0.matches > 0 && $0.game.name != nil })
+        let person = try #require(try await reference.persons().first { $0.matches > 0 })
+        let scorebook = try Support.scorebook(2)
+        try await scorebook.addGame(NewGame(name: game.game.name!.uppercased()))
+        try await scorebook.addPerson(person.person.name)
+        let rehearsal = try await scorebook.importData(Support.later(), isRehearsal: true)
+        #expect(rehearsal.joined == 2 && rehearsal.joinedNames.contains(person.person.name))
+        let report = try await scorebook.importData(Support.later())
+        #expect(report.joined == 2)
+        #expect(try await scorebook.games().count == reference.games().count)
+        #expect(try await scorebook.persons().count == reference.persons().count)
+        #expect(
+            try await scorebook.games().first { $0.game.name == game.game.name?.uppercased() }?.matches
+                == game.matches)
+        #expect(try await scorebook.importData(Support.later()).joined == 0)
+        // The file itself tells its persons apart, whatever their names are.
+        let both = try await self.scorebook([Support.earlier(), Support.later()], replica: 3)
+        #expect(try await both.rows("SELECT count(mergedInto) FROM SBPerson") == ["0"])
+    }
+
     @Test func theReportTellsWhatBecameOfEachType() async throws {
         let scorebook = try Support.scorebook()
         let first = try await scorebook.importData(Support.earlier())

@@ -49,20 +49,30 @@ struct BoardGameGeekTests {
     @Test func entriesBecomeMatches() async throws {
         let rows = try await imported().rows(
             """
-            SELECT g.name, m.date, durationMinutes, notes, ignored, l.name FROM SBMatch m JOIN SBGame g ON g.recordName = m.game
+            SELECT g.name, m.date, durationMinutes, notes, ignored, unfinished, l.name FROM SBMatch m JOIN SBGame g ON g.recordName = m.game
             LEFT JOIN SBMatchLocation l ON l.match = m.recordName ORDER BY m.date, durationMinutes
             """)
         #expect(
             rows == [
-                "Low Tide|null|null|null|null|null",
-                "Harbour Lights|2021-01-02T12:00:00Z|75|Close <to> the end.\nA second line.|null|Ada's place",
+                "Low Tide|null|null|null|null|null|null",
+                "Harbour Lights|2021-01-02T12:00:00Z|75|Close <to> the end.\nA second line.|null|null|Ada's place",
                 // One entry for two plays.
-                "Two Teams|2021-01-03T12:00:00Z|30|null|null|null",
-                "Two Teams|2021-01-03T12:00:00Z|30|null|null|null",
+                "Two Teams|2021-01-03T12:00:00Z|30|null|null|null|null",
+                "Two Teams|2021-01-03T12:00:00Z|30|null|null|null|null",
                 // Incomplete.
-                "Harbour Lights|2021-01-04T12:00:00Z|null|null|1|null",
-                "Low Tide|2021-01-05T12:00:00Z|null|null|null|null",
+                "Harbour Lights|2021-01-04T12:00:00Z|null|null|null|1|null",
+                "Low Tide|2021-01-05T12:00:00Z|null|null|null|null|null",
             ])
+    }
+
+    @Test func whatDoesNotCountThereCountsNotHereEither() async throws {
+        let scorebook = try Support.scorebook()
+        try await `import`(
+            scorebook, replacing: "incomplete=\"1\" nowinstats=\"0\"",
+            with: "incomplete=\"0\" nowinstats=\"1\"")
+        #expect(
+            try await scorebook.rows("SELECT ignored, unfinished FROM SBMatch WHERE date LIKE '2021-01-04%'")
+                == ["1|null"])
     }
 
     @Test func playersBecomePersonsWithTheirParts() async throws {
@@ -163,6 +173,8 @@ struct BoardGameGeekTests {
         try await scorebook.addPerson("Grace Hopper")
         let report = try await scorebook.importData(Support.data(Self.plays))
         #expect(report.joined == 4)
+        #expect(
+            report.joinedNames == ["Countess Lovelace", "Grace Hopper", "Hafenlichter", "two teams"])
         let games = try await scorebook.games().map { "\($0.game.name ?? "") \($0.matches)" }
         #expect(games == ["Hafenlichter 2", "Low Tide 2", "two teams 2"])
         #expect(
@@ -172,6 +184,17 @@ struct BoardGameGeekTests {
         #expect(try await scorebook.rows("SELECT bggID FROM SBGame WHERE name = 'two teams'") == ["102"])
         let again = try await scorebook.importData(Support.data(Self.plays))
         #expect(again.total.new == 0 && again.total.changed == 0 && again.joined == 0)
+    }
+
+    @Test func whoeverWantsKeepsThemApart() async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Two Teams"))
+        let report = try await scorebook.importData(Support.data(Self.plays), apart: true)
+        #expect(report.joined == 0)
+        #expect(try await scorebook.games().filter { $0.game.name == "Two Teams" }.count == 2)
+        let shared = try await scorebook.sharedNames(.game)
+        #expect(shared.map { $0.map(\.detail).sorted() } == [["2 matches", "no matches"]])
+        #expect(try await scorebook.sharedNames(.person).isEmpty)
     }
 
     /// Two persons of one match are two, whatever their names are.

@@ -107,8 +107,8 @@ final class RecordedSide {
             peer = try await store.peers.find(key: key.bytes)
             try await perform(session.peerFound(peer?.name))
         case .readOffers:
-            let (offers, held) = try await machine.engine.offers(to: knownPeer)
-            try await perform(session.offersRead(offers, held: held, clock: store.now()))
+            let (offers, held, declined) = try await machine.engine.offers(to: knownPeer)
+            try await perform(session.offersRead(offers, held: held, declined: declined, clock: store.now()))
         case .ask(let question):
             // The caller's user has decided in advance.
             try await perform(session.decided(question.proposal == nil ? .nobody : answer))
