@@ -2,6 +2,7 @@ import GRDB
 import PeerSyncModel
 import PeerSyncProtocol
 import PeerSyncStore
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -50,9 +51,16 @@ struct DueIntroductionTests {
     ]
 
     @Test(.timeLimit(.minutes(5)), arguments: rows) func whoTypesACodeIntroducesOnce(row: Row) async throws {
-        let (kitchen, study) = (
-            try LoopbackMachine("kitchen", decide: { _ in .cancel }), try LoopbackMachine("study")
-        )
+        // A reader's scorebook is replaced, after a backup beside it.
+        try await withTemporaryDirectory { directory in
+            let study = try LoopbackMachine(
+                "study", DatabaseQueue(path: directory.appendingPathComponent("store.sqlite").path))
+            try await pair(study, row)
+        }
+    }
+
+    private func pair(_ study: LoopbackMachine, _ row: Row) async throws {
+        let kitchen = try LoopbackMachine("kitchen", decide: { _ in .cancel })
         _ = try await kitchen.engine.store.zones.create("Club")
         try await kitchen.listening { port in
             let code = try await kitchen.engine.pairing.show(for: row.welcome).code
