@@ -15,7 +15,7 @@ extension ScorebookStore {
     }
 
     /// Returns the persons or games that share a name, apart from case, in groups by name. Two machines that have made one each come
-    /// to that.
+    /// to that. In a group, the one with the most matches comes first.
     ///
     /// - Parameter kind: `person` or `game`.
     public func sharedNames(_ kind: RecordKind) async throws -> [[RecordChoice.Candidate]] {
@@ -25,8 +25,16 @@ extension ScorebookStore {
             guard !groups.isEmpty else { return [] }
             let titles = try CandidateTitles(db, kind, time)
             let zones = try ZoneNames(db)
+            let matches = try Self.counts(
+                db,
+                kind == .game
+                    ? "SELECT game, COUNT(*) FROM SBMatch GROUP BY game"
+                    : "SELECT person, COUNT(DISTINCT match) FROM SBPlayer GROUP BY person")
+            func order(_ record: NamedRecord) -> (Int, String) {
+                (-(matches[record.recordName] ?? 0), record.recordName)
+            }
             return try groups.sorted { $0.key < $1.key }.map { _, records in
-                try records.map { record in
+                try records.sorted { order($0) < order($1) }.map { record in
                     let zone = zones.areSeveral ? try zones.name(db, of: record.recordName) : nil
                     return try titles.candidate(db, RecordName(record.recordName), zone: zone)
                 }

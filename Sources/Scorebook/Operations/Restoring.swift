@@ -142,13 +142,14 @@ private struct DeletedLookup {
         }
         let titles = RecordTitles(db, records, live.time)
         if let name = try find(db, text, named: named(db, titles), titles) { return name }
-        guard try live.findIfThere(db, text) == nil else {
+        let command = live.kind == .match ? "match list --deleted" : "record list --deleted"
+        guard try text.lowercased() == "last" || live.findIfThere(db, text) == nil else {
             throw ScorebookError(
                 .notDeleted, "“\(Display.printable(text))” is not deleted, so there is nothing to restore")
         }
         throw ScorebookError(
             .notFound, "there is no deleted \(live.kind.noun) “\(Display.printable(text))”",
-            hint: "`record list --deleted` shows what can be restored")
+            hint: "`\(command)` shows what can be restored")
     }
 
     private func find(

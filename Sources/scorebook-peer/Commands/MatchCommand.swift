@@ -50,7 +50,15 @@ struct MatchCommand: AsyncParsableCommand {
                 board: details.board, isUnfinished: unfinished,
                 createsPersons: newPersons, createsGame: newGame)
             new.createsCooperativeGame = parts.won || parts.lost
-            let match = try await store.scorebook.addMatch(new)
+            let match: Match
+            do {
+                match = try await store.scorebook.addMatch(new)
+            } catch let error as ScorebookError where error.code == .notFound {
+                let hint =
+                    (error.hint.map { "\($0); " } ?? "")
+                    + "--new-game and --new-persons add what nobody knows yet"
+                throw ScorebookError(error.code, error.message, hint: hint)
+            }
             try await output.write(match, "added \(store.scorebook.phrase(for: match.recordName))")
         }
     }

@@ -21,7 +21,7 @@ extension OpenStore {
             Terminal.writeError(
                 "note: there are \(group.count) \(Display.printable(group[0].title)): "
                     + group.map { "\($0.id) (\($0.detail))" }.joined(separator: ", ")
-                    + "; `\(kind.noun) merge \(ids[0]) \(ids[1])` makes them one")
+                    + "; `\(kind.noun) merge \(ids[1]) \(ids[0])` makes them one")
         }
         if groups.count > 3 { Terminal.writeError("note: \(groups.count - 3) more names are there twice") }
     }

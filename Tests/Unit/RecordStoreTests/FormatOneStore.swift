@@ -10,7 +10,9 @@ enum FormatOneStore {
     /// - Parameter events: the triggers that stay, by the end of their names.
     static func make(_ db: Database, withTriggers events: Set<String>) throws {
         // Format 1 had no households, and no pairing codes.
-        for table in ["dueIntroduction", "peerHint", "introduction", "pairingCode", "listener"] {
+        for table in [
+            "declinedZone", "dueIntroduction", "peerHint", "introduction", "pairingCode", "listener",
+        ] {
             try db.execute(sql: "DROP TABLE \(prefix)\(table)")
         }
         let objects = try Row.fetchAll(

@@ -56,7 +56,7 @@ struct BGStatsImportTests {
     }
 
     /// Otherwise an import would make a second game and a second person of each that somebody had typed before.
-    @Test func gamesAndPersonsThatAreHereStayOne() async throws {
+    @Test func whatSomebodyTypedBeforeStaysOne() async throws {
         let reference = try await scorebook([Support.later()])
         let game = try #require(try await reference.games().first { $0.matches > 0 && $0.game.name != nil })
         let person = try #require(try await reference.persons().first { $0.matches > 0 })

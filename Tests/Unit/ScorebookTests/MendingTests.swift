@@ -305,6 +305,11 @@ struct MendingTests {
         try await scorebook.restore(.match, "last")
         #expect(try await scorebook.matches().map(\.date).contains("2021-07-02T00:00:00Z"))
         #expect(try await scorebook.deletedRecords().count == 1)
+        try await scorebook.restore(.match, "last")
+        let nothing = await #expect(throws: ScorebookError.self) {
+            try await scorebook.restore(.match, "last")
+        }
+        #expect(nothing?.message == "there is no deleted match “last”")
     }
 
     /// Otherwise nobody could take back what was before it.
