@@ -87,11 +87,14 @@ extension ScorebookStore {
         _ = try records.fold(db)
         for change in changes {
             guard let current = try UndoJournal.values(db, change.name) else { continue }
-            let name = try RecordName(change.name)
             guard UndoJournal.filled(current) == change.new else {
-                let what = try RecordTitles(db, records, time).phrase(for: name)
+                let what = try RecordTitles(db, records, time).phrase(for: RecordName(change.name))
                 throw Self.refusal("\(what) was changed since `\(undone.command)` added it")
             }
+        }
+        // The first write comes first: with a match its players go, as one deletion that can be restored as one.
+        for change in changes.reversed() where try UndoJournal.values(db, change.name) != nil {
+            let name = try RecordName(change.name)
             let steps = try records.deletionSteps(db, name).filter { $0.action == .delete }
             let others = steps.filter { !added.contains($0.name.description) }
             guard others.isEmpty else {

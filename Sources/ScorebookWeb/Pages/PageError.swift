@@ -52,6 +52,8 @@ struct ErrorPages: RouterMiddleware {
             return try response(error, request, context)
         } catch let error as ScorebookError {
             return try response(PageError(error), request, context)
+        } catch let error as RecordStoreError where error.code == .noSuchZone {
+            return try response(PageError(.notFound, PageError.sentence(error.message)), request, context)
         } catch let error where error is DecodingError || error is URLEncodedFormError {
             return try response(
                 PageError(
