@@ -246,7 +246,7 @@ class UploadAttackTests(BrowserCase):
             for _ in range(201):
                 yield million
 
-        answer = self.send(endless(), Transfer_Encoding="chunked")
+        answer = self.send(endless())
         self.assertEqual(answer.status, 413)
         self.assertEqual(self.left(), [])
 

@@ -62,7 +62,7 @@ extension Pages {
         let all = try await scorebook.deletedRecords()
         let shown = all.dropFirst((page - 1) * Self.deletedPageSize).prefix(Self.deletedPageSize)
         return try render(
-            "deleted", title: "Deleted things",
+            "deleted", title: "Deleted things", section: "/files",
             [
                 "records": shown.map { Self.line($0, context.reader) }, "isEmpty": shown.isEmpty,
                 "later": page > 1 ? "/deleted?page=\(page - 1)" : false as Any,

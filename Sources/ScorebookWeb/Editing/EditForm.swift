@@ -67,7 +67,11 @@ struct EditForm: Sendable {
     ///
     /// - Throws: ``PageError`` if there is something else.
     func decimal(_ name: String) throws -> Change<Double> {
-        try number(name) { text in Double(text.replacing(",", with: ".")).flatMap { $0.isFinite ? $0 : nil } }
+        try number(name) { text in
+            // Otherwise “nan” and “0x10” would be numbers.
+            guard text.wholeMatch(of: /[+-]?[0-9]{0,15}[.,]?[0-9]{1,15}/) != nil else { return nil }
+            return Double(text.replacing(",", with: "."))
+        }
     }
 
     private func number<Value>(_ name: String, _ read: (String) -> Value?) throws -> Change<Value> {
