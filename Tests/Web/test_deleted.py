@@ -7,7 +7,7 @@ import unittest
 from playwright.sync_api import expect
 
 from browser_case import DESK, EXPORT, PHONE, BrowserCase
-from test_edit import shot
+from screenshots import shot
 
 
 class DeletedTests(BrowserCase):

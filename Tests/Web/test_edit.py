@@ -1,21 +1,12 @@
 """Records that somebody mends on the page, ends, deletes, and takes back."""
 
-import os
-import pathlib
 import unittest
 import urllib.parse
 
 from playwright.sync_api import expect
 
 from browser_case import DESK, PHONE, BrowserCase
-
-
-def shot(page, name):
-    """Saves how a page looks where somebody wants to see it."""
-    folder = os.environ.get("SCOREBOOK_SCREENSHOTS")
-    if folder:
-        width = page.viewport_size["width"]
-        page.screenshot(path=pathlib.Path(folder) / f"{name}-{width}.png", full_page=True)
+from screenshots import shot
 
 
 class EditTests(BrowserCase):

@@ -14,7 +14,7 @@ import unittest
 from playwright.sync_api import expect
 
 from browser_case import DESK, EXPORT, PHONE, BrowserCase
-from test_edit import shot
+from screenshots import shot
 
 PART = 'Content-Disposition: form-data; name="file"; filename="{}"\r\nContent-Type: application/json\r\n\r\n'
 
@@ -133,6 +133,15 @@ class FileTests(BrowserCase):
         for machine in (self.kitchen, other):
             machine.run("export", str(written), "--force")
             self.assertEqual(json.loads(written.read_text())["records"], json.loads(path.read_text())["records"])
+
+    def test_each_zone_is_exported_alone(self):
+        page = self.open("match", "add", "Hearts", "Ada", "--new-game", "--new-persons")
+        self.kitchen.run("zone", "create", "club")
+        self.kitchen.run("match", "add", "Catan", "Grace", "--new-game", "--new-persons", "--zone", "club")
+        page.reload()
+        self.check_accessibility(page)
+        games = json.loads(self.download(page, "The zone “club”").read_text())["records"]["SBGame"]
+        self.assertEqual([game["fields"]["name"] for game in games], ["Catan"])
 
     def test_a_backup_is_a_scorebook(self):
         page = self.open("import", str(EXPORT))

@@ -29,23 +29,24 @@ struct WaitingImportsTests {
         }
     }
 
-    @Test func onlyAFewWait() async throws {
+    @Test func onlyAFewWaitAndNotForLong() async throws {
         try await withTemporaryDirectory { directory in
             let imports = WaitingImports()
             let start = Date(timeIntervalSince1970: 1_700_000_000)
-            var ids: [UUID] = []
+            var files: [(id: UUID, path: String)] = []
             for index in 0...WaitingImports.maximumCount {
-                ids.append(
-                    try imports.add(
-                        file("\(index)", in: directory), now: start.addingTimeInterval(Double(index))))
+                let now = start.addingTimeInterval(Double(index))
+                let id = try imports.add(file("\(index)", in: directory), now: now)
+                files.append((id, try #require(imports.find(id, now: now)).path))
             }
-            #expect(imports.find(ids[0]) == nil)
-            #expect(ids.dropFirst().allSatisfy { imports.find($0) != nil })
-            // After an hour all others go, too.
-            let last = try imports.add(
-                file("last", in: directory), now: start.addingTimeInterval(WaitingImports.lifetime + 100))
-            #expect(ids.allSatisfy { imports.find($0) == nil })
-            #expect(imports.find(last) != nil)
+            #expect(imports.find(files[0].id, now: start) == nil && !isThere(files[0].path))
+            #expect(files.dropFirst().allSatisfy { imports.find($0.id, now: start) != nil })
+            let late = start.addingTimeInterval(WaitingImports.lifetime + 100)
+            #expect(imports.find(files[1].id, now: late) == nil && !isThere(files[1].path))
+            // The others go when the next one comes.
+            let last = try imports.add(file("last", in: directory), now: late)
+            #expect(files.allSatisfy { !isThere($0.path) })
+            #expect(imports.find(last, now: late) != nil)
         }
     }
 
