@@ -7,13 +7,16 @@ import io
 import json
 import os
 import pathlib
+import socket
 import sqlite3
 import tempfile
+import time
 import unittest
 
 from playwright.sync_api import expect
 
 from browser_case import DESK, EXPORT, PHONE, BrowserCase
+from page_machine import PATIENCE
 from screenshots import shot
 
 PART = 'Content-Disposition: form-data; name="file"; filename="{}"\r\nContent-Type: application/json\r\n\r\n'
@@ -258,6 +261,30 @@ class UploadAttackTests(BrowserCase):
         answer = self.send(endless())
         self.assertEqual(answer.status, 413)
         self.assertEqual(self.left(), [])
+
+    def test_uploads_that_hang_keep_nobody_out_for_long(self):
+        def until(holds):
+            deadline = time.monotonic() + PATIENCE
+            while not holds():
+                self.assertLess(time.monotonic(), deadline)
+
+        slow = []
+        for _ in range(4):
+            one = socket.create_connection(("127.0.0.1", self.port))
+            self.addCleanup(one.close)
+            one.sendall(
+                f"POST /files/import HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nOrigin: {self.kitchen.address}\r\n"
+                f"Cookie: {self.cookie}\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+                "Content-Length: 100000000\r\n\r\n--b\r\n".encode() + PART.format("a").encode() + b"x" * 10_000)
+            slow.append(one)
+        until(lambda: len(self.left()) == 4)
+        answer = self.send(self.form(b"{}"))
+        self.assertEqual(answer.status, 503)
+        self.assertIn(b"Others send files just now.", answer.read())
+        self.assertEqual(self.ask("GET", "/files", Cookie=self.cookie).status, 200)
+        for one in slow:
+            one.close()
+        until(lambda: self.send(self.form(b"{}")).status == 303)
 
     def test_what_waits_is_gone_when_the_program_ends(self):
         self.assertEqual(self.send(self.form(EXPORT.read_bytes())).status, 303)

@@ -130,7 +130,7 @@ extension Pages {
                     name: "most", label: "Players at most", kind: .line(maximum: 6, keyboard: "numeric")),
                 EditField(name: "year", label: "Year", kind: .line(maximum: 6, keyboard: "numeric")),
                 EditField(
-                    name: "bgg", label: "BoardGameGeek no.",
+                    name: "bgg", label: "BGG number",
                     kind: .line(maximum: 12, keyboard: "numeric")),
                 EditField(name: "noPoints", label: "It is played without points", kind: .box),
                 EditField(name: "together", label: "All win or lose together", kind: .box),
