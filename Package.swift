@@ -9,6 +9,12 @@ let package = Package(
         .library(name: "Scorebook", targets: ["Scorebook"]),
         .executable(name: "scorebook-peer", targets: ["scorebook-peer"]),
     ],
+    traits: [
+        .trait(
+            name: "LAN",
+            description:
+                "Lets other devices see the page, over TLS; builds BoringSSL, which takes many minutes.")
+    ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -21,6 +27,9 @@ let package = Package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1",
             traits: ["FullFoundation"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        // Hummingbird stands on both. TLS is for the trait LAN alone.
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         // The names of headers, as Hummingbird has them.
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         // Only its command is used: no target of ours depends on it.
@@ -90,10 +99,13 @@ let package = Package(
         .target(
             name: "ScorebookWeb",
             dependencies: [
-                "CSodium", "Scorebook", "PeerSync",
+                "CSodium", "CQREncode", "Scorebook", "PeerSync",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["LAN"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["LAN"])),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "Logging", package: "swift-log"),
@@ -114,7 +126,7 @@ let package = Package(
         .executableTarget(
             name: "scorebook-peer",
             dependencies: [
-                "CBuildCommit", "CQREncode", "Scorebook", "ScorebookWeb", "PeerSync",
+                "CBuildCommit", "Scorebook", "ScorebookWeb", "PeerSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -264,8 +276,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "scorebook-peer", "PeerSync", "PeerSyncChannel", "PeerSyncProtocol", "TestSupport",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "scorebook-peer", "PeerSync", "PeerSyncChannel", "PeerSyncModel", "PeerSyncProtocol",
+                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/Commands"),
     ],

@@ -5,16 +5,21 @@ import Logging
 import NIOCore
 import Scorebook
 import ServiceLifecycle
+import Synchronization
+
+#if LAN
+    import HummingbirdTLS
+#endif
 
 /// The page of a scorebook: serves it to browsers over HTTP.
 ///
 /// ```swift
-/// let server = WebServer(scorebook) { link in print("open \(link) in a browser") }
+/// let server = WebServer(scorebook, machines) { entry in print("open \(entry.link) in a browser") }
 /// try await ServiceGroup(services: [server], logger: logger).run()
 /// ```
 ///
-/// It takes connections of this machine alone. A browser gets in by the link that the server tells when it listens, and is
-/// known by a cookie from then on.
+/// Without a ``PageNetwork`` it takes connections of this machine alone. A browser gets in by a link that the server tells when it
+/// listens, or that the page makes, and is known by a cookie from then on.
 public final class WebServer: Service {
     /// The port on which the page is served unless the caller names another one.
     public static let defaultPort = 7480
@@ -22,61 +27,70 @@ public final class WebServer: Service {
     static let maximumConnections = 500
 
     private let scorebook: ScorebookStore
+    private let machines: PageMachines
     private let port: Int
     private let logger: Logger
-    private let onListening: @Sendable (URL) -> Void
+    private let network: PageNetwork?
+    private let onListening: @Sendable (Entry) -> Void
+
+    /// How browsers get in.
+    public struct Entry: Sendable {
+        /// Lets browsers of this machine in, as long as the server runs.
+        public let link: URL
+        /// Lets one browser of another device in, once; nil where other devices cannot reach the page.
+        public let networkLink: URL?
+    }
 
     /// - Parameters:
     ///   - scorebook: what the page shows and changes.
+    ///   - machines: what the pages about machines need.
     ///   - port: the port to listen on; 0 asks for a free one.
+    ///   - network: lets devices of the network reach the page, over TLS.
     ///   - logger: takes what helps to find a fault.
-    ///   - onListening: called when the server takes connections, with the link that lets a browser in. Whoever knows the link
+    ///   - onListening: called when the server takes connections, with the links that let browsers in. Whoever knows one of them
     ///     can do everything with the scorebook.
     public init(
-        _ scorebook: ScorebookStore, port: Int = WebServer.defaultPort,
+        _ scorebook: ScorebookStore, _ machines: PageMachines, port: Int = WebServer.defaultPort,
+        network: PageNetwork? = nil,
         logger: Logger = Logger(label: "ScorebookWeb", factory: { _ in SwiftLogNoOpLogHandler() }),
-        onListening: @escaping @Sendable (URL) -> Void
+        onListening: @escaping @Sendable (Entry) -> Void
     ) {
         self.scorebook = scorebook
+        self.machines = machines
         self.port = port
+        self.network = network
         self.logger = logger
         self.onListening = onListening
     }
 
     /// Serves the page until the task is cancelled, or the service group shuts down gracefully.
     ///
-    /// - Throws: ``WebServerError`` `cannotListen`; errors of SQLite.
+    /// - Throws: ``WebServerError``; errors of SQLite.
     public func run() async throws {
         let browsers = try await Browsers(scorebook.records.database)
-        let link = LinkToken()
         let updates = LiveUpdates(scorebook)
-        let pages = try Pages(scorebook)
-        let router = Router(context: PageContext.self)
-        router.addMiddleware {
-            SecurityHeaders()
-            ErrorPages(pages: pages)
-            HostCheck()
-            StaticFiles()
-            Entrance(
-                cookie: "scorebook-\(scorebook.records.replica)", link: link, browsers: browsers, pages: pages
-            )
-        }
-        pages.addRoutes(to: router)
-        router.get("changes") { [updates] _, _ in updates.response() }
+        let links = EntryLinks()
+        let tools = MachineTools(machines) { updates.tell() }
+        let pages = try Pages(scorebook, tools)
+        // The system picks a free port, and only then the page knows its own address.
+        let port = Mutex(port)
         let server = Application(
-            router: router,
-            server: .http1(
-                configuration: .init(
-                    // Somebody who sends a request bit by bit keeps no connection for ever.
-                    idleTimeout: .seconds(60),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))),
+            router: router(pages, browsers, links, updates) { [network] in
+                PageAddress(port: port.withLock { $0 }, network: network)
+            },
+            server: try http(),
             configuration: ApplicationConfiguration(
-                address: .hostname("127.0.0.1", port: port), serverName: nil,
+                address: .hostname(network == nil ? "127.0.0.1" : "0.0.0.0", port: self.port),
+                serverName: nil,
                 availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: logger)),
-            onServerRunning: { [onListening] channel in
-                guard let port = channel.localAddress?.port else { return }
-                onListening(link.url(port: port))
+            onServerRunning: { [onListening, network] channel in
+                guard let bound = channel.localAddress?.port else { return }
+                port.withLock { $0 = bound }
+                let address = PageAddress(port: bound, network: network)
+                onListening(
+                    Entry(
+                        link: address.ownLink(links.ownSecret),
+                        networkLink: network.map { _ in address.link(links.make(for: .all)) }))
             },
             logger: logger)
         do {
@@ -87,8 +101,44 @@ public final class WebServer: Service {
                 group.cancelAll()
             }
         } catch let error as IOError {
-            throw WebServerError(.cannotListen(port: port), underlying: error)
+            throw WebServerError(.cannotListen(port: self.port), underlying: error)
         }
+    }
+
+    private func router(
+        _ pages: Pages, _ browsers: Browsers, _ links: EntryLinks, _ updates: LiveUpdates,
+        _ address: @escaping @Sendable () -> PageAddress
+    ) -> Router<PageContext> {
+        let router = Router(context: PageContext.self)
+        router.addMiddleware {
+            SecurityHeaders()
+            ErrorPages(pages: pages)
+            HostCheck(address: address)
+            StaticFiles()
+            Entrance(
+                cookie: "scorebook-\(scorebook.records.replica)", links: links, browsers: browsers,
+                pages: pages,
+                isSecure: network != nil)
+        }
+        pages.addRoutes(to: router)
+        pages.addBrowsers(to: router, browsers, links, address)
+        router.get("changes") { [updates] _, _ in updates.response() }
+        return router
+    }
+
+    /// - Throws: ``WebServerError`` `invalidCertificate`.
+    private func http() throws -> HTTPServerBuilder {
+        let plain = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: [RequestDeadline()],
+                // Somebody who sends the head of a request bit by bit keeps no connection for ever: only a whole one counts.
+                idleTimeout: .seconds(20),
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)))
+        #if LAN
+            if let network { return try .tls(plain, tlsConfiguration: network.configuration) }
+        #endif
+        return plain
     }
 }
 
@@ -98,20 +148,27 @@ public struct WebServerError: Error, CustomStringConvertible {
     public enum Code: Sendable, Equatable {
         /// Another program has the port, or nobody may take it.
         case cannotListen(port: Int)
+        /// This program was built without the trait `LAN`, so only this machine can see the page.
+        case noTLS
+        /// The certificate or its key cannot be used, as the text says.
+        case invalidCertificate(String)
     }
 
     public let code: Code
-    /// What the system says.
-    public let underlying: any Error
+    /// What the system says, if it says anything.
+    public let underlying: (any Error)?
 
-    init(_ code: Code, underlying: any Error) {
+    init(_ code: Code, underlying: (any Error)? = nil) {
         self.code = code
         self.underlying = underlying
     }
 
     public var description: String {
         switch code {
-        case .cannotListen(let port): "the page cannot be served on port \(port): \(underlying)"
+        case .cannotListen(let port):
+            "the page cannot be served on port \(port)" + (underlying.map { ": \($0)" } ?? "")
+        case .noTLS: "this program was built without what it takes to serve the page to other devices"
+        case .invalidCertificate(let text): "the certificate cannot be used: \(text)"
         }
     }
 }

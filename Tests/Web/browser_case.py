@@ -56,3 +56,18 @@ class BrowserCase(unittest.TestCase):
         self.assertEqual([(one["id"], [node["html"] for node in one["nodes"]]) for one in found], [], page.url)
         overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         self.assertLessEqual(overflow, 0, f"{page.url} is wider than the screen")
+
+    def listen(self, machine, *arguments):
+        """Serves the page of a machine that syncs, on loopback alone."""
+        machine.serve("listen", "--port", "0", "--host", "127.0.0.1", "--no-discovery", "--web", "--web-port", "0", *arguments)
+        machine.place = "127.0.0.1:{}".format(machine.event("listening")["port"])
+        return machine
+
+    def household(self):
+        """Two machines that are paired and in sync, the second one calling the first."""
+        kitchen, study = self.machine("kitchen"), self.machine("study")
+        self.listen(kitchen, "--pair", "--name", "kitchen")
+        code = kitchen.event("pairingCode")["code"]
+        study.run("connect", kitchen.place, "--code", code, "--once", "--name", "study")
+        self.listen(study, "--connect", kitchen.place, "--name", "study")
+        return kitchen, study

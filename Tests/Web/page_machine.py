@@ -33,11 +33,13 @@ class Machine:
         """Runs a command that makes a record, and returns it."""
         return json.loads(self.run(*arguments, "--json"))
 
-    def serve(self, *arguments):
+    def serve(self, *arguments, environment=None):
         """Begins to serve the page."""
+        # Swift does not find the arguments in the process that sees libfaketime first, so that is a shell.
+        shell = ["/bin/sh", "-c", 'exec "$0" "$@"'] if environment else []
         self.process = subprocess.Popen(
-            [PROGRAM, *arguments, "--json", "--store", self.store], stdout=subprocess.PIPE,
-            stdin=subprocess.DEVNULL, text=True)
+            [*shell, PROGRAM, *arguments, "--json", "--store", self.store], stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL, text=True, env={**os.environ, **(environment or {})})
         self.events = []
         self.news = threading.Condition()
         # The program would wait for somebody who reads.

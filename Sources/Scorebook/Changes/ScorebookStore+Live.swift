@@ -3,7 +3,8 @@ import PeerSync
 
 extension ScorebookStore {
     /// A new stream that tells each time that something may have changed, whoever wrote it: this program, a session with
-    /// another machine, or another program. Changes that come while the reader is busy are told as one.
+    /// another machine, or another program. Changes that come while the reader is busy are told as one. The first look tells
+    /// as well, so that nothing is missed that was written before it.
     ///
     /// - Parameter interval: the time between two looks for what other programs wrote. What this program writes is told
     ///   at once.
@@ -23,7 +24,7 @@ extension ScorebookStore {
                     try Int.fetchOne($0, sql: "PRAGMA data_version")
                 }
                 if let now, now != version {
-                    if version != nil { changed.yield() }
+                    changed.yield()
                     version = now
                 }
                 try? await Task.sleep(for: interval)

@@ -1,6 +1,14 @@
 import Foundation
 import GRDB
 
+/// What a browser may do.
+enum BrowserRights: Int64, Sendable {
+    /// Everything.
+    case all = 0
+    /// Only look, and not at machines and browsers.
+    case guest = 1
+}
+
 /// The browsers that may see the page. Each has a secret in a cookie; the scorebook has its hash alone.
 ///
 /// They are in a table of this machine, which sync knows nothing of.
@@ -12,12 +20,19 @@ struct Browsers: Sendable {
         let name: String
         /// When it was let in, in seconds since 1970.
         let added: Int64
+        let rights: BrowserRights
+        /// When it was here last, in seconds since 1970, up to ``seenInterval`` ago.
+        let seen: Int64
+
+        var isGuest: Bool { rights != .all }
     }
 
     /// How long a browser is known after it was let in.
     static let lifetime: Int64 = 400 * 86_400
     /// The maximum number of browsers. The oldest ones have to be let in again.
     static let maximumCount = 200
+    /// A visit is noted when the last one was so long ago, in seconds: a write for every request would be too much.
+    static let seenInterval: Int64 = 600
 
     private let database: any DatabaseWriter
 
@@ -29,18 +44,25 @@ struct Browsers: Sendable {
                     CREATE TABLE IF NOT EXISTS scorebook_browser (
                         id INTEGER PRIMARY KEY, secret BLOB NOT NULL UNIQUE, name TEXT NOT NULL, added INTEGER NOT NULL)
                     """)
+            // An older version of the program made it without these.
+            let columns = try db.columns(in: "scorebook_browser").map(\.name)
+            for column in ["rights", "seen"] where !columns.contains(column) {
+                try db.execute(
+                    sql: "ALTER TABLE scorebook_browser ADD COLUMN \(column) INTEGER NOT NULL DEFAULT 0")
+            }
         }
     }
 
     /// Lets a browser in.
     ///
     /// - Returns: the secret for its cookie.
-    func add(name: String, now: Int64 = Self.now) async throws -> String {
+    func add(name: String, _ rights: BrowserRights, now: Int64 = Self.now) async throws -> String {
         let secret = Secret.make()
         try await database.write { db in
             try db.execute(
-                sql: "INSERT INTO scorebook_browser (secret, name, added) VALUES (?, ?, ?)",
-                arguments: [Secret.hash(secret), String(name.prefix(200)), now])
+                sql:
+                    "INSERT INTO scorebook_browser (secret, name, added, rights, seen) VALUES (?, ?, ?, ?, ?)",
+                arguments: [Secret.hash(secret), String(name.prefix(200)), now, rights.rawValue, now])
             try db.execute(
                 sql: """
                     DELETE FROM scorebook_browser WHERE added < ? OR id NOT IN
@@ -50,13 +72,46 @@ struct Browsers: Sendable {
         return secret
     }
 
-    /// Returns the browser that has a secret; nil if it was not let in, or long ago.
+    /// Returns the browser that has a secret, and notes its visit; nil if it was not let in, or long ago.
     func find(_ secret: String, now: Int64 = Self.now) async throws -> Browser? {
+        let hash = Secret.hash(secret)
+        let browser = try await database.read { db in
+            try Self.browsers(db, "secret = ? AND added >= ?", [hash, now - Self.lifetime]).first
+        }
+        if let browser, now - browser.seen >= Self.seenInterval {
+            try await database.write { db in
+                try db.execute(
+                    sql: "UPDATE scorebook_browser SET seen = ? WHERE id = ?", arguments: [now, browser.id])
+            }
+        }
+        return browser
+    }
+
+    /// The browsers that may see the page, the last one to be let in first.
+    func all(now: Int64 = Self.now) async throws -> [Browser] {
         try await database.read { db in
-            let row = try Row.fetchOne(
-                db, sql: "SELECT id, name, added FROM scorebook_browser WHERE secret = ? AND added >= ?",
-                arguments: [Secret.hash(secret), now - Self.lifetime])
-            return row.map { Browser(id: $0[0], name: $0[1], added: $0[2]) }
+            try Self.browsers(db, "added >= ? ORDER BY id DESC", [now - Self.lifetime])
+        }
+    }
+
+    /// Shuts a browser out. Does nothing if that has happened already.
+    func remove(_ id: Int64) async throws {
+        try await database.write { db in
+            try db.execute(sql: "DELETE FROM scorebook_browser WHERE id = ?", arguments: [id])
+        }
+    }
+
+    private static func browsers(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws
+        -> [Browser]
+    {
+        try Row.fetchAll(
+            db, sql: "SELECT id, name, added, rights, seen FROM scorebook_browser WHERE \(condition)",
+            arguments: arguments
+        ).map { row in
+            // Whatever a later version may let browsers do: this one lets it look.
+            Browser(
+                id: row[0], name: row[1], added: row[2], rights: BrowserRights(rawValue: row[3]) ?? .guest,
+                seen: row[4])
         }
     }
 

@@ -1,15 +1,20 @@
 import Foundation
 import Hummingbird
 
-/// Lets in browsers that have been let in before, or that come by the link.
+/// Lets in browsers that have been let in before, or that come by a link, and keeps guests from what is not for them.
 struct Entrance: RouterMiddleware {
     typealias Context = PageContext
 
+    /// The first parts of the paths that guests do not see: a code that is shown there, or a file, gives more than they may do.
+    private static let closedToGuests: Set<String> = ["machines", "machine", "browsers", "files"]
+
     /// The name of the cookie. A browser sends the cookies of all servers of a machine to each of them, whatever the port.
     let cookie: String
-    let link: LinkToken
+    let links: EntryLinks
     let browsers: Browsers
     let pages: Pages
+    /// Whether browsers send the cookie over TLS alone.
+    let isSecure: Bool
 
     func handle(
         _ request: Request, context: PageContext,
@@ -18,27 +23,63 @@ struct Entrance: RouterMiddleware {
         var context = context
         context.reader = Reader(languages: request.headers[.acceptLanguage])
         if request.uri.path == "/enter" { return try await enter(request, context) }
-        guard let secret = request.cookies[cookie]?.value, try await browsers.find(secret) != nil else {
+        guard let secret = request.cookies[cookie]?.value, let browser = try await browsers.find(secret)
+        else {
             throw PageError(
                 .unauthorized, "This browser does not know this scorebook yet.",
-                hint: "Open the link that scorebook-peer prints in the terminal.")
+                hint:
+                    "Open the link that scorebook-peer prints in the terminal, or one from the page Browsers."
+            )
         }
+        context.browser = browser
+        if browser.isGuest { try checkGuest(request) }
         return try await next(request, context)
     }
 
-    private func enter(_ request: Request, _ context: PageContext) async throws -> Response {
-        guard let key = request.query("key"), link.matches(key) else {
-            throw PageError(
-                .unauthorized, "This link is not valid any more.",
-                hint: "scorebook-peer prints a new one in the terminal when it starts.")
+    private func checkGuest(_ request: Request) throws {
+        guard request.method == .get || request.method == .head else {
+            throw PageError(.forbidden, "Guests can look at everything here, and change nothing.")
         }
-        let secret = try await browsers.add(name: request.headers[.userAgent] ?? "")
-        // Not a redirection: where the link was opened from another page, the browser would not send the cookie on it.
-        var response = try pages.render("entered", title: "Welcome", [:], context)
-        response.setCookie(
-            Cookie(
-                name: cookie, value: secret, maxAge: Int(Browsers.lifetime), path: "/", httpOnly: true,
-                sameSite: .strict))
-        return response
+        let path = request.uri.path.removingPercentEncoding ?? ""
+        if let first = path.split(separator: "/").first, Self.closedToGuests.contains(first.lowercased()) {
+            throw PageError(.forbidden, "This page is not for guests.")
+        }
+    }
+
+    // MARK: Entering
+
+    private struct EnterForm: Decodable { let key: String }
+
+    private func enter(_ request: Request, _ context: PageContext) async throws -> Response {
+        if request.method == .post {
+            let form = try await request.decode(as: EnterForm.self, context: context)
+            guard let rights = links.take(form.key) else { throw Self.invalid }
+            var response = pages.redirect("/")
+            response.setCookie(try await newCookie(request, rights))
+            return response
+        }
+        guard let key = request.query("key") else { throw Self.invalid }
+        if context.isLocal, links.isOwn(key) {
+            // Not a redirection: where the link was opened from another page, the browser would not send the cookie on it.
+            var response = try pages.render("entered", title: "Welcome", [:], context)
+            response.setCookie(try await newCookie(request, .all))
+            return response
+        }
+        // What only looks at links, as some messengers do, presses no button, and so does not use it up.
+        guard let rights = links.find(key) else { throw Self.invalid }
+        return try pages.render(
+            "enter", title: "Welcome", ["key": key, "isForGuest": rights == .guest], context)
+    }
+
+    private static let invalid = PageError(
+        .unauthorized, "This link is not valid any more.",
+        hint: "The page Browsers makes a new one, and scorebook-peer prints one when it starts.")
+
+    private func newCookie(_ request: Request, _ rights: BrowserRights) async throws -> Cookie {
+        let secret = try await browsers.add(name: request.headers[.userAgent] ?? "", rights)
+        return Cookie(
+            name: cookie, value: secret, maxAge: Int(Browsers.lifetime), path: "/", secure: isSecure,
+            httpOnly: true,
+            sameSite: .strict)
     }
 }

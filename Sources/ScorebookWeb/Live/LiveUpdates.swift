@@ -11,6 +11,9 @@ final class LiveUpdates: Sendable {
 
     private let scorebook: ScorebookStore
     private let state = Mutex(State())
+    /// Tells when a page opens or closes. Several at once count as one.
+    private let comingsAndGoings: AsyncStream<Void>
+    private let comeOrGone: AsyncStream<Void>.Continuation
 
     private struct State {
         var readers: [Int: Reader] = [:]
@@ -27,13 +30,26 @@ final class LiveUpdates: Sendable {
 
     init(_ scorebook: ScorebookStore) {
         self.scorebook = scorebook
+        (comingsAndGoings, comeOrGone) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Watches the scorebook until cancelled.
+    /// Watches the scorebook until cancelled, as long as somebody reads: looking for what other programs wrote costs.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                for await _ in scorebook.changes() { wake(hasNews: true) }
+                var watch: Task<Void, Never>?
+                for await _ in comingsAndGoings {
+                    let isRead = state.withLock { !$0.readers.isEmpty }
+                    if isRead, watch == nil {
+                        watch = Task { [self] in
+                            for await _ in scorebook.changes() { wake(hasNews: true) }
+                        }
+                    } else if !isRead {
+                        watch?.cancel()
+                        watch = nil
+                    }
+                }
+                watch?.cancel()
             }
             group.addTask { [self] in
                 while (try? await Task.sleep(for: Self.pulse)) != nil { wake(hasNews: false) }
@@ -42,6 +58,9 @@ final class LiveUpdates: Sendable {
         }
         for reader in state.withLock({ $0.readers.values }) { reader.wake.finish() }
     }
+
+    /// Tells the open pages of something that is not in the scorebook.
+    func tell() { wake(hasNews: true) }
 
     private func wake(hasNews: Bool) {
         state.withLock { state in
@@ -62,7 +81,11 @@ final class LiveUpdates: Sendable {
             return state.next
         }
         wake.yield()
-        wake.onTermination = { [weak self] _ in self?.state.withLock { $0.readers[id] = nil } }
+        comeOrGone.yield()
+        wake.onTermination = { [weak self] _ in
+            self?.state.withLock { $0.readers[id] = nil }
+            self?.comeOrGone.yield()
+        }
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream"],
             body: ResponseBody { [self] writer in

@@ -11,9 +11,15 @@ struct PageContext: RequestContext {
     var reader = Reader()
     /// The line that says what the form before did, see ``Notice``; nil if there was none.
     var notice: [String: any Sendable]?
+    /// The browser that asks; nil for one that was not let in.
+    var browser: Browsers.Browser?
+    /// Whether the request comes from this machine itself.
+    let isLocal: Bool
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
+        let address = source.channel.remoteAddress?.ipAddress ?? ""
+        isLocal = address.hasPrefix("127.") || address == "::1"
     }
 
     var maxUploadSize: Int { Self.maximumFormSize }

@@ -29,6 +29,16 @@ struct PageError: Error {
         self.init(status, Self.sentence(error.message))
     }
 
+    init(_ error: RecordStoreError) {
+        let status: HTTPResponse.Status =
+            switch error.code {
+            case .noSuchPeer, .noSuchZone: .notFound
+            case .ambiguous, .invalidValue, .sharedZone: .unprocessableContent
+            default: .internalServerError
+            }
+        self.init(status, Self.sentence(error.message))
+    }
+
     /// Returns a message with a capital at its beginning and a full stop at its end.
     static func sentence(_ message: String) -> String {
         let text = message.prefix(1).uppercased() + message.dropFirst()
@@ -52,8 +62,8 @@ struct ErrorPages: RouterMiddleware {
             return try response(error, request, context)
         } catch let error as ScorebookError {
             return try response(PageError(error), request, context)
-        } catch let error as RecordStoreError where error.code == .noSuchZone {
-            return try response(PageError(.notFound, PageError.sentence(error.message)), request, context)
+        } catch let error as RecordStoreError {
+            return try response(PageError(error), request, context)
         } catch let error where error is DecodingError || error is URLEncodedFormError {
             return try response(
                 PageError(

@@ -25,6 +25,19 @@ extension Pages {
             ("deleted", PackageResources.deleted_mustache),
             ("files", PackageResources.files_mustache),
             ("import", PackageResources.import_mustache),
+            ("statistics", PackageResources.statistics_mustache),
+            ("tiles", PackageResources.tiles_mustache),
+            ("facts", PackageResources.facts_mustache),
+            ("chart", PackageResources.chart_mustache),
+            ("ranking", PackageResources.ranking_mustache),
+            ("matrix", PackageResources.matrix_mustache),
+            ("machines", PackageResources.machines_mustache),
+            ("machine", PackageResources.machine_mustache),
+            ("pairing", PackageResources.pairing_mustache),
+            ("findings", PackageResources.findings_mustache),
+            ("enter", PackageResources.enter_mustache),
+            ("browsers", PackageResources.browsers_mustache),
+            ("browserLink", PackageResources.browserLink_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)
         }

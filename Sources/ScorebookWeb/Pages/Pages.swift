@@ -10,11 +10,16 @@ struct Pages: Sendable {
     let scorebook: ScorebookStore
     let uploads = Uploads()
     let imports = WaitingImports()
+    /// The figures of statistics.
+    let figures: FigureCache
+    let machineTools: MachineTools
     private let library: MustacheLibrary
 
-    init(_ scorebook: ScorebookStore) throws {
+    init(_ scorebook: ScorebookStore, _ machineTools: MachineTools) throws {
         self.scorebook = scorebook
+        self.machineTools = machineTools
         library = try Self.templates()
+        figures = try FigureCache(scorebook)
     }
 
     func addRoutes(to router: Router<PageContext>) {
@@ -27,6 +32,10 @@ struct Pages: Sendable {
         addEditing(to: router)
         addDeletions(to: router)
         addFiles(to: router)
+        addStatistics(to: router)
+        addMachines(to: router)
+        addMachine(to: router)
+        addPairing(to: router)
     }
 
     // MARK: Answers
@@ -43,10 +52,12 @@ struct Pages: Sendable {
     ) throws -> Response {
         var content = content
         content["title"] = title
-        content["navigation"] = Self.sections.map { path, name in
+        let isGuest = context.browser?.isGuest == true
+        content["isGuestBrowser"] = isGuest
+        content["navigation"] = Self.sections.filter { !isGuest || $0.0 != "/machines" }.map { path, name in
             ["path": path, "name": name, "isHere": path == section] as [String: Any]
         }
-        content["notice"] = (context.notice).shown
+        content["notice"] = context.notice.shown
         guard let text = library.render(content, withTemplate: name) else {
             preconditionFailure("there is no template \(name)")
         }
@@ -57,7 +68,7 @@ struct Pages: Sendable {
 
     private static let sections = [
         ("/", "Tonight"), ("/matches", "Matches"), ("/games", "Games"), ("/people", "People"),
-        ("/files", "Files"),
+        ("/statistics", "Statistics"), ("/machines", "Machines"), ("/files", "Files"),
     ]
 
     /// Answers a form that the script sent.

@@ -4,7 +4,7 @@ import Scorebook
 
 /// How somebody reads dates and numbers: in the language of the browser, on the clock of this machine.
 struct Reader: Sendable {
-    private let locale: Locale
+    let locale: Locale
     private let zone: TimeZone
 
     /// - Parameter languages: the header `Accept-Language`; its first language counts.
@@ -37,6 +37,9 @@ struct Reader: Sendable {
     }
 
     func number(_ number: Int) -> String { number.formatted(.number.locale(locale)) }
+
+    /// Writes a number of bytes, as in “5.4 MB”.
+    func bytes(_ count: Int64) -> String { count.formatted(.byteCount(style: .file).locale(locale)) }
 
     /// Writes a rate of 0 to 1 in per cent.
     func percent(_ rate: Double) -> String {

@@ -56,6 +56,7 @@ struct Listen: SyncingCommand {
     @Option(help: "The port of the page; 0 picks a free one.")
     var webPort = WebServer.defaultPort
 
+    @OptionGroup var page: PageOptions
     @OptionGroup var session: SessionOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
@@ -64,6 +65,7 @@ struct Listen: SyncingCommand {
         for port in [port, webPort] where !(0...65_535).contains(port) {
             throw ValidationError("a port is a number from 0 to 65535")
         }
+        guard web || !page.lan else { throw ValidationError("--lan goes with --web") }
     }
 
     var stopped: Failure? { nil }
@@ -90,8 +92,15 @@ struct Listen: SyncingCommand {
         }
         let listener = SyncListener(
             engine, host: host, port: port, dialing: dials, dialsKnownPeers: !passive)
+        // Nobody could switch sync on again on a page that has gone with it.
+        var services: [any Service] = [web ? SwitchableListener(listener, store.scorebook) : listener]
+        if web {
+            services.append(
+                try page.server(
+                    store, PageMachines(store, engine, isSyncing: true), port: webPort, isJSON: output.json))
+        }
         let showsCode = pair
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { [services] group in
             group.addTask {
                 for await port in listening.prefix(1) where showsCode {
                     let code = try await engine.pairing.show()
@@ -102,8 +111,6 @@ struct Listen: SyncingCommand {
                     print(.line("on the other machine run: \(call)"))
                 }
             }
-            var services: [any Service] = [listener]
-            if web { services.append(WebServer(store, port: webPort, json: output.json)) }
             try await session.run(services)
             isListening.finish()
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Logging
 import PeerSync
 import ScorebookWeb
@@ -9,12 +10,13 @@ struct WebCommand: SyncingCommand {
         abstract: "Show the scorebook in a browser.",
         discussion: """
             Prints a link. A browser of this machine that opens it may see and change the scorebook from then on. \
-            `listen --web` does the same, and syncs. Ends with Ctrl-C.
+            With --lan, phones and other devices can, too. `listen --web` does the same, and syncs. Ends with Ctrl-C.
             """)
 
     @Option(help: "The port of the page; 0 picks a free one.")
     var port = WebServer.defaultPort
 
+    @OptionGroup var page: PageOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
@@ -25,19 +27,26 @@ struct WebCommand: SyncingCommand {
     var stopped: Failure? { nil }
 
     func run(_ store: OpenStore) async throws {
-        try await StopSignals.shared.run([WebServer(store, port: port, json: output.json)], logger: .silent)
+        // It pairs, and finds machines; only `listen` syncs.
+        let engine = SyncEngine(
+            app: .scorebook, store: store.scorebook.records, identity: store.identity,
+            displayName: ProcessInfo.processInfo.hostName, discovery: .scorebook(announces: false),
+            words: .scorebook)
+        let server = try page.server(
+            store, PageMachines(store, engine, isSyncing: false), port: port, isJSON: output.json)
+        try await StopSignals.shared.run([server], logger: .silent)
     }
 }
 
-extension WebServer {
-    /// Makes a server that prints its link.
-    convenience init(_ store: OpenStore, port: Int, json: Bool) {
-        self.init(store.scorebook, port: port) { link in
-            if json {
-                try? Terminal.write(json: ["event": "web", "link": link.absoluteString], compact: true)
-            } else {
-                Terminal.write("the page is at \(link.absoluteString)")
-            }
+extension PageMachines {
+    /// Makes what the pages about machines need, with the findings of `doctor`.
+    ///
+    /// - Parameter port: where this machine listens, unless a program of it says where; see `doctor --port`.
+    init(_ store: OpenStore, _ engine: SyncEngine, isSyncing: Bool, port: Int = SyncEngine.defaultPort) {
+        self.init(engine: engine, isSyncing: isSyncing) {
+            let port = try await store.scorebook.records.pairing.listeningPorts().first ?? port
+            let facts = try await Examination(directory: store.directory, port: port).facts(about: nil)
+            return Diagnosis.findings(of: facts).map { PageMachines.Finding($0.severity, $0.text) }
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import PeerSync
+import ScorebookWeb
 
 /// A printer of the engine's events: as lines for people, or as one JSON object per line for programs.
 struct EventPrinter: Sendable {

@@ -61,6 +61,13 @@ struct Failure: Error {
                 self.init(
                     .unavailable, "the page cannot be served on port \(port)",
                     hint: "another program may have it; choose another port, or 0 for a free one")
+            case .noTLS:
+                self.init(
+                    .unavailable, "\(error)",
+                    hint: "use the Debian package, or build it with: swift build --traits LAN")
+            case .invalidCertificate:
+                self.init(
+                    .dataError, "\(error)", hint: "both files have to be PEM, and the key without a password")
             }
         case is CancellationError:
             self.init(.temporaryFailure, "stopped before it was done", hint: "run it again")

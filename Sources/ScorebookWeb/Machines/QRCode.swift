@@ -1,15 +1,17 @@
 import CQREncode
 
-/// A QR code for a terminal.
-struct QRCode {
+/// A QR code, for a terminal or a page.
+public struct QRCode: Sendable {
     /// The blank modules around the code, which cameras need.
     private static let margin = 2
 
     private let width: Int
     private let isDark: [Bool]
 
+    /// Makes the code of a text.
+    ///
     /// - Returns: nil if the text is too long for a QR code.
-    init?(_ text: String) {
+    public init?(_ text: String) {
         guard let code = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_L) else { return nil }
         defer { QRcode_free(code) }
         let width = Int(code.pointee.width)
@@ -19,7 +21,7 @@ struct QRCode {
     }
 
     /// The code as lines of text, two rows of modules in each, dark on white whatever the colours of the terminal are.
-    var lines: [String] {
+    public var lines: [String] {
         let range = -Self.margin..<width + Self.margin
         return stride(from: range.lowerBound, to: range.upperBound, by: 2).map { row in
             let blocks = range.map { column -> Character in
@@ -32,6 +34,21 @@ struct QRCode {
             }
             return "\u{1B}[30;107m\(String(blocks))\u{1B}[0m"
         }
+    }
+
+    /// The code as a picture for a page, dark on white whatever the colours of the page are. It needs no style, which the page
+    /// forbids.
+    func svg(label: String) -> String {
+        let size = width + 2 * Self.margin
+        let modules = (0..<width).map { row in
+            (0..<width).filter { self[row, $0] }
+                .map { "M\($0 + Self.margin) \(row + Self.margin)h1v1h-1z" }.joined()
+        }
+        return """
+            <svg class="qr" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(size) \(size)" role="img" \
+            aria-label="\(label)" shape-rendering="crispEdges"><rect width="\(size)" height="\(size)" fill="#fff"/>\
+            <path fill="#000" d="\(modules.joined())"/></svg>
+            """
     }
 
     private subscript(row: Int, column: Int) -> Bool {

@@ -1,26 +1,6 @@
 import CSodium
 import Foundation
 
-/// The secret in the link that lets a browser of this machine in. It is a new one whenever the server starts.
-struct LinkToken: Sendable {
-    private let text = Secret.make()
-
-    /// The link, for a terminal.
-    func url(port: Int) -> URL {
-        var link = URLComponents()
-        link.scheme = "http"
-        link.host = "127.0.0.1"
-        link.port = port
-        link.path = "/enter"
-        link.queryItems = [URLQueryItem(name: "key", value: text)]
-        guard let url = link.url else { preconditionFailure("a port and hexadecimal digits make a URL") }
-        return url
-    }
-
-    /// Returns whether somebody knows the secret. Takes the same time for each wrong one of its length.
-    func matches(_ other: String) -> Bool { Secret.areEqual(text, other) }
-}
-
 /// Random texts that nobody can guess.
 enum Secret {
     /// Returns 32 hexadecimal digits: 128 random bits.

@@ -1,0 +1,61 @@
+import Foundation
+import Hummingbird
+import PeerSync
+
+/// The browsers that may see the page, and the links that let others in.
+extension Pages {
+    func addBrowsers(
+        to router: Router<PageContext>, _ browsers: Browsers, _ links: EntryLinks,
+        _ address: @escaping @Sendable () -> PageAddress
+    ) {
+        router.get("browsers") { _, context in
+            let all = try await browsers.all()
+            let network = address().network
+            return try render(
+                "browsers", title: "Browsers", section: "/machines",
+                [
+                    "browsers": all.map { Self.line($0, context) },
+                    "isInNetwork": network != nil, "fingerprint": (network?.fingerprint).shown,
+                ], context)
+        }
+        router.post("browsers/:id/out") { _, context in
+            guard let id = context.parameters.get("id", as: Int64.self) else {
+                throw PageError(.notFound, "There is no such browser any more.")
+            }
+            try await browsers.remove(id)
+            return redirect("/browsers")
+        }
+        router.post("browsers/link") { request, context in
+            let form = try await request.decode(as: LinkForm.self, context: context)
+            guard let rights = ["all": BrowserRights.all, "guest": .guest][form.rights] else {
+                throw PageError(.unprocessableContent, "A browser may do everything, or be a guest.")
+            }
+            let address = address()
+            let link = address.link(links.make(for: rights), askedAt: request.head.authority).absoluteString
+            return try render(
+                "browserLink", title: rights == .guest ? "A link for a guest" : "A link for a browser",
+                section: "/machines",
+                [
+                    "link": link, "isForGuest": rights == .guest, "isInNetwork": address.network != nil,
+                    "qr": (QRCode(link)?.svg(label: "The same link for a camera")).shown,
+                    "fingerprint": (address.network?.fingerprint).shown,
+                ], context)
+        }
+    }
+
+    private struct LinkForm: Decodable {
+        /// all or guest.
+        let rights: String
+    }
+
+    private static func line(_ browser: Browsers.Browser, _ context: PageContext) -> [String: Any] {
+        func text(_ seconds: Int64) -> String {
+            ISO8601.text(milliseconds: seconds * 1000, fraction: .ifNeeded).map(context.reader.moment) ?? ""
+        }
+        return [
+            "id": browser.id, "name": BrowserName.text(browser.name), "added": text(browser.added),
+            "seen": browser.seen > 0 ? text(browser.seen) : false as Any, "isGuest": browser.isGuest,
+            "isThis": browser.id == context.browser?.id,
+        ]
+    }
+}

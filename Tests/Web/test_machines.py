@@ -1,0 +1,148 @@
+"""Who is here, what waits and why, and what is done about it, on the page."""
+
+import unittest
+
+from playwright.sync_api import expect
+
+from browser_case import DESK, PHONE, BrowserCase
+
+
+class MachineTests(BrowserCase):
+    def machines(self, machine, **options):
+        page = self.browser(machine, **options)
+        page.get_by_role("navigation").get_by_role("link", name="Machines").click()
+        return page
+
+    def test_what_waits_and_for_whom(self):
+        kitchen, study = self.household()
+        page = self.machines(kitchen)
+        expect(page.locator("#machines")).to_contain_text("The other machine is here.")
+        expect(page.locator("#machines li")).to_contain_text("Connected, and in sync since")
+        study.stop()
+        expect(page.locator("#machines li")).to_contain_text("Not here now. Last in sync on")
+        kitchen.run("game", "add", "Hearts")
+        expect(page.locator("#machines li")).to_contain_text("1 change waits here until the two meet.")
+        self.listen(study, "--connect", kitchen.place)
+        expect(page.locator("#machines li")).to_contain_text("Connected, and in sync since")
+        expect(page.locator("#machines li")).not_to_contain_text("waits")
+
+    def test_the_switch(self):
+        kitchen, study = self.household()
+        here, there = self.machines(kitchen), self.machines(study)
+        there.get_by_role("button", name="Switch sync off").click()
+        expect(there.locator("#machines")).to_contain_text("Sync is switched off here.")
+        expect(here.locator("#machines li")).to_contain_text("Sync is switched off there.")
+        study.run("game", "add", "Hearts")
+        there.get_by_role("button", name="Switch sync on").click()
+        expect(there.locator("#machines li")).to_contain_text("Connected, and in sync")
+        here.get_by_role("navigation").get_by_role("link", name="Games").click()
+        expect(here.locator("#list")).to_contain_text("Hearts")
+
+    def test_a_machine_that_was_switched_off_before_it_began(self):
+        kitchen = self.machine()
+        kitchen.run("sync", "off")
+        kitchen.serve("listen", "--port", "0", "--host", "127.0.0.1", "--no-discovery", "--web", "--web-port", "0")
+        page = self.machines(kitchen)
+        page.get_by_role("button", name="Switch sync on").click()
+        expect(page.locator("#switch")).to_contain_text("Sync is on.")
+        kitchen.event("listening")
+
+    def test_another_name(self):
+        kitchen, _ = self.household()
+        page = self.machines(kitchen)
+        page.get_by_role("link", name="study").click()
+        page.get_by_label("Here it is called").fill("The desk <b>upstairs</b>")
+        page.get_by_role("button", name="Rename").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("The desk <b>upstairs</b>")
+        self.assertIn("The desk <b>upstairs</b>", kitchen.run("peers", "--no-discovery"))
+        page.get_by_label("Here it is called").evaluate("one => one.removeAttribute('maxlength')")
+        page.get_by_label("Here it is called").fill("x" * 65)
+        page.get_by_role("button", name="Rename").click()
+        expect(page.get_by_role("main")).to_contain_text("A name has 1 to 64 bytes.")
+        self.complaints = [one for one in self.complaints if "422" not in one]
+
+    def test_who_may_do_what(self):
+        kitchen, study = self.household()
+        kitchen.run("zone", "create", "Club")
+        page = self.machines(kitchen)
+        page.get_by_role("link", name="study").click()
+        page.get_by_label("In “Club” it may").select_option("only read")
+        page.locator("form", has=page.get_by_label("In “Club” it may")).get_by_role("button").click()
+        expect(page.get_by_label("In “Club” it may")).to_have_value("read")
+        default = page.get_by_role("combobox").first
+        default.select_option("only read")
+        page.get_by_role("button", name="Change").first.click()
+        expect(page.get_by_role("combobox").first).to_have_value("read")
+        expect(page.locator("#machine")).to_contain_text("It may only read")
+        # What the other one writes is refused now, and it says so there.
+        there = self.machines(study)
+        expect(there.locator("#machines")).to_contain_text("It takes no changes of this machine")
+        study.run("game", "add", "Hearts")
+        expect(there.locator("#found")).to_contain_text("has refused Hearts, because this machine may only read there.")
+
+    def test_forgetting(self):
+        kitchen, study = self.household()
+        page = self.machines(kitchen)
+        page.get_by_role("link", name="study").click()
+        page.get_by_text("Forget this machine").click()
+        page.get_by_role("button", name="Forget it here").click()
+        expect(page.locator("#machines")).to_contain_text("This machine is alone")
+        there = self.machines(study)
+        expect(there.locator("#machines li")).to_contain_text("It does not know this machine any more.")
+        there.get_by_role("link", name="kitchen").click()
+        there.get_by_text("Forget this machine").click()
+        there.get_by_role("button", name="Remove it from the household").click()
+        expect(there.locator("#machines")).to_contain_text("This machine is alone")
+        # The page of the machine that has gone looked once more.
+        self.complaints = [one for one in self.complaints if "404" not in one]
+        self.assertNotIn("\nkitchen ", study.run("peers", "household"))
+
+    def test_which_pictures_come(self):
+        machine = self.listen(self.machine())
+        page = self.machines(machine)
+        page.get_by_label("Those under").check()
+        page.get_by_label("Megabytes", exact=True).fill("2")
+        page.get_by_role("button", name="Keep this choice").click()
+        expect(page.get_by_label("Those under")).to_be_checked()
+        self.assertEqual(machine.add("assets")["policy"], "under 2MB")
+        page.get_by_label("Megabytes", exact=True).fill("many")
+        page.get_by_role("button", name="Keep this choice").click()
+        expect(page.get_by_role("main")).to_contain_text("Say how large a picture may be")
+        self.complaints = [one for one in self.complaints if "422" not in one]
+        self.assertEqual(machine.add("assets")["policy"], "under 2MB")
+
+    def test_faults_are_found(self):
+        kitchen, study = self.household()
+        page = self.machines(kitchen)
+        page.get_by_role("link", name="Look for faults").click()
+        expect(page.get_by_role("main")).to_contain_text("the scorebook is sound")
+        self.check_accessibility(page)
+        study.stop()
+        kitchen.run("peers", "rename", "study", "cellar")
+        page.get_by_role("link", name="Look again").click()
+        expect(page.get_by_role("main")).to_contain_text("cellar: ")
+
+    def test_every_page_is_accessible(self):
+        kitchen, study = self.household()
+        kitchen.run("zone", "create", "Club")
+        study.stop()
+        kitchen.run("game", "add", "Hearts")
+        for device in (PHONE, DESK):
+            for scheme in ("light", "dark"):
+                page = self.machines(kitchen, color_scheme=scheme, **device)
+                expect(page.locator("#machines li")).to_contain_text("1 change waits")
+                self.check_accessibility(page)
+                page.get_by_role("link", name="study").click()
+                page.get_by_text("Forget this machine").click()
+                self.check_accessibility(page)
+
+    def test_a_machine_that_is_not_there(self):
+        machine = self.listen(self.machine())
+        page = self.browser(machine)
+        page.goto(machine.address + "/machine/" + "0" * 64)
+        expect(page.get_by_role("main")).to_contain_text("There is no such machine any more.")
+        self.complaints = [one for one in self.complaints if "404" not in one]
+
+
+if __name__ == "__main__":
+    unittest.main()
