@@ -39,6 +39,7 @@ extension Pages {
             "delete", title: "Delete \(summary.title)?", section: Self.section(kind),
             [
                 "path": Self.path(name), "companions": Self.sentence(summary.companions).shown,
+                "isPerson": kind == .person,
                 "until": context.reader.day(milliseconds: summary.restorableUntil),
             ], context)
     }
@@ -61,7 +62,7 @@ extension Pages {
         let all = try await scorebook.deletedRecords()
         let shown = all.dropFirst((page - 1) * Self.deletedPageSize).prefix(Self.deletedPageSize)
         return try render(
-            "deleted", title: "Deleted things",
+            "deleted", title: "Deleted things", section: "/files",
             [
                 "records": shown.map { Self.line($0, context.reader) }, "isEmpty": shown.isEmpty,
                 "later": page > 1 ? "/deleted?page=\(page - 1)" : false as Any,
@@ -73,9 +74,9 @@ extension Pages {
     private static func line(_ record: DeletedListing, _ reader: Reader) -> [String: Any] {
         let machine =
             switch record.machine {
-            case .here: "on this machine"
-            case .named(let name): "by \(name)"
-            case .unknown: "on a machine that is not known here"
+            case .here: "this machine"
+            case .named(let name): name
+            case .unknown: "a machine that is not known here"
             }
         let kind = RecordKind(rawValue: record.recordName.recordType)
         return [
@@ -85,8 +86,8 @@ extension Pages {
             "companions": record.companions == 0
                 ? false as Any
                 : record.companions == 1
-                    ? "1 thing that went with it"
-                    : "\(reader.number(record.companions)) things that went with it",
+                    ? "1 thing went along"
+                    : "\(reader.number(record.companions)) things went along",
         ]
     }
 

@@ -19,7 +19,11 @@ struct EditForm: Sendable {
 
     /// A form that a browser sent.
     init(_ request: Request, _ context: PageContext) async throws {
-        let sent = try await request.decode(as: [String: String].self, context: context)
+        self.init(sent: try await request.decode(as: [String: String].self, context: context))
+    }
+
+    /// A form with the values that a browser sent.
+    init(sent: [String: String]) {
         // Browsers send every line break as two characters.
         values = sent.mapValues { $0.replacing("\r\n", with: "\n") }
     }
@@ -63,7 +67,11 @@ struct EditForm: Sendable {
     ///
     /// - Throws: ``PageError`` if there is something else.
     func decimal(_ name: String) throws -> Change<Double> {
-        try number(name) { text in Double(text.replacing(",", with: ".")).flatMap { $0.isFinite ? $0 : nil } }
+        try number(name) { text in
+            // Otherwise “nan” and “0x10” would be numbers.
+            guard text.wholeMatch(of: /[+-]?[0-9]{0,15}[.,]?[0-9]{1,15}/) != nil else { return nil }
+            return Double(text.replacing(",", with: "."))
+        }
     }
 
     private func number<Value>(_ name: String, _ read: (String) -> Value?) throws -> Change<Value> {
@@ -111,7 +119,11 @@ struct EditField {
         ]
         switch kind {
         case .line(let maximum, let keyboard):
-            content["line"] = ["maximum": maximum, "keyboard": keyboard] as [String: Any]
+            content["line"] =
+                [
+                    "maximum": maximum, "keyboard": keyboard, "isShort": maximum < 100,
+                    "isWide": maximum >= 1000,
+                ] as [String: Any]
         case .proposed(let list): content["proposed"] = ["list": list]
         case .moment: content["moment"] = true
         case .lines: content["lines"] = true

@@ -124,17 +124,17 @@ extension Pages {
                 EditField(
                     name: "winner", label: "Who wins",
                     kind: .choice([("highest", "The highest score"), ("lowest", "The lowest score")])),
-                EditField(name: "noPoints", label: "It is played without points", kind: .box),
-                EditField(name: "together", label: "All win or lose together", kind: .box),
-                EditField(name: "teams", label: "It is played in teams", kind: .box),
                 EditField(
                     name: "least", label: "Players at least", kind: .line(maximum: 6, keyboard: "numeric")),
                 EditField(
                     name: "most", label: "Players at most", kind: .line(maximum: 6, keyboard: "numeric")),
                 EditField(name: "year", label: "Year", kind: .line(maximum: 6, keyboard: "numeric")),
                 EditField(
-                    name: "bgg", label: "Number at BoardGameGeek",
+                    name: "bgg", label: "BGG number",
                     kind: .line(maximum: 12, keyboard: "numeric")),
+                EditField(name: "noPoints", label: "It is played without points", kind: .box),
+                EditField(name: "together", label: "All win or lose together", kind: .box),
+                EditField(name: "teams", label: "It is played in teams", kind: .box),
             ])
     }
 

@@ -80,6 +80,8 @@ extension Pages {
                         ]
                     }
                 },
+                "hasChanged": report.total.changed > 0, "hasDeleted": report.total.deleted > 0,
+                "hasUnchanged": report.total.unchanged > 0,
                 "remarks": Self.remarks(report, reader), "hasRemarks": !Self.remarks(report, reader).isEmpty,
                 "stillDeleted": report.stillDeleted > 0
                     ? Self.records(report.stillDeleted, reader) : false as Any,

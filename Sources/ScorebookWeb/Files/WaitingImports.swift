@@ -44,7 +44,14 @@ final class WaitingImports: Sendable {
     }
 
     /// Returns a file; nil if it is not there any more.
-    func find(_ id: UUID) -> File? { files.withLock { $0[id] } }
+    func find(_ id: UUID, now: Date = Date()) -> File? {
+        guard let file = files.withLock({ $0[id] }) else { return nil }
+        guard now.timeIntervalSince(file.added) <= Self.lifetime else {
+            remove(id)
+            return nil
+        }
+        return file
+    }
 
     func remove(_ id: UUID) {
         guard let file = files.withLock({ $0.removeValue(forKey: id) }) else { return }

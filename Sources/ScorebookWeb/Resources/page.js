@@ -217,3 +217,6 @@ for (const form of document.querySelectorAll("form[data-drop]")) {
     say(`This file is too large: at most ${Math.floor(Number(form.dataset.limit) / 1e6)} MB.`);
   });
 }
+
+// A narrow screen shows a part of the navigation.
+document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
