@@ -65,6 +65,7 @@ extension Pages {
         let sheet = try await scorebook.matchSheet("\(name)")
         var content = Self.content(sheet, context.reader)
         content["sheet"] = Self.table(sheet)
+        content["pictures"] = try await pictures(of: name, Self.title(sheet))
         return try render("match", title: Self.title(sheet), section: "/matches", content, context)
     }
 

@@ -25,6 +25,7 @@ extension Pages {
             ("chart", PackageResources.chart_mustache),
             ("ranking", PackageResources.ranking_mustache),
             ("matrix", PackageResources.matrix_mustache),
+            ("pictures", PackageResources.pictures_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)
         }

@@ -10,12 +10,16 @@ struct Pages: Sendable {
     let scorebook: ScorebookStore
     /// The figures of statistics.
     let figures: FigureCache
+    /// Small forms of pictures; nil for a scorebook that keeps no files.
+    let thumbnails: Thumbnails?
+    let uploads = Uploads()
     private let library: MustacheLibrary
 
     init(_ scorebook: ScorebookStore) throws {
         self.scorebook = scorebook
         library = try Self.templates()
         figures = try FigureCache(scorebook)
+        thumbnails = scorebook.records.assetDirectory.map { Thumbnails($0) }
     }
 
     func addRoutes(to router: Router<PageContext>) {
@@ -24,6 +28,7 @@ struct Pages: Sendable {
         addPersons(to: router)
         addGames(to: router)
         addStatistics(to: router)
+        addPictures(to: router)
     }
 
     // MARK: Answers

@@ -32,6 +32,7 @@ extension Pages {
         return try render(
             "person", title: person.name.isEmpty ? "(no name)" : person.name, section: "/people",
             [
+                "pictures": try await pictures(of: name, person.name),
                 "query": Self.query("person", name), "hasPlays": figures.plays > 0,
                 "tiles": ["tiles": Self.tiles(figures, reader)],
                 "about": ["facts": Self.facts(figures, of: name, reader)], "plays": charts.plays(),
