@@ -27,7 +27,7 @@ LOOK = """async (path) => {
   image.src = path;
   await image.decode();
   const canvas = Object.assign(document.createElement("canvas"), { width: image.naturalWidth, height: image.naturalHeight });
-  const context = canvas.getContext("2d");
+  const context = canvas.getContext("2d", { willReadFrequently: true });
   context.drawImage(image, 0, 0);
   const color = (x, y) => { const [r, , b] = context.getImageData(x, y, 1, 1).data; return r > b ? "red" : "blue"; };
   return [canvas.width, canvas.height, color(5, 5), color(canvas.width - 6, canvas.height - 6)];
@@ -121,7 +121,7 @@ class PictureTests(BrowserCase):
             page.get_by_role("link", name="Save").tap()
         self.assertTrue(saving.value.suggested_filename.endswith(".jpeg"))
         self.assertEqual(pathlib.Path(saving.value.path()).read_bytes(), file.read_bytes())
-        page.get_by_role("button", name="Delete").tap()
+        page.get_by_role("button", name="Delete", exact=True).tap()
         expect(page.locator(".pictures li")).to_have_count(0)
         self.assertEqual(self.pictures(), [])
 
@@ -138,7 +138,7 @@ class PictureTests(BrowserCase):
             self.check_accessibility(page)
         self.assertEqual({one["field"] for one in self.pictures()}, {"avatar", "thumbnail"})
         page.locator(".pictures summary").tap()
-        page.get_by_role("button", name="Delete").tap()
+        page.get_by_role("button", name="Delete", exact=True).tap()
         expect(page.locator(".pictures li")).to_have_count(0)
         self.assertEqual([one["field"] for one in self.pictures()], ["avatar"])
 
@@ -154,7 +154,7 @@ class PictureTests(BrowserCase):
         # Who looks at the match sees it at once.
         expect(other.locator(".pictures img")).to_have_count(1)
         page.locator(".pictures summary").tap()
-        page.get_by_role("button", name="Delete").tap()
+        page.get_by_role("button", name="Delete", exact=True).tap()
         expect(other.locator(".pictures img")).to_have_count(0)
 
     def test_what_is_no_picture_is_told_in_a_sentence(self):

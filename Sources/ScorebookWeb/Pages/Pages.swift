@@ -93,7 +93,9 @@ struct Pages: Sendable {
         return "/\(folder)/\(name.suffix.addingPercentEncoding(withAllowedCharacters: safe) ?? "")"
     }
 
-    private static let folders: [RecordKind: String] = [.match: "matches", .game: "games", .person: "people"]
+    private static let folders: [RecordKind: String] = [
+        .match: "matches", .game: "games", .person: "people", .matchImage: "images",
+    ]
 }
 
 extension Optional {

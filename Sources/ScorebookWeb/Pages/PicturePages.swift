@@ -59,7 +59,8 @@ extension Pages {
                     "small": "/pictures/\(picture.image?.hash.description ?? "")/small",
                     "caption": picture.caption.flatMap { $0.isEmpty ? nil : $0 }.shown,
                     "alt": picture.caption.flatMap { $0.isEmpty ? nil : $0 } ?? "Picture of \(title)",
-                    "deletion": isMatch ? Self.deletion(picture.recordName) : path + "/picture/delete",
+                    "deletion": isMatch
+                        ? Self.path(picture.recordName) + "/delete" : path + "/picture/delete",
                 ] as [String: Any]
             },
         ]
@@ -71,11 +72,6 @@ extension Pages {
         } catch let error as ScorebookError where error.code == .notFound {
             return []
         }
-    }
-
-    private static func deletion(_ name: RecordName) -> String {
-        let suffix = name.suffix.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-        return "/images/\(suffix)/delete"
     }
 
     // MARK: Files
