@@ -6,7 +6,7 @@ import Scorebook
 extension Pages {
     func addGames(to router: Router<PageContext>) {
         router.get("games") { _, context in
-            let games = try await scorebook.recentGames()
+            let games = try await figures.games()
             return try render(
                 "games", title: "Games", section: "/games",
                 ["games": games.map { Self.line($0, context.reader) }], context)

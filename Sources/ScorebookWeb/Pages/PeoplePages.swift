@@ -7,7 +7,7 @@ import Scorebook
 extension Pages {
     func addPersons(to router: Router<PageContext>) {
         router.get("people") { _, context in
-            let persons = try await scorebook.recentPersons()
+            let persons = try await figures.persons()
             return try render(
                 "people", title: "People", section: "/people",
                 ["persons": persons.map { Self.line($0, context.reader) }], context)
