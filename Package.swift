@@ -257,7 +257,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ScorebookWebTests",
-            dependencies: ["ScorebookWeb", "TestSupport", .product(name: "NIOCore", package: "swift-nio")],
+            dependencies: [
+                "ScorebookWeb", "Scorebook", "TestSupport", .product(name: "NIOCore", package: "swift-nio"),
+            ],
             path: "Tests/Unit/ScorebookWebTests"),
         .testTarget(
             name: "IntegrationTests",

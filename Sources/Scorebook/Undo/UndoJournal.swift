@@ -181,14 +181,18 @@ enum UndoJournal {
 
     // MARK: Reading
 
-    /// Returns the last command; nil if there is none of the last day.
-    static func last(_ db: Database, now: Int64) throws -> Entry? {
+    /// Returns a command of the last day; nil if there is none.
+    ///
+    /// - Parameter run: the command's run; nil for the last command.
+    static func last(_ db: Database, run: String?, now: Int64) throws -> Entry? {
         guard try db.tableExists("scorebook_undo") else { return nil }
         let sql = """
             SELECT run, command, time, changes FROM scorebook_undo
-            WHERE run = (SELECT run FROM scorebook_undo WHERE time >= ? ORDER BY id DESC LIMIT 1) ORDER BY id DESC
+            WHERE run = (
+                SELECT run FROM scorebook_undo WHERE time >= ? AND (? IS NULL OR run = ?) ORDER BY id DESC LIMIT 1)
+            ORDER BY id DESC
             """
-        let rows = try Row.fetchAll(db, sql: sql, arguments: [now - lifetime])
+        let rows = try Row.fetchAll(db, sql: sql, arguments: [now - lifetime, run, run])
         guard let first = rows.first else { return nil }
         let changes = try rows.flatMap { row in
             try JSONDecoder().decode([Change].self, from: Data((row[3] as String).utf8)).reversed()

@@ -23,14 +23,15 @@ extension ScorebookStore {
     ///
     /// What somebody has changed since, here or on another machine, stays.
     ///
+    /// - Parameter run: takes back the command of this run (``Habits/Command/run``), whatever other commands wrote since.
     /// - Throws: ``ScorebookError`` `notFound` when there is nothing to take back; `invalidValue` when something was added since to
     ///   a record that the command had added, so that taking it back would delete that, too.
-    public func undo() async throws -> UndoneCommand {
+    public func undo(_ run: String? = nil) async throws -> UndoneCommand {
         try await records.write { [self] db in
             _ = try records.fold(db)
             // What others added to a merged person or game belongs to the merge from now on.
             try settleMerges(db)
-            guard let entry = try UndoJournal.last(db, now: now()) else {
+            guard let entry = try UndoJournal.last(db, run: run, now: now()) else {
                 throw ScorebookError(
                     .notFound, "there is no command of the last day to take back",
                     hint: "`record list --deleted` shows deleted records that can be restored")
@@ -47,7 +48,12 @@ extension ScorebookStore {
     /// Whether the command of ``habits`` has changed something: what is written again as it was does not count.
     public func hasCommandWritten() async throws -> Bool {
         guard let command = habits.command else { return false }
-        return try await records.database.read { try UndoJournal.has($0, run: command.run) }
+        return try await hasWritten(command.run)
+    }
+
+    /// Whether the command of a run has changed something that ``undo(_:)`` can take back.
+    public func hasWritten(_ run: String) async throws -> Bool {
+        try await records.database.read { try UndoJournal.has($0, run: run) }
     }
 
     /// Restores a record that was deleted, and gives one that was changed its values of before.
@@ -81,11 +87,14 @@ extension ScorebookStore {
         _ = try records.fold(db)
         for change in changes {
             guard let current = try UndoJournal.values(db, change.name) else { continue }
-            let name = try RecordName(change.name)
             guard UndoJournal.filled(current) == change.new else {
-                let what = try RecordTitles(db, records, time).phrase(for: name)
+                let what = try RecordTitles(db, records, time).phrase(for: RecordName(change.name))
                 throw Self.refusal("\(what) was changed since `\(undone.command)` added it")
             }
+        }
+        // The first write comes first: with a match its players go, as one deletion that can be restored as one.
+        for change in changes.reversed() where try UndoJournal.values(db, change.name) != nil {
+            let name = try RecordName(change.name)
             let steps = try records.deletionSteps(db, name).filter { $0.action == .delete }
             let others = steps.filter { !added.contains($0.name.description) }
             guard others.isEmpty else {

@@ -23,7 +23,7 @@ extension Pages {
         return try render(
             "game", title: game.name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)", section: "/games",
             [
-                "pictures": try await pictures(of: name, game.name ?? ""),
+                "path": Self.path(name), "pictures": try await pictures(of: name, game.name ?? ""),
                 "id": "\(name)", "query": Self.query("game", name), "hasPlays": figures.plays > 0,
                 "rule": Self.rule(game), "tiles": ["tiles": Self.tiles(figures, isGame: true, reader)],
                 "about": ["facts": Self.facts(figures, of: game, reader)], "plays": charts.plays(),

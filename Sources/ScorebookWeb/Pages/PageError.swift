@@ -20,7 +20,9 @@ struct PageError: Error {
         let status: HTTPResponse.Status =
             switch error.code {
             case .notFound: .notFound
-            case .invalidValue, .ambiguous, .otherZone, .invalidFile: .unprocessableContent
+            case .invalidValue, .ambiguous, .otherZone, .invalidFile, .unreadableFile: .unprocessableContent
+            case .readOnly: .forbidden
+            case .notDeleted: .conflict
             default: .internalServerError
             }
         // A hint may name commands, which a page has none of.
@@ -50,6 +52,8 @@ struct ErrorPages: RouterMiddleware {
             return try response(error, request, context)
         } catch let error as ScorebookError {
             return try response(PageError(error), request, context)
+        } catch let error as RecordStoreError where error.code == .noSuchZone {
+            return try response(PageError(.notFound, PageError.sentence(error.message)), request, context)
         } catch let error where error is DecodingError || error is URLEncodedFormError {
             return try response(
                 PageError(

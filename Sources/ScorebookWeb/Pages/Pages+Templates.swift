@@ -26,6 +26,12 @@ extension Pages {
             ("ranking", PackageResources.ranking_mustache),
             ("matrix", PackageResources.matrix_mustache),
             ("pictures", PackageResources.pictures_mustache),
+            ("edit", PackageResources.edit_mustache),
+            ("field", PackageResources.field_mustache),
+            ("delete", PackageResources.delete_mustache),
+            ("deleted", PackageResources.deleted_mustache),
+            ("files", PackageResources.files_mustache),
+            ("import", PackageResources.import_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)
         }

@@ -13,6 +13,7 @@ struct Pages: Sendable {
     /// Small forms of pictures; nil for a scorebook that keeps no files.
     let thumbnails: Thumbnails?
     let uploads = Uploads()
+    let imports = WaitingImports()
     private let library: MustacheLibrary
 
     init(_ scorebook: ScorebookStore) throws {
@@ -23,12 +24,17 @@ struct Pages: Sendable {
     }
 
     func addRoutes(to router: Router<PageContext>) {
+        router.add(middleware: Notices(scorebook: scorebook))
         addTonight(to: router)
         addMatches(to: router)
         addPersons(to: router)
         addGames(to: router)
         addStatistics(to: router)
         addPictures(to: router)
+        addUndo(to: router)
+        addEditing(to: router)
+        addDeletions(to: router)
+        addFiles(to: router)
     }
 
     // MARK: Answers
@@ -48,6 +54,7 @@ struct Pages: Sendable {
         content["navigation"] = Self.sections.map { path, name in
             ["path": path, "name": name, "isHere": path == section] as [String: Any]
         }
+        content["notice"] = (context.notice).shown
         guard let text = library.render(content, withTemplate: name) else {
             preconditionFailure("there is no template \(name)")
         }
@@ -59,6 +66,7 @@ struct Pages: Sendable {
     private static let sections = [
         ("/", "Tonight"), ("/matches", "Matches"), ("/games", "Games"), ("/people", "People"),
         ("/statistics", "Statistics"),
+        ("/files", "Files"),
     ]
 
     /// Answers a form that the script sent.

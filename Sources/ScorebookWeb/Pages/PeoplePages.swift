@@ -32,7 +32,7 @@ extension Pages {
         return try render(
             "person", title: person.name.isEmpty ? "(no name)" : person.name, section: "/people",
             [
-                "pictures": try await pictures(of: name, person.name),
+                "path": Self.path(name), "pictures": try await pictures(of: name, person.name),
                 "query": Self.query("person", name), "hasPlays": figures.plays > 0,
                 "tiles": ["tiles": Self.tiles(figures, reader)],
                 "about": ["facts": Self.facts(figures, of: name, reader)], "plays": charts.plays(),
@@ -72,8 +72,9 @@ extension Pages {
     }
 
     /// A query that limits a list of matches to a record.
-    static func query(_ name: String, _ record: RecordName) -> String {
-        let suffix = "\(record)".addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-        return "\(name)=\(suffix)"
+    static func query(_ name: String, _ record: RecordName) -> String { query(name, "\(record)") }
+
+    static func query(_ name: String, _ value: String) -> String {
+        "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
     }
 }

@@ -7,6 +7,9 @@ struct MultipartReader {
     /// The maximum number of bytes of a text field.
     static let maximumText = 65_536
 
+    /// Of a form that is too large, this many times its limit are read.
+    private static let patience = 10
+
     /// A directory that is there and empty.
     let directory: URL
     /// The maximum number of bytes of the whole.
@@ -26,7 +29,7 @@ struct MultipartReader {
         self.limit = limit
     }
 
-    /// Reads a form.
+    /// Reads a form. Reads a bad one to its end, too: many browsers look at no answer before they have sent everything.
     ///
     /// - Parameters:
     ///   - boundary: from the header `Content-Type`.
@@ -39,12 +42,22 @@ struct MultipartReader {
         var parser = MultipartParser(boundary: boundary)
         var reader = MultipartReader(directory, limit)
         var size = 0
+        var failure: MultipartError?
         for try await bytes in body {
             size += bytes.readableBytes
-            guard size <= limit else { throw MultipartError.tooLarge(limit: limit) }
-            parser.append(bytes)
-            while let event = try parser.next() { try await reader.take(event) }
+            if let failure {
+                guard size <= patience * limit else { throw failure }
+                continue
+            }
+            do {
+                guard size <= limit else { throw MultipartError.tooLarge(limit: limit) }
+                parser.append(bytes)
+                while let event = try parser.next() { try await reader.take(event) }
+            } catch let error as MultipartError {
+                failure = error
+            }
         }
+        if let failure { throw failure }
         try parser.finish()
         return reader.form
     }

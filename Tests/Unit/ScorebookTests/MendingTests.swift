@@ -178,6 +178,38 @@ struct MendingTests {
         #expect(try await scorebook.rows("SELECT notes, board FROM SBMatch") == ["Rain.|null"])
     }
 
+    @Test func oneCommandIsTakenBackWhateverWasWrittenSince() async throws {
+        let scorebook = try await scorebook()
+        let first = command(scorebook, "first")
+        var edit = MatchEdit()
+        edit.board = .set("Africa")
+        try await first.editMatch("last", edit)
+        try await command(scorebook, "second").editPerson("Ada", PersonEdit(name: .set("Xenia")))
+        let run = try #require(first.habits.command?.run)
+        #expect(try await scorebook.hasWritten(run))
+        #expect(try await scorebook.undo(run).command == "first")
+        #expect(try await !scorebook.hasWritten(run))
+        #expect(try await scorebook.rows("SELECT board FROM SBMatch") == ["null"])
+        #expect(try await scorebook.person("Xenia").person.name == "Xenia")
+        let error = await #expect(throws: ScorebookError.self) { try await scorebook.undo(run) }
+        #expect(error?.code == .notFound)
+        #expect(try await scorebook.undo().command == "second")
+    }
+
+    /// Otherwise the list of deleted records would have a line for each player and score.
+    @Test func anAddedMatchIsTakenBackAsOneDeletion() async throws {
+        let scorebook = try await scorebook()
+        let before = try await contents(scorebook)
+        let match = try await command(scorebook, "match add").addMatch(
+            NewMatch(
+                game: "Pandemic", players: [NewPlayer("Ada", score: "5"), NewPlayer("Alan", score: "6")]))
+        #expect(try await scorebook.undo().deleted == 5)
+        #expect(try await contents(scorebook) == before)
+        let deleted = try await scorebook.deletedRecords()
+        #expect(deleted.map(\.recordName) == [match.recordName])
+        #expect(deleted.map(\.companions) == [4])
+    }
+
     /// Otherwise the undo would delete somebody else's match.
     @Test func anAddedGameStaysIfSomebodyPlayedItSince() async throws {
         let scorebook = try await scorebook()
