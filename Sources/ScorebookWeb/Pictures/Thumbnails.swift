@@ -53,7 +53,9 @@ actor Thumbnails {
         do {
             try FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            guard try await run(program, assets.file(hash), unfinished) else { throw CocoaError(.fileNoSuchFile) }
+            guard try await run(program, assets.file(hash), unfinished) else {
+                throw CocoaError(.fileNoSuchFile)
+            }
             try FileManager.default.moveItem(at: unfinished, to: target)
         } catch {
             try? FileManager.default.removeItem(at: unfinished)
@@ -109,7 +111,8 @@ actor Thumbnails {
                 at: directory, includingPropertiesForKeys: [.contentModificationDateKey])) ?? []
         guard files.count > Self.maximumCount else { return }
         func date(_ file: URL) -> Date {
-            (try? file.resourceValues(forKeys: [.contentModificationDateKey]))?.contentModificationDate ?? .now
+            (try? file.resourceValues(forKeys: [.contentModificationDateKey]))?.contentModificationDate
+                ?? .now
         }
         let oldest = files.map { (date($0), $0) }.sorted { $0.0 < $1.0 }
         // A tenth at once, so that the next ones have room without another look.
