@@ -16,6 +16,8 @@ public struct MatchFilter: Sendable {
     public var text: String?
     /// Only the latest matches, at most this many.
     public var limit: Int?
+    /// How many of the latest matches are left out before that; 0 by default. Not together with ``winner``.
+    public var offset = 0
 
     public init(
         game: String? = nil, person: String? = nil, winner: String? = nil, since: String? = nil,

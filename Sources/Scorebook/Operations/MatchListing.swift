@@ -128,7 +128,9 @@ extension ScorebookStore {
                     """, arguments: [pattern, pattern, pattern, pattern])
         }
         // The winner may follow from the scores alone, which SQL does not know.
-        if let limit = filter.limit, filter.winner == nil { request = request.limit(max(0, limit)) }
+        if let limit = filter.limit, filter.winner == nil {
+            request = request.limit(max(0, limit), offset: max(0, filter.offset))
+        }
         return try request.fetchAll(db)
     }
 

@@ -23,11 +23,13 @@ extension ScorebookStore {
 
     /// Lists the persons, those who played last first, those who never played by name behind them.
     public func recentPersons() async throws -> [RecentRecord] {
+        // Matches come first and stand for themselves by a number: SQLite looks each up once, and compares numbers.
         try await recent(
             .person, PersonName.sql,
             played: """
-                SELECT person AS subject, COUNT(DISTINCT match) AS matches, max(date) AS lastDate
-                FROM SBPlayer JOIN SBMatch ON SBMatch.recordName = SBPlayer.match GROUP BY person
+                SELECT p.person AS subject, COUNT(DISTINCT m.id) AS matches, max(m.date) AS lastDate
+                FROM (SELECT rowid AS id, recordName, date FROM SBMatch ORDER BY rowid LIMIT -1) AS m
+                CROSS JOIN SBPlayer AS p ON p.match = m.recordName GROUP BY p.person
                 """)
     }
 
@@ -48,6 +50,34 @@ extension ScorebookStore {
                 db, sql: "SELECT EXISTS (SELECT 1 FROM SBPerson) OR EXISTS (SELECT 1 FROM SBGame)")
                 ?? false
         }
+    }
+
+    /// The number of matches that ``recentNames(_:)`` looks at.
+    private static let recentMatches = 1000
+
+    /// Lists the names of all persons or games: those of the last 1,000 matches first, the last one first, then all others by name. So it
+    /// takes little time in a large scorebook, too.
+    ///
+    /// - Parameter kind: `person` or `game`; the list is empty for any other kind.
+    public func recentNames(_ kind: RecordKind) async throws -> [(recordName: RecordName, name: String)] {
+        let last = try await read { [self] db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT \(kind == .person ? "CAST(p.person AS TEXT)" : "m.game") AS subject FROM (
+                        SELECT recordName, CAST(game AS TEXT) AS game, date FROM SBMatch WHERE \(limits())
+                        ORDER BY date DESC LIMIT \(Self.recentMatches)
+                    ) AS m \(kind == .person ? "CROSS JOIN SBPlayer AS p ON p.match = m.recordName" : "")
+                    WHERE subject IS NOT NULL GROUP BY subject ORDER BY max(m.date) DESC, subject
+                    """)
+        }
+        let places = Dictionary(uniqueKeysWithValues: zip(last, last.indices))
+        let names = try await names(kind)
+        // The list of names is in order already; equal places keep it.
+        return names.enumerated().sorted {
+            let (left, right) = (places["\($0.element.recordName)"], places["\($1.element.recordName)"])
+            return (left ?? .max, $0.offset) < (right ?? .max, $1.offset)
+        }.map(\.element)
     }
 
     /// - Parameter played: SQL for the number of matches and the date of the last one, by record.

@@ -7,9 +7,10 @@ public enum PictureFile {
 
     /// Refuses a file that is no picture, before it is copied.
     ///
+    /// - Parameter name: what errors call the file; by default its path.
     /// - Throws: ``ScorebookError``: `unreadableFile`, `invalidFile`.
-    static func check(_ file: URL) throws {
-        let path = name(file)
+    public static func check(_ file: URL, name: String? = nil) throws {
+        let path = name ?? Self.name(file)
         let (handle, size) = try InputFile.open(file.relativePath)
         guard size > 0 else { throw ScorebookError(.invalidFile, "\(path) is empty") }
         guard size <= Asset.maximumSize else {

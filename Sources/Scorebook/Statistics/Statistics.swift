@@ -122,8 +122,8 @@ public struct Statistics: Sendable, Equatable {
     /// several, the one with the most plays.
     public var nemesis: PersonLine? {
         func excess(_ line: PersonLine) -> Int { line.versus.map { $0.losses - $0.wins } ?? 0 }
-        // Of equal ones, the greatest is the last one.
-        return persons.reversed().max { excess($0) < excess($1) }.flatMap { excess($0) > 0 ? $0 : nil }
+        // Of equal ones, this is the first one.
+        return persons.max { excess($0) < excess($1) }.flatMap { excess($0) > 0 ? $0 : nil }
     }
 
     /// The plays by year, as `2025`, without gaps from the first to the last year.

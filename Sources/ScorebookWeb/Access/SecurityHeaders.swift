@@ -16,7 +16,9 @@ struct SecurityHeaders: RouterMiddleware {
         next: (Request, PageContext) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        response.headers[.contentSecurityPolicy] = Self.policy
+        if response.headers[.contentSecurityPolicy] == nil {
+            response.headers[.contentSecurityPolicy] = Self.policy
+        }
         response.headers[.xContentTypeOptions] = "nosniff"
         // Without any referrer, browsers do not say either where a form comes from.
         response.headers[.referrerPolicy] = "same-origin"

@@ -9,7 +9,7 @@ struct FigureCharts {
     /// The number of lines of a table with bars.
     private static let longest = 12
     /// More months than these are shown as years.
-    private static let months = 144
+    private static let months = 96
 
     // MARK: Images
 

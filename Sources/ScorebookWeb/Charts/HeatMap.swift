@@ -29,7 +29,7 @@ struct HeatMap {
                 "text", ["x": "0", "y": "\(Self.top + weekday * Self.pitch + 9)", "class": "mark"],
                 text: String(reader.weekday(weekday, .narrow)))
         }
-        var empty = ""
+        var days = [String](repeating: "", count: Self.levels + 1)
         var position = Self.weekday(year, months.lowerBound)
         for month in months {
             // The name stands over the first week that begins in the month.
@@ -41,18 +41,14 @@ struct HeatMap {
                 let place =
                     "M\(Self.left + position / 7 * Self.pitch) \(Self.top + position % 7 * Self.pitch)"
                 let shape = "\(place)h\(Self.side)v\(Self.side)h-\(Self.side)z"
-                let date = Self.text(year, month, day)
-                if let count = plays[date], count > 0 {
-                    image.add(
-                        "path", ["d": shape, "class": "heat\(level(count))"],
-                        title: "\(reader.calendarDay(date)): \(reader.number(count))")
-                } else {
-                    empty += shape
-                }
+                days[level(plays[Self.text(year, month, day)] ?? 0)] += shape
                 position += 1
             }
         }
-        if !empty.isEmpty { image.add("path", ["d": empty, "class": "heat0"]) }
+        // One element for all days of a colour: a page of a busy year stays small.
+        for (level, shapes) in days.enumerated() where !shapes.isEmpty {
+            image.add("path", ["d": shapes, "class": "heat\(level)"])
+        }
         return image.text
     }
 
@@ -67,7 +63,7 @@ struct HeatMap {
             + counts.map { "\(reader.month($0, .wide)) \(reader.number($1))" }.joined(separator: ", ")
     }
 
-    /// The colour of a day, from 1 for few plays to 4 for as many as on the busiest day.
+    /// The colour of a day, from 0 for none to 4 for as many as on the busiest day.
     private func level(_ count: Int) -> Int {
         let most = max(Self.levels, plays.values.max() ?? 0)
         return min(Self.levels, (count * Self.levels + most - 1) / most)

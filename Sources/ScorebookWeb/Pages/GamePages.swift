@@ -6,7 +6,7 @@ import Scorebook
 extension Pages {
     func addGames(to router: Router<PageContext>) {
         router.get("games") { _, context in
-            let games = try await scorebook.recentGames()
+            let games = try await figures.games()
             return try render(
                 "games", title: "Games", section: "/games",
                 ["games": games.map { Self.line($0, context.reader) }], context)
@@ -23,6 +23,7 @@ extension Pages {
         return try render(
             "game", title: game.name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)", section: "/games",
             [
+                "pictures": try await pictures(of: name, game.name ?? ""),
                 "id": "\(name)", "path": Self.path(name), "query": Self.query("game", name),
                 "hasPlays": figures.plays > 0,
                 "rule": Self.rule(game), "tiles": ["tiles": Self.tiles(figures, isGame: true, reader)],

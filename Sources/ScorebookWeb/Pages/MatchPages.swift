@@ -28,13 +28,14 @@ extension Pages {
     // MARK: Lists
 
     private func matches(_ request: Request, _ context: PageContext) async throws -> Response {
-        let page = max(1, request.query("page").flatMap { Int($0) } ?? 1)
-        let filter = MatchFilter(
+        let page = min(1_000_000, max(1, request.query("page").flatMap { Int($0) } ?? 1))
+        var filter = MatchFilter(
             game: request.query("game"), person: request.query("person"), since: request.query("since"),
             until: request.query("until"), place: request.query("place"), text: request.query("text"),
-            limit: page * Self.pageSize + 1)
+            limit: Self.pageSize + 1)
+        filter.offset = (page - 1) * Self.pageSize
         let found = try await scorebook.matches(filter)
-        let shown = found.dropFirst((page - 1) * Self.pageSize).prefix(Self.pageSize)
+        let shown = found.prefix(Self.pageSize)
         func path(_ page: Int) -> String {
             var link = URLComponents()
             link.path = "/matches"
@@ -52,7 +53,7 @@ extension Pages {
                     || filter.until != nil || filter.place != nil || filter.text != nil,
                 "since": filter.since ?? "", "until": filter.until ?? "", "place": filter.place ?? "",
                 "text": filter.text ?? "",
-                "earlier": found.count > page * Self.pageSize ? path(page + 1) : false as Any,
+                "earlier": found.count > Self.pageSize ? path(page + 1) : false as Any,
                 "later": page > 1 ? path(page - 1) : false as Any,
             ], context)
     }
@@ -65,6 +66,7 @@ extension Pages {
         let sheet = try await scorebook.matchSheet("\(name)")
         var content = Self.content(sheet, context.reader)
         content["sheet"] = Self.table(sheet)
+        content["pictures"] = try await pictures(of: name, Self.title(sheet))
         return try render("match", title: Self.title(sheet), section: "/matches", content, context)
     }
 

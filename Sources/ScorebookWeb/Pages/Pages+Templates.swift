@@ -31,6 +31,7 @@ extension Pages {
             ("chart", PackageResources.chart_mustache),
             ("ranking", PackageResources.ranking_mustache),
             ("matrix", PackageResources.matrix_mustache),
+            ("pictures", PackageResources.pictures_mustache),
             ("machines", PackageResources.machines_mustache),
             ("machine", PackageResources.machine_mustache),
             ("pairing", PackageResources.pairing_mustache),

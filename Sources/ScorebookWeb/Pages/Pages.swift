@@ -12,6 +12,8 @@ struct Pages: Sendable {
     let imports = WaitingImports()
     /// The figures of statistics.
     let figures: FigureCache
+    /// Small forms of pictures; nil for a scorebook that keeps no files.
+    let thumbnails: Thumbnails?
     let machineTools: MachineTools
     private let library: MustacheLibrary
 
@@ -20,6 +22,7 @@ struct Pages: Sendable {
         self.machineTools = machineTools
         library = try Self.templates()
         figures = try FigureCache(scorebook)
+        thumbnails = scorebook.records.assetDirectory.map { Thumbnails($0) }
     }
 
     func addRoutes(to router: Router<PageContext>) {
@@ -33,6 +36,7 @@ struct Pages: Sendable {
         addDeletions(to: router)
         addFiles(to: router)
         addStatistics(to: router)
+        addPictures(to: router)
         addMachines(to: router)
         addMachine(to: router)
         addPairing(to: router)
@@ -103,7 +107,9 @@ struct Pages: Sendable {
         return "/\(folder)/\(name.suffix.addingPercentEncoding(withAllowedCharacters: safe) ?? "")"
     }
 
-    private static let folders: [RecordKind: String] = [.match: "matches", .game: "games", .person: "people"]
+    private static let folders: [RecordKind: String] = [
+        .match: "matches", .game: "games", .person: "people", .matchImage: "images",
+    ]
 }
 
 extension Optional {

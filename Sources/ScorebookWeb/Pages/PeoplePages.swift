@@ -7,7 +7,7 @@ import Scorebook
 extension Pages {
     func addPersons(to router: Router<PageContext>) {
         router.get("people") { _, context in
-            let persons = try await scorebook.recentPersons()
+            let persons = try await figures.persons()
             return try render(
                 "people", title: "People", section: "/people",
                 ["persons": persons.map { Self.line($0, context.reader) }], context)
@@ -32,7 +32,8 @@ extension Pages {
         return try render(
             "person", title: person.name.isEmpty ? "(no name)" : person.name, section: "/people",
             [
-                "path": Self.path(name), "query": Self.query("person", name), "hasPlays": figures.plays > 0,
+                "pictures": try await pictures(of: name, person.name), "path": Self.path(name),
+                "query": Self.query("person", name), "hasPlays": figures.plays > 0,
                 "tiles": ["tiles": Self.tiles(figures, reader)],
                 "about": ["facts": Self.facts(figures, of: name, reader)], "plays": charts.plays(),
                 "rates": charts.rates(), "games": charts.games(),

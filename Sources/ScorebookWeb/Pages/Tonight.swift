@@ -19,7 +19,7 @@ extension Pages {
 
     private func tonight(_ context: PageContext) async throws -> Response {
         let matches = try await scorebook.matches(MatchFilter(limit: 5))
-        let games = try await scorebook.recentGames()
+        let games = try await scorebook.recentNames(.game)
         return try render(
             "tonight", title: "Tonight", section: "/",
             [
@@ -31,7 +31,7 @@ extension Pages {
             ], context)
     }
 
-    private static func choice(_ record: RecentRecord) -> [String: Any] {
+    private static func choice(_ record: (recordName: RecordName, name: String)) -> [String: Any] {
         ["id": "\(record.recordName)", "name": record.name.isEmpty ? "(no name)" : record.name]
     }
 
@@ -46,7 +46,7 @@ extension Pages {
             "players", title: name, section: "/",
             [
                 "game": isNew ? name : game, "name": name, "isNew": isNew,
-                "persons": try await scorebook.recentPersons().map(Self.choice),
+                "persons": try await scorebook.recentNames(.person).map(Self.choice),
             ], context)
     }
 

@@ -145,7 +145,9 @@ struct OpenStore: Sendable {
         let pictures = directory.appendingPathComponent("assets", isDirectory: true)
         let backups = directory.appendingPathComponent("backups", isDirectory: true)
         let lists = directory.appendingPathComponent("lists", isDirectory: true)
-        files = StoreFiles([key, page, pictures, backups, lists] + ScorebookDatabase.files(at: database))
+        let thumbnails = directory.appendingPathComponent("thumbnails", isDirectory: true)
+        files = StoreFiles(
+            [key, page, pictures, thumbnails, backups, lists] + ScorebookDatabase.files(at: database))
         identity = try Identity.loadOrCreate(at: key)
         // The lock lets only one program at a time make or migrate the tables.
         let lock = open(key.path, O_RDONLY | O_CLOEXEC)
