@@ -268,10 +268,14 @@ let package = Package(
             exclude: ["Data"]
         ),
         .testTarget(
+            name: "ScorebookWebTests",
+            dependencies: ["ScorebookWeb", "TestSupport", .product(name: "NIOCore", package: "swift-nio")],
+            path: "Tests/Unit/ScorebookWebTests"),
+        .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "scorebook-peer", "PeerSync", "PeerSyncChannel", "PeerSyncProtocol", "TestSupport",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "scorebook-peer", "PeerSync", "PeerSyncChannel", "PeerSyncModel", "PeerSyncProtocol",
+                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/Commands"),
     ],

@@ -70,7 +70,7 @@ public final class ScorebookStore: Sendable {
     public func with(_ habits: Habits) -> ScorebookStore { ScorebookStore(self, scope, habits) }
 
     /// The clock of the person at the machine.
-    public var time: LocalTime { LocalTime(zone: habits.timeZone, now: now()) }
+    public var time: LocalTime { LocalTime(zone: habits.timeZone ?? .current, now: now()) }
 
     /// Reads in one snapshot of the database.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {

@@ -196,6 +196,35 @@ import Testing
             }
         }
 
+        /// The doctor looks where sync does: wherever a machine is found, at each of its addresses.
+        @Test func theDoctorFindsWhatSyncFinds() async throws {
+            try await withDiscovery("kitchen", "study") { _, machines, avahis in
+                let (kitchen, study) = (machines[0], machines[1])
+                try await kitchen.introduce(to: study)
+                let alone = try await study.doctor("kitchen")
+                #expect(alone.problems.isEmpty && alone.codes.contains("noAddress"), "\(alone)")
+                #expect(!alone.codes.contains("noDiscovery"))
+                _ = try await kitchen.listenOpenly("--host", "::")
+                let found = try await study.doctor("kitchen")
+                #expect(found.finding("answers")?.subject?.hasPrefix("10.77.0.1:") == true, "\(found)")
+                let namespace = try #require(kitchen.host?.namespace)
+                for rule in [
+                    "add table inet t", "add chain inet t in { type filter hook input priority 0; }",
+                    "add rule inet t in ip protocol tcp reject with tcp reset",
+                ] {
+                    try Network.run("ip", "netns", "exec", namespace, Network.tool("nft").path, rule)
+                }
+                let other = try await study.doctor()
+                #expect(other.problems.isEmpty, "\(other)")
+                #expect(other.finding("answers")?.subject?.hasPrefix("[fe80:") == true, "\(other)")
+                avahis[1].kill()
+                let without = try await study.doctor("kitchen")
+                #expect(
+                    without.codes.contains("noDiscovery") && without.codes.contains("noAddress"), "\(without)"
+                )
+            }
+        }
+
         @Test func whoIsHiddenIsNotFound() async throws {
             try await withDiscovery("kitchen", "study") { _, machines, _ in
                 let (kitchen, study) = (machines[0], machines[1])

@@ -76,6 +76,9 @@ import Testing
             #expect(said.exitCode == 78 && said.problems == ["keyUnusable"])
             #expect(said.finding("keyUnusable")?.text.contains("chmod 600 \(key)") == true)
             #expect(!said.codes.contains("noPeers"))
+            // Nobody knows who is paired, so a name is no wrong address.
+            #expect(try await kitchen.doctor("study").problems == ["keyUnusable"])
+            #expect(try await kitchen.doctor("127.0.0.1:1").problems == ["keyUnusable", "connectionRefused"])
             try FileManager.default.removeItem(atPath: key)
             #expect(try await kitchen.doctor().problems == ["noKey"])
             #expect(!FileManager.default.fileExists(atPath: key))

@@ -1,4 +1,5 @@
 import Foundation
+import PeerSyncModel
 import TestSupport
 import Testing
 
@@ -144,6 +145,45 @@ import Testing
             #expect(try await peers(of: study) == ["attic by kitchen", "kitchen by a pairing"])
             try await attic.sync(with: kitchen)
             #expect(try await peers(of: attic) == ["kitchen by a pairing", "study by kitchen"])
+        }
+    }
+
+    /// Fills the household of a machine with machines that nobody knows.
+    private func fill(_ machine: Machine) throws {
+        func key(_ number: Int) -> [UInt8] { BLAKE2b.hash(Array("\(number)".utf8), length: 32) }
+        let rows = (1...PeerSyncModel.Household.maximumCount).map { number in
+            let introduction = Introduction(
+                of: key(number), name: "machine \(number)", rights: .all, by: key(0), time: 5)!
+            let bytes = [introduction.id.bytes, introduction.nonce, introduction.key].map {
+                "X'\($0.hexadecimal)'"
+            }
+            return
+                "(\(bytes.joined(separator: ", ")), '\(introduction.name)', 2, X'\(key(0).hexadecimal)', 5, NULL, NULL)"
+        }
+        try machine.write(
+            """
+            DELETE FROM grdb_sync_introduction;
+            INSERT INTO grdb_sync_introduction VALUES \(rows.joined(separator: ", "))
+            """)
+    }
+
+    @Test func aFullHouseholdIsASentence() async throws {
+        try await withPair { kitchen, study in
+            try fill(kitchen)
+            for names in [[], ["study"]] {
+                let outcome = try await kitchen.start(["peers", "introduce", "--yes"] + names).outcome()
+                #expect(outcome.isSentence(77), "\(outcome)")
+                #expect(outcome.errors.contains("1000 introductions"), "\(outcome)")
+                #expect(outcome.errors.contains("hint: removing machines makes no room"), "\(outcome)")
+            }
+            // Whoever types the code of such a machine hears it, too.
+            let listener = try await kitchen.listen(pair: true)
+            let attic = kitchen.scene.machine("attic")
+            let outcome = try await attic.run(
+                "connect", listener.address, "--code", try #require(listener.code), "--once")
+            #expect(outcome.isSentence(75) && outcome.errors.contains("1000 introductions"), "\(outcome)")
+            #expect(try await kitchen.status().peers.map(\.name) == ["study"])
+            _ = study
         }
     }
 

@@ -176,7 +176,7 @@ import Testing
                 "match", "add", "Catan", "Ada=1", "Alan=2", "--new-persons", "--date", "2025-03-05")
             let figures: Set = [
                 "plays", "minutes", "results", "hIndex", "days", "weekdays", "hours", "tables", "games",
-                "persons", "streaks", "records",
+                "persons", "streaks", "records", "rivalries",
             ]
             #expect(try await keys(kitchen, "stats") == figures)
             #expect(try await keys(kitchen, "stats", "person", "Ada") == figures)
@@ -277,7 +277,7 @@ import Testing
             #expect(deleted["hidden"] as? Bool == false)
             #expect(
                 try await keysOfEach(kitchen, "record", "list", "--deleted") == [
-                    "recordName", "title", "deletedAt", "here", "machine", "replica", "companions",
+                    "recordName", "title", "players", "deletedAt", "here", "machine", "replica", "companions",
                     "restorableUntil", "zone",
                 ])
             let step: Set = ["recordName", "action", "field"]

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// A code that one machine shows and the other types makes them know each other for good.
@@ -93,6 +94,22 @@ import Testing
         }
     }
 
+    /// Another program listens, and takes the attempts. Whoever looks at the code hears of them, too.
+    @Test func whoShowsACodeBesideAListenerHearsOfAWrongOne() async throws {
+        try await withTwoMachines { kitchen, study in
+            let listener = try await kitchen.listen()
+            let desk = try kitchen.start(["pair", "--json"])
+            let code = try #require(try await desk.event("pairingCode").code)
+            let wrong = code == "111-111" ? "222-222" : "111-111"
+            #expect(try await study.run("pair", wrong, "--with", listener.address).isSentence(77))
+            #expect(try await desk.event("pairingFailed").attemptsLeft == 2)
+            try await study.peer("pair", code, "--with", listener.address)
+            #expect(try await desk.outcome().exitCode == 0)
+            // The attempt that succeeded is none that failed.
+            #expect(try desk.events("pairingFailed").count == 1)
+        }
+    }
+
     @Test func twoWrongCodesLeaveOneAttempt() async throws {
         try await withTwoMachines { kitchen, study in
             let listener = try await kitchen.listen(pair: true)
@@ -178,9 +195,23 @@ import Testing
     @Test(arguments: ["", "12345", "1234567", "12-3456", "abc-def", "-123456", "123 456", "１２３-４５６"])
     func whatIsNoCodeIsAUsageError(code: String) async throws {
         try await withMachine { study in
-            let outcome = try await study.run("connect", "127.0.0.1:1", "--once", "--code=\(code)")
-            #expect(outcome.exitCode == 64)
-            #expect(outcome.errors.contains("NNN-NNN"))
+            for command in [["connect", "127.0.0.1:1", "--once", "--code=\(code)"], ["pair", "--", code]] {
+                let outcome = try await study.start(command).outcome()
+                #expect(outcome.isSentence(64), "\(outcome)")
+                let isMissing = outcome.errors.contains("missing value for '--code <NNN-NNN>'")
+                #expect(
+                    code.isEmpty && isMissing
+                        || outcome.errors.contains("a pairing code has six digits, as 066-228"), "\(outcome)")
+            }
+            // It was read before anything else.
+            #expect(!FileManager.default.fileExists(atPath: study.store.path))
+        }
+    }
+
+    @Test func aTextOfAQRCodeThatIsCutOff() async throws {
+        try await withMachine { study in
+            let outcome = try await study.run("pair", "peer-sync:pair?v=1&app=scorebook&code=066")
+            #expect(outcome.isSentence(64) && outcome.errors.contains("not the whole text"), "\(outcome)")
         }
     }
 

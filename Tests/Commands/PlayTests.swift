@@ -134,6 +134,120 @@ import Testing
         }
     }
 
+    @Test func anUndoThatDeletesAMatchAsks() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            _ = try await kitchen.addMatch("Catan", "Ada=10")
+            let before = try kitchen.contents()
+            let terminal = try PseudoTerminal()
+            let process = try kitchen.start(["undo"], at: terminal)
+            try await eventually("the question") {
+                process.errors.contains(
+                    #/^Take back `match add`\? This deletes the match Catan, .*; `match restore last` brings it back\. \[y/N\]/#
+                )
+            }
+            try terminal.type("n")
+            #expect(try await process.end() == 75)
+            #expect(try kitchen.contents() == before)
+            let text = try await kitchen.peer("undo")
+            #expect(text.contains("; it deleted the match Catan, "), "\(text)")
+            #expect(try kitchen.rows("SELECT * FROM SBMatch").isEmpty)
+            #expect(try await kitchen.peer("match", "list", "--deleted").contains("(Ada)"))
+            try await kitchen.peer("match", "restore", "last")
+            #expect(try kitchen.contents() == before)
+        }
+    }
+
+    @Test func anUndoThatSomebodyPreventsCanBeLeftAside() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            try await kitchen.addMatch("Catan", "Ada=10")
+            try kitchen.write("UPDATE SBScore SET points = 11")
+            let refusal = try await kitchen.run("undo")
+            #expect(
+                refusal.isSentence(65) && refusal.errors.contains("was changed since `match add` added it"))
+            #expect(refusal.errors.contains("undo --skip"), "\(refusal)")
+            let terminal = try PseudoTerminal()
+            let process = try kitchen.start(["undo"], at: terminal)
+            try await eventually("the question") {
+                process.errors.contains("Leave it as it is, and take back the command before? [y/N]")
+            }
+            try terminal.type("y")
+            // The game has a match now, so the command before it cannot be taken back either.
+            try await eventually("the next question") {
+                process.errors.contains(
+                    "records that somebody added since would go with what `game add` added")
+            }
+            try terminal.type("n")
+            #expect(try await process.end() == 75)
+            #expect(try kitchen.rows("SELECT points FROM SBScore") == ["11"])
+        }
+    }
+
+    @Test func aMergeAsksAndSaysWhatMoves() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            try await kitchen.addMatch("Catan", "Ada=10")
+            try await kitchen.peer("person", "add", "Ada Lovelace")
+            for (answer, left) in [("n", 2), ("y", 1)] {
+                let terminal = try PseudoTerminal()
+                let process = try kitchen.start(
+                    ["person", "merge", "Ada", "Ada Lovelace"], at: terminal)
+                try await eventually("the question") {
+                    process.errors.contains(
+                        #/^Make one of them\? Ada \(1 match, .*\) goes into Ada Lovelace \(no matches, .*`undo` takes it back\. \[y/N\]/#
+                    )
+                }
+                try terminal.type(answer)
+                _ = try await process.end()
+                #expect(try await kitchen.json([Named].self, "person", "list").count == left)
+            }
+        }
+    }
+
+    @Test func aDateInTheFutureIsAskedAbout() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            let match = try await kitchen.addMatch("Catan", "Ada=10")
+            let before = try kitchen.contents()
+            for command in [["add", "Catan", "Ada=1"], ["edit", match]] {
+                let outcome = try await kitchen.start(["match"] + command + ["--date", "2099-01-01"])
+                    .outcome()
+                #expect(outcome.isSentence(65) && outcome.errors.contains("is in the future"), "\(outcome)")
+            }
+            #expect(try kitchen.contents() == before)
+            let terminal = try PseudoTerminal()
+            let process = try kitchen.start(["match", "edit", match, "--date", "2099-01-01"], at: terminal)
+            try await eventually("the question") {
+                process.errors.contains("in the future. Is it right? [y/N]")
+            }
+            try terminal.type("y")
+            #expect(try await process.end() == 0)
+            #expect(try kitchen.rows("SELECT date FROM SBMatch")[0].hasPrefix("2099-01-01"))
+        }
+    }
+
+    @Test func aScoreIsMendedByWords() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Hearts")
+            try await kitchen.addMatch("Hearts", "Ada")
+            try await kitchen.peer("score", "add", "last", "--round", "1", "Ada=5")
+            let outcome = try await kitchen.run("score", "add", "last", "--round", "1", "Ada=7")
+            #expect(outcome.isSentence(65) && outcome.errors.contains("`score set` changes it"), "\(outcome)")
+            let sheet = try await kitchen.peer("score", "set", "last", "--round", "1", "Ada=7")
+            #expect(sheet.contains(#/Ada +7\n/#), "\(sheet)")
+            #expect(try kitchen.rows("SELECT points FROM SBScore") == ["7"])
+            try await kitchen.peer("undo")
+            #expect(try kitchen.rows("SELECT points FROM SBScore") == ["5"])
+            let play = try await kitchen.run("play", "--resume", "Hearts")
+            #expect(play.isSentence(65) && play.errors.contains("is finished\nhint: `match edit "), "\(play)")
+        }
+    }
+
+    private struct Named: Decodable {
+        let name: String
+    }
+
     /// A mistyped directory is no new scorebook.
     @Test(arguments: [
         ["status"], ["match", "list"], ["person", "show", "Ada"], ["search", "snow"], ["undo"],

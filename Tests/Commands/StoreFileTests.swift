@@ -187,4 +187,43 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: scene.path("data 2")))
         }
     }
+
+    /// Shells expand `~` only at the beginning of a word.
+    @Test func aTildeIsTheHomeDirectory() async throws {
+        try await withScene { scene in
+            let places: [(arguments: [String], environment: [String: String], store: String)] = [
+                (["--store=~/a"], [:], "a"), (["--store=~"], [:], "."),
+                ([], ["SCOREBOOK_STORE": "~/b/c"], "b/c"),
+                ([], ["XDG_DATA_HOME": "relative"], ".local/share/scorebook-peer"),
+            ]
+            for place in places {
+                let outcome = try await scene.run(
+                    ["game", "add", "Catan"] + place.arguments, environment: place.environment)
+                #expect(outcome.exitCode == 0, "\(outcome)")
+                #expect(
+                    FileManager.default.fileExists(atPath: scene.path(place.store + "/scorebook.sqlite")),
+                    "\(place)")
+            }
+            let stranger = try await scene.run(["status", "--store=~nobody-of-that-name/a"])
+            #expect(stranger.isSentence(73) && stranger.errors.contains("no user"), "\(stranger)")
+        }
+    }
+
+    @Test(arguments: [
+        ["status"], ["doctor"], ["game", "add", "Catan"], ["status", "--store=~/a"], ["service", "install"],
+    ])
+    func aHomeDirectoryThatIsNotThereIsASentence(command: [String]) async throws {
+        try await withScene { scene in
+            for home in [scene.path("gone"), "relative"] {
+                let outcome = try await scene.run(command, environment: ["HOME": home])
+                #expect(outcome.isSentence(73) && outcome.errors.contains("HOME"), "\(outcome)")
+                #expect(!FileManager.default.fileExists(atPath: home))
+            }
+            // What does not need it works without it.
+            let outcome = try await scene.run(
+                ["game", "add", "Catan", "--store", scene.path("a")],
+                environment: ["HOME": scene.path("gone")])
+            #expect(outcome.exitCode == 0, "\(outcome)")
+        }
+    }
 }

@@ -87,11 +87,13 @@ class BrowserTests(BrowserCase):
         guest = self.enter(self.link(page, "A link for a guest"))
         expect(guest.locator("#latest")).to_contain_text("Hearts")
         self.check_accessibility(guest)
-        expect(guest.get_by_role("navigation")).not_to_contain_text("Machines")
+        for section in ("Machines", "Files"):
+            expect(guest.get_by_role("navigation").get_by_role("link", name=section)).to_have_count(0)
         expect(guest.get_by_role("link", name="Hearts", exact=True)).to_have_count(0)
         guest.locator("#latest a").click()
         expect(guest.locator("#sheet")).to_be_visible()
         expect(guest.get_by_role("button")).to_have_count(0)
+        expect(guest.get_by_role("link", name="Edit")).to_have_count(0)
         self.check_accessibility(guest)
         # What it sends by hand is refused, whatever it is.
         match = guest.url

@@ -59,14 +59,14 @@ extension Finding {
         case firewallBlocks
         /// A firewall of this machine, the subject, probably lets nobody reach the port, the number.
         case firewallMayBlock
-        /// The service that announces machines does not run; the subject is its name.
+        /// The service that announces machines does not run, or does not answer; the subject is its name.
         case noDiscovery
 
         // MARK: Another machine
 
         /// No machine is paired.
         case noPeers
-        /// This machine has never reached the peer, and knows no address.
+        /// The peer is not found, this machine has never reached it, and knows no address.
         case noAddress
         /// No machine of that name is known; the subject is the address.
         case unknownName

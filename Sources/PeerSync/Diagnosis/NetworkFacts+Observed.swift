@@ -9,9 +9,10 @@ extension NetworkFacts {
     ///   - port: the port that other machines connect to.
     ///   - database: the path of the store's database.
     ///   - firewall: what is known of the firewall.
+    ///   - discovery: whether machines could be looked for.
     ///   - probe: calls this machine itself where its system does not say who listens.
     public static func observed(
-        port: Int, database: String, firewall: Firewall, probe: PeerProbe?
+        port: Int, database: String, firewall: Firewall, discovery: Discovery, probe: PeerProbe?
     ) async -> NetworkFacts {
         NetworkFacts(
             port: port, hasAddress: hasAddress,
@@ -42,30 +43,4 @@ extension NetworkFacts {
         default: return .other
         }
     }
-
-    /// Bonjour is part of macOS. On Linux Avahi has its place, and listens at a socket.
-    private static var discovery: Discovery {
-        #if os(Linux)
-            return isAnswering("/run/avahi-daemon/socket") ? .running : .missing(name: "Avahi")
-        #else
-            return .running
-        #endif
-    }
-
-    #if os(Linux)
-        /// Whether somebody answers at a socket of this machine.
-        private static func isAnswering(_ path: String) -> Bool {
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            guard descriptor >= 0 else { return false }
-            defer { close(descriptor) }
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-            return withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-                }
-            }
-        }
-    #endif
 }

@@ -20,6 +20,8 @@ package struct Household: Sendable, Hashable {
     }
 
     private var byID: [Introduction.ID: HouseholdEntry] = [:]
+    /// The entries of each machine, by its key: whoever asks for a thousand machines must not read a thousand entries for each.
+    private var byKey: [[UInt8]: Set<Introduction.ID>] = [:]
 
     package init() {}
 
@@ -69,8 +71,8 @@ package struct Household: Sendable, Hashable {
     @discardableResult
     package mutating func remove(_ key: [UInt8], _ removal: HouseholdEntry.Removal) -> Bool {
         var wasMember = false
-        for (id, entry) in byID where entry.introduction.key == key && entry.removal == nil {
-            byID[id]?.removal = removal
+        for entry in entries(of: key) where entry.removal == nil {
+            byID[entry.id]?.removal = removal
             wasMember = true
         }
         return wasMember
@@ -89,14 +91,19 @@ package struct Household: Sendable, Hashable {
         let ranked = others.values.sorted {
             ($0.removal == nil) == ($1.removal == nil) ? $0.id < $1.id : $0.removal != nil
         }
-        for entry in ranked.prefix(max(0, limit - byID.count)) { byID[entry.id] = entry }
+        for entry in ranked.prefix(max(0, limit - byID.count)) {
+            byID[entry.id] = entry
+            byKey[entry.introduction.key, default: []].insert(entry.id)
+        }
     }
 
     // MARK: Asking
 
+    private func entries(of key: [UInt8]) -> [HouseholdEntry] { (byKey[key] ?? []).compactMap { byID[$0] } }
+
     /// What the set says of the machine with a static key.
     package func standing(of key: [UInt8]) -> Standing {
-        let entries = byID.values.filter { $0.introduction.key == key }
+        let entries = entries(of: key)
         let inForce = entries.filter { $0.removal == nil }.map(\.introduction)
         if let newest = inForce.max(by: Self.isOlder) { return .member(newest) }
         return entries.compactMap(\.removal).max().map(Standing.removed) ?? .unknown
@@ -116,18 +123,17 @@ package struct Household: Sendable, Hashable {
     /// The introduction by which a machine first became the member that it is; nil if it is none. Machines that are paired
     /// later introduce those that were there before, too, so the newest one does not say who brought a machine in.
     package func first(of key: [UInt8]) -> Introduction? {
-        byID.values.filter { $0.introduction.key == key && $0.removal == nil }.map(\.introduction)
-            .min(by: Self.isOlder)
+        entries(of: key).filter { $0.removal == nil }.map(\.introduction).min(by: Self.isOlder)
     }
 
     /// The keys that somebody introduced, and that are no members any more.
     package var removedKeys: Set<[UInt8]> {
-        Set(byID.values.map(\.introduction.key)).subtracting(members.map(\.key))
+        Set(byKey.keys).subtracting(members.map(\.key))
     }
 
     /// What a machine was called when somebody introduced it last; nil if nobody did.
     package func name(of key: [UInt8]) -> String? {
-        byID.values.map(\.introduction).filter { $0.key == key }.max(by: Self.isOlder)?.name
+        entries(of: key).map(\.introduction).max(by: Self.isOlder)?.name
     }
 
     private static func isOlder(_ left: Introduction, _ right: Introduction) -> Bool {

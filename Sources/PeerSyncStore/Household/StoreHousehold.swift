@@ -71,10 +71,12 @@ public struct StoreHousehold: Sendable {
     /// Adds the introduction that follows from a pairing. Part of the open transaction, which has made the machine a peer.
     ///
     /// - Throws: `householdFull`.
-    package func add(_ db: Database, _ introduction: Introduction) throws {
+    package func add(_ db: Database, _ introduction: Introduction) throws { try add(db, [introduction]) }
+
+    private func add(_ db: Database, _ introductions: [Introduction]) throws {
         let former = try HouseholdTable.load(db)
         var set = former
-        guard set.introduce(introduction) else {
+        guard introductions.allSatisfy({ set.introduce($0) }) else {
             throw RecordStoreError(
                 .householdFull,
                 "the household has \(Household.maximumCount) introductions, removed ones included, and takes no more"
@@ -114,14 +116,17 @@ public struct StoreHousehold: Sendable {
 
     /// Introduces paired machines in the open transaction.
     package func introduce(_ db: Database, _ names: [String]?, by own: [UInt8]) throws -> [Peer] {
-        let wanted = try names.map { try $0.map { try PeerTable.find(db, nameOrKey: $0).id } }
-        let peers = try candidates(db).filter { wanted?.contains($0.id) ?? true }
-        for peer in peers {
-            let introduction = Introduction(
-                of: peer.publicKey, name: peer.name, rights: .all, by: own, time: store.now())
-            if let introduction { try add(db, introduction) }
+        let wanted = try names.map { names in
+            Set(try PeerTable.all(db).find(names, among: PeerTable.kind).map(\.id))
         }
-        if !peers.isEmpty { try SyncSettings.noteChanged(db) }
+        let peers = try candidates(db).filter { wanted?.contains($0.id) ?? true }
+        guard !peers.isEmpty else { return [] }
+        try add(
+            db,
+            peers.compactMap {
+                Introduction(of: $0.publicKey, name: $0.name, rights: .all, by: own, time: store.now())
+            })
+        try SyncSettings.noteChanged(db)
         return peers
     }
 

@@ -91,9 +91,21 @@ extension RecordStore {
     /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
     @discardableResult
     public func delete(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
+        try delete(db, [name])
+    }
+
+    /// Deletes records under one stamp, so that others can tell that they went together; see ``delete(_:_:)``.
+    @discardableResult
+    public func delete(_ db: Database, _ names: [RecordName]) throws -> [DeletionStep] {
         try inStep(db) {
-            let steps = try deletionSteps(db, name)
-            try change(db, [name]) { state, stamp in state.raise(\.deletion, to: stamp) }
+            var seen: Set<RecordName> = []
+            var steps: [DeletionStep] = []
+            for name in names {
+                steps += try deletionSteps(db, name).filter {
+                    $0.action == .nullify || seen.insert($0.name).inserted
+                }
+            }
+            try change(db, names) { state, stamp in state.raise(\.deletion, to: stamp) }
             return steps
         }
     }

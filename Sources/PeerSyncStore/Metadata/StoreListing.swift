@@ -71,14 +71,16 @@ public struct StoreListing: Sendable {
         let outOfSight = try OutOfSight(db, store.tables)
         let returns = try ReturningRecords(outOfSight)
         let names = try ZoneNames(db)
-        return try outOfSight.deleted.compactMap { record in
+        return try outOfSight.deleted.compactMap { record -> (Stamp, DeletedRecord)? in
             guard let deletion = record.state.deletion, let count = returns.count(with: record.name),
                 type == nil || record.name.recordType == type, scope.row == nil || record.zone == scope.row
             else { return nil }
-            return DeletedRecord(
+            let listed = DeletedRecord(
                 name: record.name, zone: try names.name(db, of: record.name.description),
                 time: deletion.time.milliseconds, replica: deletion.replica, count: count)
-        }.sorted { ($1.time, $0.name) < ($0.time, $1.name) }
+            return (deletion, listed)
+            // Several deletions may have happened in one millisecond.
+        }.sorted { ($1.0, $0.1.name) < ($0.0, $1.1.name) }.map(\.1)
     }
 
     /// The records of a type that are out of sight: deleted ones, and those that are hidden with a deleted one. By name. Fold

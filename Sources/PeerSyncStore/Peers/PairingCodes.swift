@@ -17,7 +17,7 @@ public struct Welcome: Sendable, Hashable {
 
 /// What has become of a pairing code.
 public enum PairingCodeState: Sendable, Hashable {
-    /// It pairs a machine; so many attempts are left.
+    /// It pairs a machine; so many attempts are left, with one that runs at this moment.
     case shown(attemptsLeft: Int)
     /// The machine of this name has paired with it.
     case paired(String)
@@ -102,10 +102,13 @@ enum PairingCodes {
         if let name { return .paired(name) }
         // The last attempt may still succeed.
         let row = try Row.fetchOne(
-            db, sql: "SELECT attemptsLeft, process, expires FROM grdb_sync_pairingCode WHERE id = ?",
+            db, sql: "SELECT attemptsLeft, expires, process, start FROM grdb_sync_pairingCode WHERE id = ?",
             arguments: [id])
-        guard let row, row[1] != nil || (row[0] > 0 && row[2] > now) else { return .over }
-        return .shown(attemptsLeft: row[0])
+        guard let row else { return .over }
+        let left: Int = row[0]
+        let process = (row[2] as Int32?).map { RunningProcess(number: $0, start: row[3]) }
+        if process?.isRunning == true { return .shown(attemptsLeft: left + 1) }
+        return left > 0 && row[1] > now ? .shown(attemptsLeft: left) : .over
     }
 
     /// Counts an attempt that begins now.

@@ -56,9 +56,12 @@ enum PeerTable {
         ).map { try peer(db, $0) }
     }
 
+    /// What the machines of this table are, for errors.
+    static let kind = "paired machine"
+
     /// The peer of that name, or with a key that begins with these hexadecimal digits (at least 8).
     static func find(_ db: Database, nameOrKey text: String) throws -> Peer {
-        try all(db).find(text, among: "paired machine")
+        try all(db).find(text, among: kind)
     }
 
     /// Pairs with a key; a paired key stays as it is. If the name is taken, it appends a number.

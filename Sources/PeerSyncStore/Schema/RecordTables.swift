@@ -99,12 +99,11 @@ struct RecordTables: Sendable {
         let sql = try String.fetchOne(
             db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
             arguments: [table])
-        // The clause does not count in a comment, a text or a name.
-        let others = #/--[^\n]*|/\*[\s\S]*?\*/|"[^"]*"|'[^']*'|`[^`]*`|\[[^\]]*\]/#
-        let words = (sql ?? "").replacing(others, with: "?").uppercased().split { !$0.isLetter }
-        let clause: [Substring] = ["DEFERRABLE", "INITIALLY", "DEFERRED"]
-        let deferred = words.indices.count { index in
-            words[index...].starts(with: clause) && (index == 0 || words[index - 1] != "NOT")
+        let tokens = SQLToken.tokens(of: Array((sql ?? "").utf8)) ?? []
+        let clause = ["DEFERRABLE", "INITIALLY", "DEFERRED"]
+        let deferred = tokens.indices.count { index in
+            tokens[index...].prefix(clause.count).elementsEqual(clause) { $0.isWord($1) }
+                && (index == 0 || !tokens[index - 1].isWord("NOT"))
         }
         return deferred == keys
     }

@@ -6,9 +6,12 @@ struct CandidateTitles {
     private let kind: RecordKind
     private let time: LocalTime
     private let ids: ShortIDs
+    private let deleted: RecordTitles?
 
-    init(_ db: Database, _ kind: RecordKind, _ time: LocalTime) throws {
+    /// - Parameter deleted: knows the titles of deleted records, if there may be some.
+    init(_ db: Database, _ kind: RecordKind, _ time: LocalTime, deleted: RecordTitles? = nil) throws {
         self.kind = kind
+        self.deleted = deleted
         self.time = time
         ids = try ShortIDs(db, kind.recordType)
     }
@@ -23,6 +26,12 @@ struct CandidateTitles {
     }
 
     private func words(_ db: Database, _ name: RecordName) throws -> (String, [String]) {
+        if let deleted {
+            return (
+                try deleted.title(of: name) ?? "",
+                [try deleted.deletedPlayers(of: name).joined(separator: ", ")]
+            )
+        }
         switch kind {
         case .person:
             let matches = try Row.fetchOne(

@@ -16,8 +16,8 @@ public struct Habits: Sendable {
         }
     }
 
-    /// The zone in which they read and write dates.
-    public var timeZone: TimeZone
+    /// The zone in which they read and write dates; nil for that of the machine.
+    public var timeZone: TimeZone?
     /// Returns the record that has a number in the list of its kind that the person saw last.
     public var numbered: @Sendable (RecordKind, Int) -> RecordName?
     /// What the person meant by texts that fit several records.
@@ -34,7 +34,7 @@ public struct Habits: Sendable {
 
     /// - Parameter numbered: by default there is no list.
     public init(
-        timeZone: TimeZone = .current,
+        timeZone: TimeZone? = nil,
         numbered: @escaping @Sendable (RecordKind, Int) -> RecordName? = { _, _ in nil }
     ) {
         self.timeZone = timeZone

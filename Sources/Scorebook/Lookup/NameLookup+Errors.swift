@@ -14,7 +14,7 @@ extension NameLookup {
         let names = records.map(\.recordName)
         let zones = try ZoneNames(db)
         let areApart = Set(try names.map { try zones.name(db, of: $0) }).count > 1
-        let titles = try CandidateTitles(db, kind, time)
+        let titles = try CandidateTitles(db, kind, time, deleted: titles)
         let candidates = try names.prefix(Self.choosable).map { name in
             try titles.candidate(db, RecordName(name), zone: areApart ? zones.name(db, of: name) : nil)
         }

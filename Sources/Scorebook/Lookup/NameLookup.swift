@@ -14,6 +14,10 @@ struct NameLookup {
     let time: LocalTime
     /// Looks only among the persons who played this match.
     private(set) var match: RecordName?
+    /// Looks only among unfinished matches.
+    private(set) var isAmongUnfinished = false
+    /// Knows the titles of records without a row, when the lookup is for deleted ones.
+    private(set) var titles: RecordTitles?
 
     /// Returns the same lookup for another kind, or in other zones.
     func of(_ kind: RecordKind? = nil, in scope: ZoneScope? = nil) -> NameLookup {
@@ -24,6 +28,20 @@ struct NameLookup {
     func amongPlayers(of match: RecordName) -> NameLookup {
         var lookup = self
         lookup.match = match
+        return lookup
+    }
+
+    /// Returns the same lookup for matches that go on.
+    func amongUnfinished() -> NameLookup {
+        var lookup = self
+        lookup.isAmongUnfinished = true
+        return lookup
+    }
+
+    /// Returns the same lookup, which tells deleted records apart.
+    func with(_ titles: RecordTitles) -> NameLookup {
+        var lookup = self
+        lookup.titles = titles
         return lookup
     }
 
@@ -49,8 +67,10 @@ struct NameLookup {
         // The error for what is not there looks into all zones, and must not come here again.
         var habits = habits
         habits.zone = nil
+        var lookup = NameLookup(kind: kind, scope: .one(zone), habits: habits, time: time)
+        lookup.isAmongUnfinished = isAmongUnfinished
         do {
-            return try find(NameLookup(kind: kind, scope: .one(zone), habits: habits, time: time))
+            return try find(lookup)
         } catch let error as ScorebookError where error.code == .otherZone {
             return nil
         }
@@ -169,6 +189,7 @@ struct NameLookup {
     ///
     /// - Parameter column: SQL for a record's name.
     func limits(_ column: String = "recordName") -> String {
+        if isAmongUnfinished { return "\(scope.contains(column)) AND unfinished = 1" }
         guard let match else { return scope.contains(column) }
         return
             "\(column) IN (SELECT person FROM SBPlayer WHERE match = '\(match.description.replacing("'", with: "''"))')"

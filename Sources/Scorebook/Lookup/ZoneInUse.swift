@@ -31,11 +31,15 @@ extension ScorebookStore {
         }
     }
 
-    /// Deletes a zone on this machine, with what it holds and with what ``undo()`` keeps.
+    /// Deletes a zone on this machine, with what it holds and with what ``undo()`` keeps of it.
     ///
     /// - Throws: what ``StoreZones/delete(_:)`` throws.
     public func deleteZone(named name: String) async throws {
         try await records.zones.delete(name)
-        try await records.write { try UndoJournal.forgetAll($0) }
+        try await records.write { [records] db in
+            for name in try UndoJournal.names(db) where try records.state(db, of: name) == nil {
+                try UndoJournal.forget(db, changesOf: name.description)
+            }
+        }
     }
 }

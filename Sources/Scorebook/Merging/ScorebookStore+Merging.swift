@@ -1,6 +1,13 @@
 import GRDB
 import PeerSync
 
+/// Two persons or games that are to become one.
+public struct MergePlan: Sendable {
+    /// The one whose matches move, with their number in its detail.
+    public let goes: RecordChoice.Candidate
+    public let stays: RecordChoice.Candidate
+}
+
 extension ScorebookStore {
     /// Makes one of two persons, or of two games: everything of the first one belongs to the second one from now on, on every
     /// machine, and so does what another machine adds to the first one before it knows. What the second one lacks, such
@@ -16,19 +23,39 @@ extension ScorebookStore {
     @discardableResult
     public func merge(_ kind: RecordKind, _ text: String, into other: String) async throws -> RecordName {
         try await write { [self] db in
-            let old = try lookup(kind).find(db, text)
-            let new = try lookup(kind, in: scope(db, of: old)).find(db, other)
-            guard old != new else {
-                throw ScorebookError(
-                    .invalidValue, "both texts name the same \(kind.noun)",
-                    hint: "give the ids of the two, as `\(kind.noun) list` shows them")
-            }
-            if kind == .person { try checkPlayedApart(db, old, new) }
+            let (old, new) = try mergePair(db, kind, text, other)
             try MergedRecords.join(db, kind, old.description, into: new.description)
             try MergedRecords.settle(db, MergedRecords(db, kind).references(db))
             _ = try records.fold(db)
             return new
         }
+    }
+
+    /// Returns what ``merge(_:_:into:)`` would make one, without doing it.
+    ///
+    /// - Throws: what it throws.
+    public func mergePlan(_ kind: RecordKind, _ text: String, into other: String) async throws -> MergePlan {
+        try await read { [self] db in
+            let (old, new) = try mergePair(db, kind, text, other)
+            let titles = try CandidateTitles(db, kind, time)
+            return MergePlan(
+                goes: try titles.candidate(db, old, zone: nil),
+                stays: try titles.candidate(db, new, zone: nil))
+        }
+    }
+
+    private func mergePair(_ db: Database, _ kind: RecordKind, _ text: String, _ other: String) throws -> (
+        old: RecordName, new: RecordName
+    ) {
+        let old = try lookup(kind).find(db, text)
+        let new = try lookup(kind, in: scope(db, of: old)).find(db, other)
+        guard old != new else {
+            throw ScorebookError(
+                .invalidValue, "both texts name the same \(kind.noun)",
+                hint: "give the ids of the two, as `\(kind.noun) list` shows them")
+        }
+        if kind == .person { try checkPlayedApart(db, old, new) }
+        return (old, new)
     }
 
     private func checkPlayedApart(_ db: Database, _ old: RecordName, _ new: RecordName) throws {

@@ -12,8 +12,10 @@ public struct DeletedListing: RecordListing, Equatable {
     }
 
     public let recordName: RecordName
-    /// The title for people, such as a person's name, or the game and the day of a match.
+    /// The title for people, such as a person's name, or the game and the time of a match on the clock of this machine.
     public let title: String?
+    /// The names of those who played, if it is a match.
+    public let players: [String]
     /// The time of the deletion, ISO 8601.
     public let deletedAt: String
     public let machine: Machine
@@ -27,7 +29,7 @@ public struct DeletedListing: RecordListing, Equatable {
     public let zone: String
 
     private enum CodingKeys: String, CodingKey {
-        case recordName, title, deletedAt, here, machine, replica, companions, restorableUntil, zone
+        case recordName, title, players, deletedAt, here, machine, replica, companions, restorableUntil, zone
     }
 
     /// Writes the keys `here`, whether this machine deleted it, and `machine`, the name of another machine, null if
@@ -36,6 +38,7 @@ public struct DeletedListing: RecordListing, Equatable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)
         try container.encode(title, forKey: .title)
+        try container.encode(players, forKey: .players)
         try container.encode(deletedAt, forKey: .deletedAt)
         try container.encode(machine == .here, forKey: .here)
         let name: String? = if case .named(let name) = machine { name } else { nil }
@@ -54,11 +57,12 @@ extension ScorebookStore {
     public func deletedRecords(type: String? = nil) async throws -> [DeletedListing] {
         try await foldForReading()
         return try await read { [self] db in
-            let titles = RecordTitles(db, records)
+            let titles = RecordTitles(db, records, time)
             let machines = try machines(db)
             return try records.listing.deleted(db, type: type, in: scope).map { record in
                 DeletedListing(
                     recordName: record.name, title: try titles.title(of: record.name),
+                    players: try titles.deletedPlayers(of: record.name),
                     deletedAt: Self.text(record.time), machine: machines[record.replica] ?? .unknown,
                     replica: record.replica, companions: record.count,
                     restorableUntil: Self.text(record.time + StoreUpkeep.defaultRetention), zone: record.zone)

@@ -25,7 +25,12 @@ extension ScorebookStore {
             try Self.check(match)
             try match.insert(db)
             var persons = MatchPersons(lookup: lookup(.person, in: zone), createsPersons: new.createsPersons)
-            for (index, player) in new.players.enumerated() {
+            let winning = Set(new.players.filter { $0.isWinner == true }.compactMap { $0.team?.filled })
+            for (index, given) in new.players.enumerated() {
+                var player = given
+                if player.isWinner == nil, let team = player.team?.filled, winning.contains(team) {
+                    player.isWinner = true
+                }
                 try Self.insert(
                     db, player, try persons.person(db, player.person), seat: index + 1, match: match)
             }
@@ -40,7 +45,8 @@ extension ScorebookStore {
     private func game(_ db: Database, _ new: NewMatch) throws -> RecordName {
         guard new.createsGame else { return try lookup(.game).find(db, new.game) }
         if let known = try lookup(.game).findCertain(db, new.game) { return known }
-        let game = Game(name: try Bounds.name(new.game, "name"))
+        let game = Game(
+            name: try Bounds.name(new.game, "name"), cooperative: new.createsCooperativeGame ? true : nil)
         try game.insert(db)
         // The players have to be in the zone of the game, which has none before the fold.
         let added: Game = try settled(db, game.recordName)

@@ -17,6 +17,8 @@ public struct NewMatch: Sendable {
     public var createsPersons: Bool
     /// Whether the operation adds the game if nobody knows it.
     public var createsGame: Bool
+    /// Whether a game that the operation adds is one that all win or lose together.
+    public var createsCooperativeGame = false
 
     public init(
         game: String, date: String? = nil, players: [NewPlayer] = [], location: String? = nil,
@@ -45,6 +47,7 @@ public struct NewPlayer: Sendable {
     public var score: String?
     public var team: String?
     public var role: String?
+    /// Whether this player won. With one player, the whole team wins.
     public var isWinner: Bool?
     /// Whether this player began.
     public var isStarter: Bool?

@@ -9,7 +9,8 @@ public struct PlayersEdit: Sendable {
     public var removed: [String] = []
     /// Players who were somebody else: the one that is there, and the person who really played. Scores and seat stay.
     public var exchanged: [(player: String, person: String)] = []
-    /// The winners; all others have lost. An empty list: nobody has won. Clearing leaves it to the scores.
+    /// The winners: players, whose teams win with them, or teams; all others have lost. An empty list: nobody has won. Clearing
+    /// leaves it to the scores.
     public var winners: Change<[String]> = .keep
     /// Whether all have won or lost together.
     public var result: Bool?
@@ -67,11 +68,6 @@ extension ScorebookStore {
     }
 
     private func editParts(_ db: Database, _ edit: PlayersEdit, of match: RecordName) throws {
-        let winners: Set<RecordName>?
-        switch edit.winners {
-        case .keep, .clear: winners = nil
-        case .set(let texts): winners = Set(try texts.map { try player(db, $0, of: match).recordName })
-        }
         var starter: RecordName?
         if case .set(let text) = edit.starter { starter = try player(db, text, of: match).recordName }
         func values(_ texts: [(player: String, value: String?)]) throws -> [RecordName: String?] {
@@ -80,7 +76,12 @@ extension ScorebookStore {
                 uniquingKeysWith: { $1 })
         }
         let (teams, roles) = (try values(edit.teams), try values(edit.roles))
-        for old in try Player.filter(Column("match") == match.description).fetchAll(db) {
+        let players = try Player.filter(Column("match") == match.description).fetchAll(db)
+        let sides = Dictionary(
+            players.map { ($0.recordName, teams[$0.recordName] ?? $0.team?.filled) }, uniquingKeysWith: { $1 }
+        )
+        let winners = try winners(db, edit.winners, of: match, sides)
+        for old in players {
             var new = old
             if let winners { new.winner = winners.contains(old.recordName) }
             if edit.winners == .clear { new.winner = nil }
@@ -91,6 +92,26 @@ extension ScorebookStore {
             if let team = teams[old.recordName] { new.team = team }
             if let role = roles[old.recordName] { new.role = role }
             try new.updateChanges(db, from: old)
+        }
+    }
+
+    /// Returns the players who won: those who are named, with their teams, and the teams that are named.
+    ///
+    /// - Parameter teams: the team of each player.
+    /// - Returns: nil if the edit does not say who won.
+    private func winners(
+        _ db: Database, _ edit: Change<[String]>, of match: RecordName, _ teams: [RecordName: String?]
+    ) throws -> Set<RecordName>? {
+        guard case .set(let texts) = edit else { return nil }
+        func members(_ isMember: (String) -> Bool) -> [RecordName] {
+            teams.filter { $0.value.map(isMember) ?? false }.map(\.key)
+        }
+        return try texts.reduce(into: []) { winners, text in
+            let named = members { $0.lowercased() == text.trimmed.lowercased() }
+            guard named.isEmpty else { return winners.formUnion(named) }
+            let winner = try player(db, text, of: match).recordName
+            winners.insert(winner)
+            if let team = teams[winner] ?? nil { winners.formUnion(members { $0 == team }) }
         }
     }
 

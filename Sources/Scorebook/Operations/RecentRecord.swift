@@ -16,29 +16,40 @@ extension ScorebookStore {
     public func recentGames() async throws -> [RecentRecord] {
         try await recent(
             .game, "COALESCE(name, '')",
-            matches: "SELECT game AS subject, recordName AS match, date FROM SBMatch")
+            played: """
+                SELECT game AS subject, COUNT(*) AS matches, max(date) AS lastDate FROM SBMatch GROUP BY game
+                """)
     }
 
     /// Lists the persons, those who played last first, those who never played by name behind them.
     public func recentPersons() async throws -> [RecentRecord] {
         try await recent(
             .person, PersonName.sql,
-            matches: """
-                SELECT DISTINCT person AS subject, match, date
-                FROM SBPlayer JOIN SBMatch ON SBMatch.recordName = SBPlayer.match
+            played: """
+                SELECT person AS subject, COUNT(DISTINCT match) AS matches, max(date) AS lastDate
+                FROM SBPlayer JOIN SBMatch ON SBMatch.recordName = SBPlayer.match GROUP BY person
                 """)
     }
 
-    private func recent(_ kind: RecordKind, _ name: String, matches: String) async throws -> [RecentRecord] {
+    /// Lists the names of all persons or games, by name. It does not look at matches, so it takes little time.
+    ///
+    /// - Parameter kind: `person` or `game`; the list is empty for any other kind.
+    public func names(_ kind: RecordKind) async throws -> [(recordName: RecordName, name: String)] {
+        try await read { [self] db in
+            try lookup(kind).names(db).map { (try RecordName($0.recordName), $0.name) }
+                .sorted { SortKey($0.1, $0.0) < SortKey($1.1, $1.0) }
+        }
+    }
+
+    /// - Parameter played: SQL for the number of matches and the date of the last one, by record.
+    private func recent(_ kind: RecordKind, _ name: String, played: String) async throws -> [RecentRecord] {
         try await read { [self] db in
             let merged = try MergedRecords(db, kind)
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
                     SELECT recordName, \(name) AS name, COALESCE(matches, 0) AS matches, lastDate FROM \(kind.recordType)
-                    LEFT JOIN (
-                        SELECT subject, COUNT(*) AS matches, max(date) AS lastDate FROM (\(matches)) GROUP BY subject
-                    ) ON subject = recordName
+                    LEFT JOIN (\(played)) ON subject = recordName
                     WHERE \(limits())
                     ORDER BY lastDate DESC, lower(name), recordName
                     """)

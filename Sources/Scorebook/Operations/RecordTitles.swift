@@ -50,6 +50,19 @@ struct RecordTitles {
         try records.state(db, of: name).flatMap { target(field, of: $0) }
     }
 
+    /// Returns the names of those who played a deleted match, in the order of their seats; nothing for other records.
+    func deletedPlayers(of name: RecordName) throws -> [String] {
+        guard name.recordType == RecordKind.match.recordType else { return [] }
+        let players = try records.listing.withoutRow(db, referringTo: name)
+            .filter { $0.recordType == RecordKind.player.recordType }
+            .compactMap { try records.state(db, of: $0) }
+        func seat(_ player: RecordState) -> Int64 {
+            if case .integer(let seat)? = player.field("seatOrder")?.value { seat } else { .max }
+        }
+        return try players.sorted { (seat($0), $0.name) < (seat($1), $1.name) }
+            .compactMap { try targetTitle("person", of: $0) }
+    }
+
     /// Returns the time of a match, in milliseconds since 1970 and in ISO 8601.
     func date(ofMatch name: RecordName) throws -> (moment: Int64, text: String)? {
         guard let state = try records.state(db, of: name),

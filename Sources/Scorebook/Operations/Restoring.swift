@@ -40,15 +40,32 @@ extension ScorebookStore {
                     : "\(name) was deleted for ever")
         }
         do {
-            let names = try records.restore(db, name)
+            var names = try records.restore(db, name)
             // The error rolls back what `restore` wrote.
             guard names.contains(name) else {
                 throw ScorebookError(
                     .notFound, "\(name) cannot be restored: a record that it needs was deleted for ever")
             }
-            return RestoredRecords(name: name, names: names)
+            names += try restorePersons(db, of: name, deletedAt: state.deletion)
+            return RestoredRecords(name: name, names: names.sorted())
         } catch let error as RecordStoreError where error.code == .notDeleted {
             throw ScorebookError(.notDeleted, "\(name) is not deleted, so there is nothing to restore")
+        }
+    }
+
+    /// Brings back the players of a match whose persons were deleted together with it, as ``undo()`` of a command does that had
+    /// added both.
+    private func restorePersons(_ db: Database, of match: RecordName, deletedAt stamp: Stamp?) throws
+        -> [RecordName]
+    {
+        guard match.recordType == RecordKind.match.recordType, let stamp else { return [] }
+        let titles = RecordTitles(db, records)
+        return try records.listing.withoutRow(db, referringTo: match).flatMap { player in
+            guard player.recordType == RecordKind.player.recordType,
+                let person = try titles.target("person", of: player),
+                try records.state(db, of: person)?.deletion == stamp, try records.listing.isHidden(db, player)
+            else { return [RecordName]() }
+            return try records.restore(db, person)
         }
     }
 
@@ -96,12 +113,9 @@ extension ScorebookStore {
     /// it now and then, and at the end.
     public func forgetErasedRecords() async throws {
         let erased = try await records.database.read { [self] db in
-            let names = try UndoJournal.names(db)
-            guard !names.isEmpty else { return [RecordName]() }
-            return try ScorebookSchema.columns.flatMap { type, _ in
-                try records.listing.outOfSight(db, of: type).filter {
-                    try names.contains($0.description) && records.state(db, of: $0)?.erasure != nil
-                }
+            let gone = try ScorebookSchema.columns.flatMap { try records.listing.outOfSight(db, of: $0.key) }
+            return try UndoJournal.names(db, among: gone).filter {
+                try records.state(db, of: $0)?.erasure != nil
             }
         }
         guard !erased.isEmpty else { return }
@@ -126,7 +140,8 @@ private struct DeletedLookup {
             if try records.state(db, of: name) != nil { try live.checkZone(db, of: name) }
             return name
         }
-        if let name = try find(db, text, named: named(db)) { return name }
+        let titles = RecordTitles(db, records, live.time)
+        if let name = try find(db, text, named: named(db, titles), titles) { return name }
         guard try live.findIfThere(db, text) == nil else {
             throw ScorebookError(
                 .notDeleted, "“\(Display.printable(text))” is not deleted, so there is nothing to restore")
@@ -136,8 +151,12 @@ private struct DeletedLookup {
             hint: "`record list --deleted` shows what can be restored")
     }
 
-    private func find(_ db: Database, _ text: String, named: [NamedRecord]) throws -> RecordName? {
+    private func find(
+        _ db: Database, _ text: String, named: [NamedRecord], _ titles: RecordTitles
+    ) throws -> RecordName? {
         let fit = NameFit(text)
+        let live = live.with(titles)
+        if text.lowercased() == "last", let last = named.first { return try RecordName(last.recordName) }
         return try live.choose(db, text, exactly: named)
             ?? live.choose(db, text, named.filter { fit.isOfWords($0.name) })
             ?? Int(text).flatMap { live.habits.numbered(live.kind, $0) }
@@ -145,10 +164,9 @@ private struct DeletedLookup {
             ?? live.choose(db, text, named.filter { fit.isBeginning($0.name) })
     }
 
-    /// Returns the deleted records with their names; nothing for kinds without names.
-    private func named(_ db: Database) throws -> [NamedRecord] {
-        guard [.person, .game].contains(live.kind) else { return [] }
-        let titles = RecordTitles(db, records)
+    /// Returns the deleted records with their titles, the last deletion first; nothing for kinds without names.
+    private func named(_ db: Database, _ titles: RecordTitles) throws -> [NamedRecord] {
+        guard [.person, .game, .match].contains(live.kind) else { return [] }
         return try records.listing.deleted(db, type: live.kind.recordType, in: live.scope).map { record in
             NamedRecord(
                 recordName: record.name.description, name: try titles.title(of: record.name) ?? "")

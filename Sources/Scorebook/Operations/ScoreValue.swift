@@ -25,10 +25,46 @@ struct ScoreValue: Equatable, Sendable {
     init(typed text: String) throws {
         let text = try Bounds.name(text, "score").replacing("\u{2212}", with: "-")
         self.init(text)
-        guard self.text != nil, text.wholeMatch(of: /[-+]?[0-9.,' ]*[0-9][0-9.,' ]*/) != nil else { return }
+        let meant = Self.meant(text)
+        guard !meant.isEmpty || self.text != nil && Self.isNumberLike(text) else { return }
         throw ScorebookError(
             .invalidValue, "“\(Display.printable(text))” is no number that can be added up",
-            hint: "write a number as 1250 or 3.5, with at most \(Self.digits) digits")
+            hint: meant.isEmpty
+                ? "write a number as 1250 or 3.5, with at most \(Self.digits) digits"
+                : "did you mean \(meant.joined(separator: " or "))?")
+    }
+
+    private static func isNumberLike(_ text: String) -> Bool {
+        text.wholeMatch(of: /[-+]?[0-9.,' ]*[0-9][0-9.,' ]*/) != nil
+    }
+
+    /// Returns the numbers that a text with a slip may stand for: `8O`, `1e3`, `3,5`, and `1.000`, which is a thousand to some.
+    private static func meant(_ text: String) -> [String] {
+        var meant: [String] = []
+        if text.wholeMatch(of: /-?[1-9][0-9]{0,2}([.,'\u{2019} ][0-9]{3})+/) != nil {
+            meant.append(text.filter { $0.isNumber || $0 == "-" })
+        }
+        if text.wholeMatch(of: /-?[0-9]+[.,][0-9]+/) != nil {
+            let number = text.replacing(",", with: ".")
+            // What is no thousand is a plain number as it stands.
+            if number != text || !meant.isEmpty { meant.append(Self.shortest(number)) }
+        }
+        if text.contains(where: \.isNumber), text.wholeMatch(of: /-?[0-9OoIl]+/) != nil,
+            text.contains(where: \.isLetter)
+        {
+            meant.append(text.replacing(/[Oo]/, with: "0").replacing(/[Il]/, with: "1"))
+        }
+        if text.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?[eE]\+?[0-9]{1,2}/) != nil, let number = Double(text),
+            abs(number) < 1e15
+        {
+            meant.append(Self.shortest("\(number)"))
+        }
+        return meant.filter { plainNumber($0) != nil }
+    }
+
+    /// Returns a decimal number without zeros at its end.
+    private static func shortest(_ number: String) -> String {
+        number.replacing(/\.?0+$/) { number.contains(".") ? "" : "\($0.output)" }
     }
 
     private static func plainNumber(_ text: String) -> Double? {

@@ -171,13 +171,15 @@ extension ScorebookStore {
     }
 
     static func checkIsFree(_ db: Database, _ score: Score) throws {
-        let sql = "SELECT recordName FROM SBScore WHERE player = ? AND round IS ? AND recordName <> ?"
-        let taken = try String.fetchOne(
+        let sql = "SELECT EXISTS (SELECT 1 FROM SBScore WHERE player = ? AND round IS ? AND recordName <> ?)"
+        let isTaken = try Bool.fetchOne(
             db, sql: sql, arguments: [score.player.description, score.round, score.recordName.description])
-        guard let taken else { return }
+        guard isTaken == true else { return }
         let what = score.round.map { "round \($0)" } ?? "the whole match"
         throw ScorebookError(
             .invalidValue, "there is a score for \(what) already",
-            hint: "change it with `score edit '\(taken)'`")
+            hint:
+                "`score set` changes it, and in `play` a line such as `set \(score.round.map { "\($0): " } ?? "")Ada=7`"
+        )
     }
 }

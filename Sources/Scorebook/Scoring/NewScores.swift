@@ -18,26 +18,33 @@ public struct NewScores: Sendable {
     public var round: Round
     /// The score of each player: texts that name the player, and what people write for the score.
     public var values: [(player: String, value: String)]
+    /// Whether these scores take the place of those that are there already.
+    public var replaces: Bool
 
-    public init(match: String, round: Round = .none, values: [(player: String, value: String)]) {
+    public init(
+        match: String, round: Round = .none, values: [(player: String, value: String)], replaces: Bool = false
+    ) {
         self.match = match
         self.round = round
         self.values = values
+        self.replaces = replaces
     }
 }
 
 /// Scores that were written down.
 public struct AddedScores: Sendable {
     public let scores: [Score]
+    /// The scores in whose place some of them are, as they were.
+    public let replaced: [Score]
     /// The match with them.
     public let sheet: MatchSheet
 }
 
 extension ScorebookStore {
-    /// Adds scores to players of a match, all of them or none.
+    /// Adds scores to players of a match, or sets those that are there; all of them or none.
     ///
-    /// - Throws: ``ScorebookError`` `invalidValue` for a score that looks like a number and is none, for a player who has a
-    ///   score in that round already, and for a round far behind the last one.
+    /// - Throws: ``ScorebookError`` `invalidValue` for a score that looks like a number and is none, for a round far behind the
+    ///   last one, and, unless the new ones replace others, for a player who has a score in that round already.
     @discardableResult
     public func addScores(_ new: NewScores) async throws -> AddedScores {
         try await write { [self] db in
@@ -49,19 +56,33 @@ extension ScorebookStore {
             case .next: round = try Self.lastRound(db, match) + 1
             }
             try Self.checkRound(db, round, match)
+            var replaced: [Score] = []
             let scores = try new.values.map { player, value in
                 let value = try ScoreValue(typed: value)
                 let score = Score(
                     player: try self.player(db, player, of: match).recordName, round: round,
                     points: value.points,
                     text: value.text)
+                if new.replaces, let old = try Self.present(db, score) {
+                    var changed = old
+                    (changed.points, changed.text) = (score.points, score.text)
+                    try changed.updateChanges(db, from: old)
+                    replaced.append(old)
+                    return old.recordName
+                }
                 try Self.checkIsFree(db, score)
                 try score.insert(db)
                 return score.recordName
             }
             let written: [Score] = try scores.map { try settled(db, $0) }
-            return AddedScores(scores: written, sheet: try MatchSheet(db, match))
+            return AddedScores(scores: written, replaced: replaced, sheet: try MatchSheet(db, match))
         }
+    }
+
+    /// Returns the score that a player has in the round of another one.
+    static func present(_ db: Database, _ score: Score) throws -> Score? {
+        try Score.filter(Column("player") == score.player.description && Column("round") == score.round)
+            .order(Column("recordName")).fetchOne(db)
     }
 
     /// Returns the last round of a match that has scores, 0 if none has.

@@ -98,9 +98,7 @@ extension ScorebookStore {
         guard try records.state(db, of: name) == nil else { return nil }
         let new = Score(
             recordName: name, player: player, round: entry.round, points: value.points, text: value.text)
-        let there = try Score.filter(Column("player") == player.description && Column("round") == entry.round)
-            .order(Column("recordName")).fetchOne(db)
-        guard let there else {
+        guard let there = try Self.present(db, new) else {
             try new.insert(db)
             return nil
         }

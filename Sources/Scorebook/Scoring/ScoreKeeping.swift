@@ -28,10 +28,17 @@ public struct ScoreKeeping: Sendable {
     /// The names of the players, in the order of their seats; scores without names are theirs in this order.
     public let players: [String]
     private let playerNames: [RecordName]
-    /// The scores of each line since the beginning.
-    private var entries: [[RecordName]] = []
+    /// The lines since the beginning.
+    private var entries: [Entry] = []
     /// The round that the next line is for. Scores with names stay in a round until each player has one.
     public private(set) var round: Int
+
+    /// What one line wrote.
+    private struct Entry {
+        let added: [RecordName]
+        /// The scores that it set anew, as they were.
+        let replaced: [Score]
+    }
 
     fileprivate init(_ scorebook: ScorebookStore, _ match: RecordName, _ sheet: MatchSheet, round: Int) {
         let seats = sheet.bySeat
@@ -43,7 +50,8 @@ public struct ScoreKeeping: Sendable {
     }
 
     /// Takes a line: one score for each player, `-` for none; scores with names, as in `Ada=5`; or one of the words `undo`,
-    /// `pause`, `end`, `sheet` and `help`. A number with a colon before the scores is the round.
+    /// `pause`, `end`, `sheet` and `help`. A number with a colon before the scores is the round. After `set`, the scores take the
+    /// place of those that are there, in the last round if the line names no other.
     ///
     /// - Returns: nil for an empty line.
     /// - Throws: ``ScorebookError``; nothing of the line is written then.
@@ -62,15 +70,24 @@ public struct ScoreKeeping: Sendable {
         case "sheet": return .sheet(try await scorebook.matchSheet("\(match)"))
         default: break
         }
+        let isSetting = text.lowercased().hasPrefix("set ")
+        if isSetting { text = String(text.dropFirst(4)).trimmed }
         let isNamed = text.contains("=")
-        var round = isNamed ? round : try await nextRound()
+        let next = try await nextRound()
+        var round = isSetting ? max(1, next - 1) : isNamed ? round : next
         if let prefix = text.prefixMatch(of: /([0-9]{1,6}):/), let number = Int(prefix.1) {
             round = number
             text = String(text[prefix.range.upperBound...])
         }
         let added = try await scorebook.addScores(
-            NewScores(match: "\(match)", round: .number(round), values: try values(text)))
-        entries.append(added.scores.map(\.recordName))
+            NewScores(
+                match: "\(match)", round: .number(round), values: try values(text), replaces: isSetting))
+        let replaced = Set(added.replaced.map(\.recordName))
+        entries.append(
+            Entry(
+                added: added.scores.map(\.recordName).filter { !replaced.contains($0) },
+                replaced: added.replaced))
+        if isSetting { return .sheet(added.sheet) }
         let isOpen =
             isNamed && added.sheet.players.contains { line in !line.scores.contains { $0.round == round } }
         self.round = isOpen ? round : try await nextRound()
@@ -112,12 +129,22 @@ public struct ScoreKeeping: Sendable {
     private mutating func undo() async throws -> Answer {
         let (match, last) = (match, entries.popLast())
         let sheet: MatchSheet? = try await scorebook.write { [scorebook] db in
-            let names = try last ?? Self.lastScores(db, match)
+            let names = try last?.added ?? Self.lastScores(db, match)
+            for old in last?.replaced ?? [] {
+                // Somebody may have deleted it since.
+                guard
+                    let score = try Score.filter(Column("recordName") == old.recordName.description).fetchOne(
+                        db)
+                else { continue }
+                var former = score
+                (former.points, former.text) = (old.points, old.text)
+                try former.updateChanges(db, from: score)
+            }
             for name in names
             where try Score.filter(Column("recordName") == name.description).fetchCount(db) > 0 {
                 try scorebook.records.delete(db, name)
             }
-            return try names.isEmpty ? nil : MatchSheet(db, match)
+            return try names.isEmpty && last == nil ? nil : MatchSheet(db, match)
         }
         round = try await nextRound()
         return sheet.map(Answer.sheet) ?? .nothingToUndo
@@ -141,13 +168,10 @@ public struct ScoreKeeping: Sendable {
 extension ScorebookStore {
     /// Begins to keep the scores of a match, or goes on with it.
     ///
-    /// - Parameter text: names the match; nil for the latest one that is not finished, or the latest of all.
-    public func keepScore(of text: String?) async throws -> ScoreKeeping {
+    /// - Parameter text: names the match.
+    public func keepScore(of text: String) async throws -> ScoreKeeping {
         try await read { [self] db in
-            let open = Match.latestFirst.filter(sql: limits()).filter(Column("unfinished") == 1)
-                .select(Column("recordName"), as: RecordName.self)
-            let latest = try text == nil ? open.fetchOne(db) : nil
-            let match = try latest ?? lookup(.match).find(db, text ?? "last")
+            let match = try lookup(.match).find(db, text)
             return ScoreKeeping(
                 self, match, try MatchSheet(db, match), round: try Self.lastRound(db, match) + 1)
         }

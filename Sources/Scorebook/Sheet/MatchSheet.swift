@@ -51,6 +51,10 @@ public struct MatchSheet: Sendable, Equatable {
     public let rounds: Int?
     public let board: String?
     public let notes: String?
+    /// How good it was, from 0 to 10; nil if nobody said it.
+    public let rating: Double?
+    /// Whether statistics leave the match out.
+    public let isIgnored: Bool
     /// Whether the match goes on later; nobody has won it yet.
     public let isUnfinished: Bool
     /// The result of all players together: of a cooperative match, or of one that all have lost; nil if there is none.
@@ -74,6 +78,8 @@ public struct MatchSheet: Sendable, Equatable {
         rounds = match.rounds
         board = match.board
         notes = match.notes
+        rating = match.rating
+        isIgnored = match.ignored == true
         isUnfinished = match.unfinished == true
         let winners = players.map(\.player.winner)
         result =

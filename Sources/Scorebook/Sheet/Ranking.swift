@@ -42,6 +42,7 @@ struct Ranking {
     /// - Parameter isOver: whether the match is over. Otherwise nobody has won it yet.
     func complete(_ entries: inout [Entry], isOver: Bool = true) {
         guard rule != .together else { return }
+        Self.shareWins(&entries)
         let totals = entries.compactMap(\.total)
         if isByTotals, totals.count == entries.count, entries.allSatisfy({ $0.rank == nil }) {
             let parties = Self.parties(entries) ?? totals
@@ -55,6 +56,15 @@ struct Ranking {
         guard isOver, entries.allSatisfy({ $0.isWinner == nil }), entries.contains(where: { $0.rank != nil })
         else { return }
         for index in entries.indices { entries[index].isWinner = entries[index].rank == 1 }
+    }
+
+    /// Lets those win whose team has a winner, unless somebody recorded that they did not.
+    private static func shareWins(_ entries: inout [Entry]) {
+        guard entries.contains(where: { $0.isWinner == true && $0.team != nil }) else { return }
+        let teams = Set(entries.filter { $0.isWinner == true }.compactMap(\.team))
+        for index in entries.indices where entries[index].isWinner == nil {
+            if let team = entries[index].team, teams.contains(team) { entries[index].isWinner = true }
+        }
     }
 
     /// Returns one total for each team, because such a team takes one place. Returns nil unless all play in teams

@@ -2,7 +2,7 @@ import GRDB
 import PeerSync
 
 /// The choice of plays for statistics. What is nil does not limit them.
-public struct StatisticsFilter: Sendable {
+public struct StatisticsFilter: Sendable, Hashable {
     /// A person who took part: a text as all operations take it. The figures are then that person's.
     public var person: String?
     /// The game, likewise.

@@ -2,7 +2,8 @@
 
 extension Statistics: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case plays, minutes, results, hIndex, days, weekdays, hours, tables, games, persons, streaks, records
+        case plays, minutes, results, hIndex, days, weekdays, hours, tables, games, persons, streaks, records,
+            rivalries
     }
 
     /// Writes every key; `streaks` is null if the figures are not one person's.
@@ -20,11 +21,12 @@ extension Statistics: Encodable {
         try container.encode(persons, forKey: .persons)
         try container.encode(streaks, forKey: .streaks)
         try container.encode(records, forKey: .records)
+        try container.encode(rivalries, forKey: .rivalries)
     }
 }
 
 extension Statistics.GameLine: Encodable {
-    private enum CodingKeys: String, CodingKey { case recordName, name, minutes, lastDay, results }
+    private enum CodingKeys: String, CodingKey { case recordName, name, minutes, firstDay, lastDay, results }
 
     /// Writes every key; unknown values are null.
     public func encode(to encoder: any Encoder) throws {
@@ -32,6 +34,7 @@ extension Statistics.GameLine: Encodable {
         try container.encode(recordName, forKey: .recordName)
         try container.encode(name, forKey: .name)
         try container.encode(minutes, forKey: .minutes)
+        try container.encode(firstDay, forKey: .firstDay)
         try container.encode(lastDay, forKey: .lastDay)
         try container.encode(results, forKey: .results)
     }

@@ -28,6 +28,12 @@ public struct Statistics: Sendable, Equatable {
     /// The best totals, if the figures are one game's: each person's best, the best of all first. If they are one
     /// person's: the person's best in each game, by the name of the game.
     public internal(set) var records: [Best] = []
+    /// Who won against whom how often, among the ``rivals`` persons with the most plays, in the order of ``persons``; nothing if the
+    /// figures are one person's, whose ``PersonLine/versus`` says it.
+    public internal(set) var rivalries: [Rivalry] = []
+
+    /// The maximum number of persons in ``rivalries``.
+    public static let rivals = 10
 
     /// A day with plays.
     public struct Day: Sendable, Equatable, Encodable {
@@ -48,6 +54,8 @@ public struct Statistics: Sendable, Equatable {
         public let recordName: String
         public internal(set) var name = ""
         public internal(set) var minutes = 0
+        /// The day of the first play; nil if nobody knows it.
+        public internal(set) var firstDay: String?
         /// The day of the last play; nil if nobody knows it.
         public internal(set) var lastDay: String?
         /// Wins as in ``Statistics/results``.
@@ -99,6 +107,31 @@ public struct Statistics: Sendable, Equatable {
         public let points: Double
         /// The day of the match; nil if nobody knows it.
         public let day: String?
+    }
+
+    /// How often one person won a competitive play against another one, who did not win it.
+    public struct Rivalry: Sendable, Equatable, Encodable {
+        /// The record name of the person who won.
+        public let winner: String
+        /// The record name of the other one.
+        public let loser: String
+        public internal(set) var wins: Int
+    }
+
+    /// The person against whom the person whose figures these are lost most often beyond their wins; nil if there is none. Of
+    /// several, the one with the most plays.
+    public var nemesis: PersonLine? {
+        func excess(_ line: PersonLine) -> Int { line.versus.map { $0.losses - $0.wins } ?? 0 }
+        // Of equal ones, the greatest is the last one.
+        return persons.reversed().max { excess($0) < excess($1) }.flatMap { excess($0) > 0 ? $0 : nil }
+    }
+
+    /// The plays by year, as `2025`, without gaps from the first to the last year.
+    public var years: [(year: Int, plays: Int)] {
+        var counts: [Int: Int] = [:]
+        for day in days { counts[Int(day.day.prefix(4)) ?? 0, default: 0] += day.plays }
+        guard let first = counts.keys.min(), let last = counts.keys.max() else { return [] }
+        return (first...last).map { ($0, counts[$0] ?? 0) }
     }
 
     /// The plays by month, as `2025-03`, without gaps from the first to the last month.

@@ -18,6 +18,7 @@ struct StatisticsCount {
 
     private struct GameCount {
         var minutes = 0
+        var firstDay: Int?
         var lastDay: Int?
         var results = Results()
     }
@@ -25,6 +26,12 @@ struct StatisticsCount {
     private struct PersonCount {
         var results = Results()
         var versus: Statistics.Versus?
+    }
+
+    /// A person who won against another one, by their numbers.
+    private struct Win: Hashable {
+        let winner: Int
+        let loser: Int
     }
 
     private struct Best {
@@ -40,6 +47,7 @@ struct StatisticsCount {
     private var tables = Numbered<Results>()
     private var games = Numbered<GameCount>()
     private var persons = Numbered<PersonCount>()
+    private var wins: [Win: Int] = [:]
     private var bests: [Int: Best] = [:]
     private var course: [(day: Int, hour: Int, match: String, isWon: Bool)] = []
 
@@ -68,10 +76,12 @@ struct StatisticsCount {
         games.update(play.game, from: GameCount()) { game in
             game.minutes += play.minutes
             game.results.count(play.kind, isDecided: isDecided, isWon: isWon)
+            game.firstDay = [game.firstDay, play.time?.day].compactMap(\.self).min()
             game.lastDay = [game.lastDay, play.time?.day].compactMap(\.self).max()
         }
         for part in play.parts where part.person != person { countPerson(part, play, isDecided, own) }
         countRecords(play)
+        if person == nil, play.kind == .competitive, isDecided { countWins(play) }
         if own != nil, play.kind == .competitive, isDecided {
             course.append((play.time?.day ?? .min, play.time?.hour ?? 0, play.match, isWon))
         }
@@ -87,6 +97,15 @@ struct StatisticsCount {
             let areTogether = own.team != nil && own.team == part.team
             if play.kind == .competitive, isDecided, !areTogether { versus.count(own, part) }
             line.versus = versus
+        }
+    }
+
+    private mutating func countWins(_ play: Play) {
+        for winner in play.parts where winner.hasWon == true {
+            for loser in play.parts where loser.hasWon != true {
+                let areTogether = winner.team != nil && winner.team == loser.team
+                if !areTogether { wins[Win(winner: winner.person, loser: loser.person), default: 0] += 1 }
+            }
         }
     }
 
@@ -120,7 +139,7 @@ struct StatisticsCount {
             let record = recordNames[number]
             return Statistics.GameLine(
                 recordName: record, name: gameNames[record] ?? "", minutes: count.minutes,
-                lastDay: count.lastDay.map(day), results: count.results)
+                firstDay: count.firstDay.map(day), lastDay: count.lastDay.map(day), results: count.results)
         }.sorted {
             Self.isBefore(
                 ($0.results.plays, $0.name, $0.recordName), ($1.results.plays, $1.name, $1.recordName))
@@ -135,6 +154,7 @@ struct StatisticsCount {
                 ($0.results.plays, $0.name, $0.recordName), ($1.results.plays, $1.name, $1.recordName))
         }
         figures.hIndex = Self.hIndex(figures.games.map(\.results.plays))
+        figures.rivalries = rivalries(figures.persons, recordNames)
         figures.streaks = person.map { _ in streaks() }
         figures.records = bests.values.sorted(by: isBetter).map { best in
             Statistics.Best(
@@ -162,6 +182,19 @@ struct StatisticsCount {
             return lowestWins.contains(left.game) ? left.points < right.points : left.points > right.points
         }
         return (left.day ?? .min, left.match) < (right.day ?? .min, right.match)
+    }
+
+    /// - Parameter persons: the persons who played, those with the most plays first.
+    private func rivalries(_ persons: [Statistics.PersonLine], _ recordNames: [String]) -> [Statistics
+        .Rivalry]
+    {
+        let rivals = persons.prefix(Statistics.rivals).map(\.recordName)
+        let places = Dictionary(uniqueKeysWithValues: zip(rivals, rivals.indices))
+        return wins.compactMap { win, count -> (Int, Int, Int)? in
+            guard let winner = places[recordNames[win.winner]], let loser = places[recordNames[win.loser]]
+            else { return nil }
+            return (winner, loser, count)
+        }.sorted { $0 < $1 }.map { Statistics.Rivalry(winner: rivals[$0], loser: rivals[$1], wins: $2) }
     }
 
     private func streaks() -> Statistics.Streaks {

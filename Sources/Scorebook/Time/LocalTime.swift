@@ -18,6 +18,13 @@ public struct LocalTime: Sendable {
 
     private static let day: Int64 = 86_400_000
 
+    /// Whether a moment is after tomorrow: for a match that was played, the date is a slip.
+    ///
+    /// - Parameter moment: milliseconds since 1970.
+    public func isAfterTomorrow(_ moment: Int64) -> Bool {
+        moment >= utc((local(now) / Self.day + 2) * Self.day)
+    }
+
     // MARK: Reading
 
     /// Reads a moment: a day, a time of today, both, or ISO 8601 with `Z` or an offset.

@@ -181,14 +181,18 @@ enum UndoJournal {
 
     // MARK: Reading
 
-    /// Returns the last command; nil if there is none of the last day.
-    static func last(_ db: Database, now: Int64) throws -> Entry? {
+    /// Returns a command of the last day; nil if there is none.
+    ///
+    /// - Parameter run: the command's run; nil for the last command.
+    static func last(_ db: Database, run: String? = nil, now: Int64) throws -> Entry? {
         guard try db.tableExists("scorebook_undo") else { return nil }
         let sql = """
             SELECT run, command, time, changes FROM scorebook_undo
-            WHERE run = (SELECT run FROM scorebook_undo WHERE time >= ? ORDER BY id DESC LIMIT 1) ORDER BY id DESC
+            WHERE run = (
+                SELECT run FROM scorebook_undo WHERE time >= ? AND (? IS NULL OR run = ?) ORDER BY id DESC LIMIT 1)
+            ORDER BY id DESC
             """
-        let rows = try Row.fetchAll(db, sql: sql, arguments: [now - lifetime])
+        let rows = try Row.fetchAll(db, sql: sql, arguments: [now - lifetime, run, run])
         guard let first = rows.first else { return nil }
         let changes = try rows.flatMap { row in
             try JSONDecoder().decode([Change].self, from: Data((row[3] as String).utf8)).reversed()
@@ -206,14 +210,22 @@ enum UndoJournal {
         try db.execute(sql: "DELETE FROM scorebook_undo WHERE run = ?", arguments: [run])
     }
 
-    /// The records of which the journal has values.
-    static func names(_ db: Database) throws -> Set<String> {
-        guard try db.tableExists("scorebook_undo") else { return [] }
-        return try String.fetchSet(
+    /// Returns the records of which the journal has values.
+    ///
+    /// - Parameter candidates: the only records to look for; nil for all. If there are none, nothing of the journal is read: it may be
+    ///   large.
+    static func names(_ db: Database, among candidates: [RecordName]? = nil) throws -> [RecordName] {
+        guard candidates?.isEmpty != true, try db.tableExists("scorebook_undo") else { return [] }
+        let list = try candidates.map {
+            String(decoding: try JSONEncoder().encode($0.map(\.description)), as: UTF8.self)
+        }
+        return try RecordName.fetchAll(
             db,
             sql: """
-                SELECT json_extract(change.value, '$.name') FROM scorebook_undo, json_each(scorebook_undo.changes) AS change
-                """)
+                SELECT DISTINCT json_extract(change.value, '$.name') AS name
+                FROM scorebook_undo, json_each(scorebook_undo.changes) AS change
+                WHERE ?1 IS NULL OR name IN (SELECT value FROM json_each(?1))
+                """, arguments: [list])
     }
 
     /// Forgets the writes that changed a record, with all that they changed beside it.

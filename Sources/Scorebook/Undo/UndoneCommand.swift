@@ -13,6 +13,8 @@ public struct UndoneCommand: Sendable, Equatable, Encodable {
     public internal(set) var changed = 0
     /// How many records are deleted, because the command had added them.
     public internal(set) var deleted = 0
+    /// The records that were deleted by themselves; all others went with one of them.
+    public internal(set) var deletions: [RecordName] = []
     /// How many records stayed, because somebody has changed them since.
     public internal(set) var kept = 0
 }
@@ -23,31 +25,35 @@ extension ScorebookStore {
     ///
     /// What somebody has changed since, here or on another machine, stays.
     ///
+    /// - Parameter run: takes back the command of this run (``Habits/Command/run``), whatever other commands wrote since.
     /// - Throws: ``ScorebookError`` `notFound` when there is nothing to take back; `invalidValue` when something was added since to
-    ///   a record that the command had added, so that taking it back would delete that, too.
-    public func undo() async throws -> UndoneCommand {
-        try await records.write { [self] db in
-            _ = try records.fold(db)
-            // What others added to a merged person or game belongs to the merge from now on.
-            try settleMerges(db)
-            guard let entry = try UndoJournal.last(db, now: now()) else {
-                throw ScorebookError(
-                    .notFound, "there is no command of the last day to take back",
-                    hint: "`record list --deleted` shows deleted records that can be restored")
-            }
-            var undone = UndoneCommand(command: entry.command, time: entry.time)
-            for change in entry.changes { try takeBack(db, change, &undone) }
-            try deleteAdded(db, entry.changes.filter { $0.old == nil }, &undone)
-            try UndoJournal.forget(db, run: entry.run)
-            _ = try records.fold(db)
-            return undone
-        }
+    ///   a record that the command had added, so that taking it back would delete that, too. ``skipLastCommand()`` goes on then.
+    public func undo(_ run: String? = nil) async throws -> UndoneCommand {
+        try await records.write { [self] db in try undo(db, run) }
+    }
+
+    func undo(_ db: Database, _ run: String? = nil) throws -> UndoneCommand {
+        _ = try records.fold(db)
+        // What others added to a merged person or game belongs to the merge from now on.
+        try settleMerges(db)
+        guard let entry = try UndoJournal.last(db, run: run, now: now()) else { throw Self.nothingToUndo }
+        var undone = UndoneCommand(command: entry.command, time: entry.time)
+        for change in entry.changes { try takeBack(db, change, &undone) }
+        try deleteAdded(db, entry.changes.filter { $0.old == nil }, &undone)
+        try UndoJournal.forget(db, run: entry.run)
+        _ = try records.fold(db)
+        return undone
     }
 
     /// Whether the command of ``habits`` has changed something: what is written again as it was does not count.
     public func hasCommandWritten() async throws -> Bool {
         guard let command = habits.command else { return false }
-        return try await records.database.read { try UndoJournal.has($0, run: command.run) }
+        return try await hasWritten(command.run)
+    }
+
+    /// Whether the command of a run has changed something that ``undo(_:)`` can take back.
+    public func hasWritten(_ run: String) async throws -> Bool {
+        try await records.database.read { try UndoJournal.has($0, run: run) }
     }
 
     /// Restores a record that was deleted, and gives one that was changed its values of before.
@@ -74,31 +80,53 @@ extension ScorebookStore {
         undone.changed += 1
     }
 
+    /// Deletes what a command had added: as one deletion, so that a match comes back with all that was in it.
     private func deleteAdded(_ db: Database, _ changes: [UndoJournal.Change], _ undone: inout UndoneCommand)
         throws
     {
-        let added = Set(changes.map(\.name))
         _ = try records.fold(db)
+        let plan = try planDeletion(db, changes, of: undone.command)
+        undone.deleted = plan.deleted
+        undone.deletions = plan.names
+        if !plan.names.isEmpty { try records.delete(db, plan.names) }
+    }
+
+    /// Returns which records are to be deleted by themselves, and how many go in all.
+    ///
+    /// - Throws: ``ScorebookError`` `invalidValue` when something was added or changed since.
+    private func planDeletion(_ db: Database, _ changes: [UndoJournal.Change], of command: String) throws -> (
+        names: [RecordName], deleted: Int
+    ) {
+        let added = Set(changes.map(\.name))
+        var there: [RecordName] = []
         for change in changes {
             guard let current = try UndoJournal.values(db, change.name) else { continue }
             let name = try RecordName(change.name)
             guard UndoJournal.filled(current) == change.new else {
                 let what = try RecordTitles(db, records, time).phrase(for: name)
-                throw Self.refusal("\(what) was changed since `\(undone.command)` added it")
+                throw Self.refusal("\(what) was changed since `\(command)` added it")
             }
-            let steps = try records.deletionSteps(db, name).filter { $0.action == .delete }
-            let others = steps.filter { !added.contains($0.name.description) }
-            guard others.isEmpty else {
-                throw Self.refusal(
-                    "\(others.count) records that somebody added since would go with what `\(undone.command)` added"
-                )
-            }
-            undone.deleted += steps.count
-            try records.delete(db, name)
+            there.append(name)
         }
+        var gone: Set<RecordName> = []
+        var names: [RecordName] = []
+        for kind in [.match, .player, .matchLocation, .matchImage, .score, .game, .person] as [RecordKind] {
+            for name in there where name.recordType == kind.recordType && !gone.contains(name) {
+                let going = try records.deletionSteps(db, name).filter { $0.action == .delete }.map(\.name)
+                let others = going.count { !added.contains($0.description) }
+                guard others == 0 else {
+                    throw Self.refusal(
+                        "\(others) \(others == 1 ? "record" : "records") that somebody added since would go with what `\(command)` added"
+                    )
+                }
+                gone.formUnion(going)
+                names.append(name)
+            }
+        }
+        return (names, gone.count)
     }
 
     private static func refusal(_ message: String) -> ScorebookError {
-        ScorebookError(.invalidValue, message, hint: "delete it by its name if it may go")
+        ScorebookError(.invalidValue, message)
     }
 }

@@ -16,18 +16,24 @@ extension Pages {
 
     private func game(_ name: RecordName, _ context: PageContext) async throws -> Response {
         let game = try await scorebook.game("\(name)").game
-        let figures = try await scorebook.statistics(StatisticsFilter(game: "\(name)"))
+        let figures = try await figures.statistics(StatisticsFilter(game: "\(name)"))
         let matches = try await scorebook.matches(MatchFilter(game: "\(name)", limit: 10))
         let reader = context.reader
+        let charts = FigureCharts(figures: figures, reader: reader)
         return try render(
             "game", title: game.name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)", section: "/games",
             [
-                "id": "\(name)", "query": Self.query("game", name), "plays": reader.number(figures.plays),
-                "rule": Self.rule(game), "results": Self.lines(figures.results, reader),
+                "id": "\(name)", "path": Self.path(name), "query": Self.query("game", name),
+                "hasPlays": figures.plays > 0,
+                "rule": Self.rule(game), "tiles": ["tiles": Self.tiles(figures, isGame: true, reader)],
+                "about": ["facts": Self.facts(figures, of: game, reader)], "plays": charts.plays(),
+                "tables": charts.tables(), "winners": charts.winners(), "matrix": charts.matrix(),
+                "hasBest": !figures.records.isEmpty,
                 "best": figures.records.prefix(10).map { best in
                     [
-                        "person": best.person, "points": MatchSheet.Entry.written(best.points),
-                        "day": best.day ?? "", "path": (try? RecordName(best.match)).map(Self.path) ?? "",
+                        "person": best.person.isEmpty ? "(no name)" : best.person,
+                        "points": MatchSheet.Entry.written(best.points),
+                        "day": best.day.map(reader.calendarDay) ?? "–", "path": Self.link(best.match) ?? "",
                     ]
                 },
                 "persons": figures.persons.prefix(20).map {

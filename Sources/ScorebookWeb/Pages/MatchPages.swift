@@ -20,7 +20,7 @@ extension Pages {
         router.post("matches/:id/scores/back") { request, context in
             let form = try await request.decode(as: EntryForm.self, context: context)
             let match = try record(.match, context)
-            _ = try await scorebook.takeBackEntry(form.entry, match: match)
+            _ = try await command("undo").scorebook.takeBackEntry(form.entry, match: match)
             return request.wantsJSON ? try json(["message": "Taken back."]) : redirect(Self.path(match))
         }
     }
@@ -77,7 +77,7 @@ extension Pages {
             "date": sheet.date.map(reader.moment).shown, "place": sheet.location.shown,
             "board": sheet.board.shown, "notes": sheet.notes.shown,
             "minutes": sheet.durationMinutes.map(reader.number).shown,
-            "result": (sheet.result?.rawValue).shown,
+            "result": (sheet.result?.rawValue).shown, "isUnfinished": sheet.isUnfinished,
             "entry": UUID().uuidString.lowercased(), "round": round,
             "fields": sheet.bySeat.map { line in
                 [
@@ -100,6 +100,11 @@ extension Pages {
         line.person.isEmpty ? "(no name)" : line.person
     }
 
+    /// Whether a player has won, or would win if the match were over now.
+    private static func leads(_ line: MatchSheet.Line, _ sheet: MatchSheet) -> Bool {
+        line.winner ?? (sheet.isUnfinished && line.rank == 1)
+    }
+
     /// The sheet as a table: a column for each player in the order of the seats, a row for each round.
     private static func table(_ sheet: MatchSheet) -> [String: Any] {
         let seats = sheet.bySeat
@@ -117,13 +122,13 @@ extension Pages {
             "players": seats.map { line in
                 [
                     "name": person(line), "path": path(line.personRecord), "team": line.team.shown,
-                    "role": line.role.shown, "began": line.startPlayer == true, "leads": line.winner == true,
+                    "role": line.role.shown, "began": line.startPlayer == true, "leads": leads(line, sheet),
                 ] as [String: Any]
             },
             "rows": rows, "hasScores": hasScores,
             "totals": seats.map { line in
                 [
-                    "text": line.writtenTotal ?? "", "leads": line.winner == true,
+                    "text": line.writtenTotal ?? "", "leads": leads(line, sheet),
                     "place": line.rank.map { "\($0)." } ?? "",
                 ] as [String: Any]
             },
@@ -170,7 +175,7 @@ extension Pages {
             }
             values[name] = text
         }
-        let outcome = try await scorebook.enter(
+        let outcome = try await command("score add").scorebook.enter(
             ScoreEntry(
                 id: form.entry, match: match, round: form.round, values: values,
                 replaces: form.replaces != nil))

@@ -9,6 +9,8 @@ struct PageContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// How the reader writes dates and numbers.
     var reader = Reader()
+    /// The line that says what the form before did, see ``Notice``; nil if there was none.
+    var notice: [String: any Sendable]?
     /// The browser that asks; nil for one that was not let in.
     var browser: Browsers.Browser?
     /// Whether the request comes from this machine itself.

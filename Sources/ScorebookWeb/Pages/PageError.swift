@@ -20,7 +20,9 @@ struct PageError: Error {
         let status: HTTPResponse.Status =
             switch error.code {
             case .notFound: .notFound
-            case .invalidValue, .ambiguous, .otherZone, .invalidFile: .unprocessableContent
+            case .invalidValue, .ambiguous, .otherZone, .invalidFile, .unreadableFile: .unprocessableContent
+            case .readOnly: .forbidden
+            case .notDeleted: .conflict
             default: .internalServerError
             }
         // A hint may name commands, which a page has none of.

@@ -8,6 +8,10 @@ import Scorebook
 /// The pages: what each shows, and what its forms do.
 struct Pages: Sendable {
     let scorebook: ScorebookStore
+    let uploads = Uploads()
+    let imports = WaitingImports()
+    /// The figures of statistics.
+    let figures: FigureCache
     let machineTools: MachineTools
     private let library: MustacheLibrary
 
@@ -15,13 +19,20 @@ struct Pages: Sendable {
         self.scorebook = scorebook
         self.machineTools = machineTools
         library = try Self.templates()
+        figures = try FigureCache(scorebook)
     }
 
     func addRoutes(to router: Router<PageContext>) {
+        router.add(middleware: Notices(scorebook: scorebook))
         addTonight(to: router)
         addMatches(to: router)
         addPersons(to: router)
         addGames(to: router)
+        addUndo(to: router)
+        addEditing(to: router)
+        addDeletions(to: router)
+        addFiles(to: router)
+        addStatistics(to: router)
         addMachines(to: router)
         addMachine(to: router)
         addPairing(to: router)
@@ -43,9 +54,12 @@ struct Pages: Sendable {
         content["title"] = title
         let isGuest = context.browser?.isGuest == true
         content["isGuestBrowser"] = isGuest
-        content["navigation"] = Self.sections.filter { !isGuest || $0.0 != "/machines" }.map { path, name in
+        content["navigation"] = Self.sections.filter { path, _ in
+            !isGuest || !Entrance.closedToGuests.contains(String(path.dropFirst()))
+        }.map { path, name in
             ["path": path, "name": name, "isHere": path == section] as [String: Any]
         }
+        content["notice"] = context.notice.shown
         guard let text = library.render(content, withTemplate: name) else {
             preconditionFailure("there is no template \(name)")
         }
@@ -56,7 +70,7 @@ struct Pages: Sendable {
 
     private static let sections = [
         ("/", "Tonight"), ("/matches", "Matches"), ("/games", "Games"), ("/people", "People"),
-        ("/machines", "Machines"),
+        ("/statistics", "Statistics"), ("/machines", "Machines"), ("/files", "Files"),
     ]
 
     /// Answers a form that the script sent.

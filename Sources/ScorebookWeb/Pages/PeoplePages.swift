@@ -25,19 +25,17 @@ extension Pages {
 
     private func person(_ name: RecordName, _ context: PageContext) async throws -> Response {
         let person = try await scorebook.person("\(name)").person
-        let figures = try await scorebook.statistics(StatisticsFilter(person: "\(name)"))
+        let figures = try await figures.statistics(StatisticsFilter(person: "\(name)"))
         let matches = try await scorebook.matches(MatchFilter(person: "\(name)", limit: 10))
         let reader = context.reader
+        let charts = FigureCharts(figures: figures, reader: reader)
         return try render(
             "person", title: person.name.isEmpty ? "(no name)" : person.name, section: "/people",
             [
-                "query": Self.query("person", name), "plays": reader.number(figures.plays),
-                "results": Self.lines(figures.results, reader),
-                "longestWins": (figures.streaks?.longestWins ?? 0) > 0
-                    ? reader.number(figures.streaks?.longestWins ?? 0) : false as Any,
-                "games": figures.games.prefix(20).map {
-                    Self.line($0.name, .game, $0.recordName, $0.results, reader)
-                },
+                "path": Self.path(name), "query": Self.query("person", name), "hasPlays": figures.plays > 0,
+                "tiles": ["tiles": Self.tiles(figures, reader)],
+                "about": ["facts": Self.facts(figures, of: name, reader)], "plays": charts.plays(),
+                "rates": charts.rates(), "games": charts.games(),
                 "others": figures.persons.prefix(20).map { other in
                     var line = Self.line(other.name, .person, other.recordName, other.results, reader)
                     line["versus"] =
@@ -49,23 +47,16 @@ extension Pages {
                         }.shown
                     return line
                 },
+                "hasBest": !figures.records.isEmpty,
+                "best": figures.records.map { best in
+                    [
+                        "game": best.game.isEmpty ? "(no name)" : best.game,
+                        "points": MatchSheet.Entry.written(best.points),
+                        "day": best.day.map(reader.calendarDay) ?? "–", "path": Self.link(best.match) ?? "",
+                    ]
+                },
                 "matches": matches.map { Self.line($0, reader) },
             ], context)
-    }
-
-    /// Plays and rate of wins by kind. Kinds without plays are left out.
-    static func lines(_ results: Results, _ reader: Reader) -> [[String: Any]] {
-        [
-            ("against each other", results.competitive), ("together", results.cooperative),
-            ("alone", results.solo),
-        ]
-        .filter { $1.plays > 0 }
-        .map { name, tally in
-            [
-                "name": name, "plays": reader.number(tally.plays), "wins": reader.number(tally.wins),
-                "rate": tally.rate.map(reader.percent).shown,
-            ]
-        }
     }
 
     /// A game of a person, or a person of a game.
@@ -75,13 +66,14 @@ extension Pages {
         [
             "name": name.isEmpty ? "(no name)" : name, "plays": reader.number(results.plays),
             "path": (try? RecordName(record)).map(path) ?? "",
-            "rate": results.competitive.rate.map(reader.percent) ?? "",
+            "rate": (results.competitive.rate ?? results.cooperative.rate).map(reader.percent) ?? "–",
         ]
     }
 
     /// A query that limits a list of matches to a record.
-    static func query(_ name: String, _ record: RecordName) -> String {
-        let suffix = "\(record)".addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-        return "\(name)=\(suffix)"
+    static func query(_ name: String, _ record: RecordName) -> String { query(name, "\(record)") }
+
+    static func query(_ name: String, _ value: String) -> String {
+        "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
     }
 }

@@ -4,7 +4,7 @@ import Scorebook
 
 /// How somebody reads dates and numbers: in the language of the browser, on the clock of this machine.
 struct Reader: Sendable {
-    private let locale: Locale
+    let locale: Locale
     private let zone: TimeZone
 
     /// - Parameter languages: the header `Accept-Language`; its first language counts.
@@ -20,6 +20,11 @@ struct Reader: Sendable {
 
     /// Writes the date of a record, as in “5 Mar 2024”.
     func day(_ date: String) -> String { text(date, .dateTime.day().month(.abbreviated).year()) }
+
+    /// Writes the day of a moment, in milliseconds since 1970.
+    func day(milliseconds: Int64) -> String {
+        day(ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded) ?? "")
+    }
 
     /// Writes the time of a record's date, as in “19:30”.
     func time(_ date: String) -> String { text(date, .dateTime.hour().minute()) }

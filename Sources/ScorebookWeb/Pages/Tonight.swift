@@ -64,10 +64,10 @@ extension Pages {
     private func add(_ form: NewMatchForm) async throws -> RecordName {
         let others = (form.others ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty }
-        let match = try await scorebook.addMatch(
+        let match = try await command("match add").scorebook.addMatch(
             NewMatch(
                 game: form.game, players: ((form.player ?? []) + others).map { NewPlayer($0) },
-                createsPersons: !others.isEmpty, createsGame: form.isNew != nil))
+                isUnfinished: true, createsPersons: !others.isEmpty, createsGame: form.isNew != nil))
         return match.recordName
     }
 
@@ -76,6 +76,7 @@ extension Pages {
         [
             "path": path(match.recordName), "game": match.game.isEmpty ? "(no game)" : match.game,
             "date": match.date.map(reader.moment).shown, "place": match.location.shown,
+            "isUnfinished": match.isUnfinished,
             "players": match.players.map { $0.isEmpty ? "(no name)" : $0 }.joined(separator: ", "),
             "winners": match.winners.isEmpty ? false : match.winners.joined(separator: ", ") as Any,
         ]

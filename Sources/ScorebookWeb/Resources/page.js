@@ -196,3 +196,27 @@ function keypad(form) {
 window.addEventListener("online", send);
 setInterval(() => waiting().length > 0 && send(), 5000);
 if (waiting().length > 0) send();
+
+// Files: one that is dropped on the form is sent at once, and one that is too large is not sent at all.
+for (const form of document.querySelectorAll("form[data-drop]")) {
+  const input = form.querySelector("input[type=file]");
+  const over = (isOver) => form.classList.toggle("over", isOver);
+  form.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    over(true);
+  });
+  form.addEventListener("dragleave", () => over(false));
+  form.addEventListener("drop", (event) => {
+    event.preventDefault();
+    over(false);
+    if (event.dataTransfer.files.length === 0) return;
+    input.files = event.dataTransfer.files;
+    form.requestSubmit();
+  });
+  form.addEventListener("submit", (event) => {
+    const size = [...input.files].reduce((sum, file) => sum + file.size, 0);
+    if (size <= Number(form.dataset.limit)) return say("The file is on its way.");
+    event.preventDefault();
+    say(`This file is too large: at most ${Math.floor(Number(form.dataset.limit) / 1e6)} MB.`);
+  });
+}

@@ -31,11 +31,11 @@ struct CodePresentation: Sendable {
         let name = Latest<String>()
         let service = Interruptible {
             if let port = try await store.scorebook.records.pairing.listeningPorts().first {
-                return name.set(try await present(engine, events.printer, at: port))
+                return name.set(try await present(engine, events.printer, at: port, isOwn: false))
             }
             try await whileListening(engine) {
                 for await port in events.bound.prefix(1) {
-                    let newcomer = try await present(engine, events.printer, at: port)
+                    let newcomer = try await present(engine, events.printer, at: port, isOwn: true)
                     name.set(newcomer)
                     await events.waitForSync(with: newcomer, Self.firstSync, Self.farewell)
                 }
@@ -67,14 +67,21 @@ struct CodePresentation: Sendable {
 
     /// Shows a code.
     ///
+    /// - Parameter isOwn: whether this program itself listens on the port. Then the events tell of attempts that fail.
     /// - Returns: the name of the machine that has paired with it.
-    private func present(_ engine: SyncEngine, _ printer: EventPrinter, at port: Int) async throws -> String {
+    private func present(
+        _ engine: SyncEngine, _ printer: EventPrinter, at port: Int, isOwn: Bool
+    ) async throws -> String {
+        var left = PairingDesk.attempts
         let shown = try await engine.pairing.show(for: welcome)
         do {
             try tell(PairingLink(to: engine, code: shown.code, at: OwnAddresses.reachable(port: port)), port)
             while true {
                 switch try await shown.state {
-                case .shown: try await Task.sleep(for: Self.interval)
+                case .shown(let attempts):
+                    if attempts < left, !isOwn { try tellFailure(attempts) }
+                    left = attempts
+                    try await Task.sleep(for: Self.interval)
                 case .paired(let name):
                     printer.print(.paired(name: name))
                     return name
@@ -107,6 +114,14 @@ struct CodePresentation: Sendable {
         if !places.isEmpty { Terminal.write("if it finds nothing there, add: --with \(places)") }
     }
 
+    /// Tells of an attempt that another program has taken, which alone knows from where it came.
+    private func tellFailure(_ left: Int) throws {
+        guard !output.json else {
+            return try Terminal.write(json: FailureFigures(attemptsLeft: left), compact: true)
+        }
+        Terminal.write("somebody typed a wrong code, or was cut off; \(left.counted("attempt")) left")
+    }
+
     /// Says what the new machine gets.
     private var rights: String {
         let may = welcome.rights == .read ? "read" : "read and write"
@@ -119,6 +134,11 @@ struct CodePresentation: Sendable {
         let code: String
         let link: String
         let port: Int
+    }
+
+    private struct FailureFigures: Encodable {
+        let event = "pairingFailed"
+        let attemptsLeft: Int
     }
 }
 

@@ -21,7 +21,8 @@ struct Connect: SyncingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The code that the other machine shows (pair, or listen --pair).", valueName: "NNN-NNN"))
+            "The code that the other machine shows (pair, or listen --pair).", valueName: "NNN-NNN"),
+        transform: PairingCode.init(typed:))
     var code: PairingCode?
 
     @Flag(help: "End when both machines hold the same records.")

@@ -30,7 +30,7 @@ struct Doctor: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let examination = Examination(directory: storeOptions.directory, port: port)
+        let examination = Examination(directory: try storeOptions.directory(), port: port)
         let facts = try await ProgressLine.shared.during("looking") { [machine] in
             try await examination.facts(about: machine)
         }

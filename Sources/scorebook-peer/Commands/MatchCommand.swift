@@ -34,7 +34,7 @@ struct MatchCommand: AsyncParsableCommand {
         @Flag(help: "Add players whom nobody knows yet as persons.")
         var newPersons = false
 
-        @Flag(help: "Add the game if nobody knows it yet.")
+        @Flag(help: "Add the game if nobody knows it yet; with --won or --lost as a cooperative one.")
         var newGame = false
 
         @OptionGroup var zoneOptions: ZoneOptions
@@ -42,13 +42,15 @@ struct MatchCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
+            try await details.checkDate(store)
             let entries = try parts.applied(to: players.map(NewPlayer.init(argument:)))
-            let match = try await store.scorebook.addMatch(
-                NewMatch(
-                    game: game, date: details.date, players: entries, location: details.location,
-                    durationMinutes: details.duration, rounds: details.rounds, notes: details.notes,
-                    board: details.board, isUnfinished: unfinished,
-                    createsPersons: newPersons, createsGame: newGame))
+            var new = NewMatch(
+                game: game, date: details.date, players: entries, location: details.location,
+                durationMinutes: details.duration, rounds: details.rounds, notes: details.notes,
+                board: details.board, isUnfinished: unfinished,
+                createsPersons: newPersons, createsGame: newGame)
+            new.createsCooperativeGame = parts.won || parts.lost
+            let match = try await store.scorebook.addMatch(new)
             try await output.write(match, "added \(store.scorebook.phrase(for: match.recordName))")
         }
     }
@@ -83,21 +85,31 @@ struct MatchCommand: AsyncParsableCommand {
         @Option(help: "At most this many.")
         var limit: Int?
 
+        @Flag(help: "Only deleted matches that can be restored.")
+        var deleted = false
+
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: ListOptions
 
         func validate() throws {
             if let limit, limit < 0 { throw ValidationError("a limit is not negative") }
+            guard !deleted || !hasFilter && limit == nil else {
+                throw ValidationError("--deleted goes with no other choice of matches")
+            }
+        }
+
+        private var hasFilter: Bool {
+            [game, person, wonBy, since, until, place, text].contains { $0 != nil }
         }
 
         func run(_ store: OpenStore) async throws {
+            if deleted { return try await output.writeDeleted(RecordKind.match.recordType, of: store) }
             let matches = try await store.scorebook.matchPages(
                 MatchFilter(
                     game: game, person: person, winner: wonBy, since: since, until: until, place: place,
                     text: text,
                     limit: limit))
-            let hasFilter = [game, person, wonBy, since, until, place, text].contains { $0 != nil }
             try await output.write(
                 matches, names: matches.names, of: store, header: ["DATE", "GAME", "PLAYERS", "WON"],
                 none: hasFilter ? "no match fits" : "there are no matches yet"
@@ -151,10 +163,12 @@ struct MatchCommand: AsyncParsableCommand {
     struct Restore: ZonedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Bring back a deleted match, with its players, scores, place and pictures.",
-            discussion: "`record list --deleted` shows what can be restored, and until when.")
+            discussion: "`match list --deleted` shows what can be restored, and until when.")
 
         @Argument(
-            help: "The match: last, yesterday, Hearts@2024-12-25, its number in the last list, or its id.")
+            help:
+                "The match: last, which is the last deletion; the game; its number in the last list; or its id."
+        )
         var match: String
 
         @OptionGroup var zoneOptions: ZoneOptions

@@ -74,6 +74,7 @@ extension MatchCommand {
         }
 
         func run(_ store: OpenStore) async throws {
+            try await details.checkDate(store)
             let match = try await store.scorebook.editMatch(match, edit)
             try await output.write(match, store.changed(match.recordName))
         }

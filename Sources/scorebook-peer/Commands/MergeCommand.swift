@@ -52,11 +52,22 @@ struct MergeCommand<Listing: Mergeable & Encodable>: ZonedCommand {
     @Argument(help: ArgumentHelp("The \(Listing.kind.noun) that stays.", valueName: "into"))
     var stays: String
 
+    @Flag(help: "Merge without asking.")
+    var yes = false
+
     @OptionGroup var zoneOptions: ZoneOptions
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
     func run(_ store: OpenStore) async throws {
+        if Terminal.isInputATerminal, !yes {
+            let plan = try await store.scorebook.mergePlan(Listing.kind, goes, into: stays)
+            let question =
+                "Make one of them? \(plan.goes.text) goes into \(plan.stays.text), on every machine; `undo` takes it back."
+            guard await Terminal.isConfirmed(question) else {
+                throw Failure(.temporaryFailure, "nothing was changed")
+            }
+        }
         let name = try await store.scorebook.merge(Listing.kind, goes, into: stays)
         let left = try await Listing.left(store.scorebook, "\(name)")
         try output.write(

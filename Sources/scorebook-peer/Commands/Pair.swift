@@ -16,7 +16,8 @@ struct Pair: SyncingCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "What the other machine shows: the code, or the text of the QR code.", valueName: "NNN-NNN"))
+            "What the other machine shows: the code, or the text of the QR code.", valueName: "NNN-NNN"),
+        transform: ShownCode.init(typed:))
     var shown: ShownCode?
 
     @Option(
@@ -47,18 +48,21 @@ struct Pair: SyncingCommand {
     @OptionGroup var output: OutputOptions
 
     /// What somebody types.
-    enum ShownCode: ExpressibleByArgument {
+    enum ShownCode {
         case code(PairingCode)
         case link(PairingLink)
 
-        init?(argument: String) {
-            if let code = try? PairingCode(argument) {
-                self = .code(code)
-            } else if let link = PairingLink(argument) {
-                self = .link(link)
-            } else {
-                return nil
+        init(typed text: String) throws {
+            guard text.contains(":") else {
+                self = .code(try PairingCode(typed: text))
+                return
             }
+            guard let link = PairingLink(text) else {
+                throw ValidationError(
+                    "this is not the whole text of a QR code that this version knows; the six digits do as well"
+                )
+            }
+            self = .link(link)
         }
     }
 

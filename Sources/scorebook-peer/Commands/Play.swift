@@ -7,7 +7,8 @@ struct Play: ZonedCommand {
         abstract: "Play a match: type the scores of each round as it goes on.",
         discussion: """
             Type one score for each player, in the order of the seats, and `-` for none; or scores with names, as in \
-            Ada=5. Then comes the sheet. `undo` takes the last line back, `end` and `pause` stop. A match is unfinished, and \
+            Ada=5. Then comes the sheet. `undo` takes the last line back, `set 3: Ada=7` mends a score of round 3, `end` and \
+            `pause` stop. A match is unfinished, and \
             counts in no statistics, until `end`; `play --resume` goes on with the latest one, or with another one:
 
               scorebook-peer play Hearts Ada Alan Grace
@@ -53,10 +54,14 @@ struct Play: ZonedCommand {
     }
 
     func run(_ store: OpenStore) async throws {
-        let match = resume ? game : try await begin(store)
+        let match =
+            resume ? try await "\(store.scorebook.unfinishedMatch(game))" : try await begin(store)
         var keeping = try await store.scorebook.keepScore(of: match)
         let title = try await store.scorebook.matchSheet("\(keeping.match)").shortTitle(store.scorebook.time)
         if !output.json { Terminal.write("\(title): \(keeping.names)") }
+        if Terminal.isInputATerminal {
+            Terminal.writeError("type a score for each, or undo, set, pause, end; ? tells more")
+        }
         var shown: String?
         let isEnded = try await read(&keeping, store, &shown)
         // At the end of the input nobody has said so.
@@ -155,6 +160,7 @@ struct Play: ZonedCommand {
         5 8 13        one score for each of \(keeping.names); - for none
         Ada=5 Bea=8   scores with names
         3: 5 8 13     scores of round 3
+        set 3: Ada=7  another score in round 3; without the number, in the last one
         undo          takes the last line back
         sheet         shows the scores
         pause         stops; the match goes on later

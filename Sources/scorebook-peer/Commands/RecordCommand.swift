@@ -68,17 +68,7 @@ struct RecordCommand: AsyncParsableCommand {
         private func listDeleted(_ store: OpenStore) async throws {
             let list = try await store.scorebook.deletedRecords(type: type)
             try check(type, store.scorebook.records.schema, hasAny: !list.isEmpty)
-            try await output.write(
-                list, of: store,
-                header: ["DELETED", "BY", "WHAT", "WITH IT", "AT LEAST UNTIL"],
-                none: "there is no deleted record that can be restored"
-            ) {
-                [
-                    store.scorebook.time.text($0.deletedAt), $0.machine.words,
-                    $0.title ?? "-",
-                    $0.companions.counted("record"), store.scorebook.time.dayText($0.restorableUntil),
-                ]
-            }
+            try await output.write(deleted: list, of: store)
         }
 
         private struct Line: Encodable {
@@ -193,17 +183,6 @@ struct RecordCommand: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let name = try checked(name, store.scorebook.records.schema)
             try await output.write(try await store.scorebook.restore(name), in: store)
-        }
-    }
-}
-
-extension DeletedListing.Machine {
-    /// The machine, for people.
-    fileprivate var words: String {
-        switch self {
-        case .here: "this machine"
-        case .named(let name): name
-        case .unknown: "another machine"
         }
     }
 }

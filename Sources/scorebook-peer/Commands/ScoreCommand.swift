@@ -4,8 +4,8 @@ import Scorebook
 struct ScoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "score",
-        abstract: "Add, list, show, edit, delete or restore scores.",
-        subcommands: [Add.self, List.self, Show.self, Edit.self, Delete.self, Restore.self],
+        abstract: "Add, set, list, show, edit, delete or restore scores.",
+        subcommands: [Add.self, Set.self, List.self, Show.self, Edit.self, Delete.self, Restore.self],
         defaultSubcommand: List.self)
 
     struct List: ZonedCommand {

@@ -25,9 +25,9 @@ struct ServiceCommand: AsyncParsableCommand {
 
         func run() async throws {
             let manager = ServiceManager.ofThisSystem
-            let file = manager.file
+            let file = try manager.file()
             let text = ServiceFile(
-                manager: manager, program: try ServiceCommand.thisProgram(), store: storeOptions.named
+                manager: manager, program: try ServiceCommand.thisProgram(), store: try storeOptions.named()
             ).text
             try await NIOThreadPool.singleton.runIfActive {
                 try ServiceCommand.checkOurs(file)
@@ -45,7 +45,7 @@ struct ServiceCommand: AsyncParsableCommand {
 
         func run() async throws {
             let manager = ServiceManager.ofThisSystem
-            let file = manager.file
+            let file = try manager.file()
             guard FileManager.default.fileExists(atPath: file.path) else {
                 throw Failure(.noInput, "there is no service to remove: \(file.path) does not exist")
             }
@@ -81,7 +81,7 @@ struct ServiceCommand: AsyncParsableCommand {
         func run() throws {
             let file = ServiceFile(
                 manager: manager ?? .ofThisSystem, program: try program ?? ServiceCommand.thisProgram(),
-                store: storeOptions.named)
+                store: try storeOptions.named())
             Terminal.write(bytes: Data(file.text.utf8))
         }
     }

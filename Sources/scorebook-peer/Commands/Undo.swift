@@ -1,4 +1,5 @@
 import ArgumentParser
+import PeerSync
 import Scorebook
 
 struct Undo: StoreCommand {
@@ -10,18 +11,65 @@ struct Undo: StoreCommand {
             It takes back what the command changed in the scorebook, whatever it was, as new writes that reach the other \
             machines. Called again, it takes back the command before, up to a day. What somebody has changed since stays. \
             It does not take back what `zone`, `peers` and the other commands of syncing did.
+
+            If somebody has changed what the command added, it is not taken back; --skip leaves it as it is, and takes back \
+            the command before. If a whole match goes, a terminal asks.
             """)
+
+    @Flag(help: "Take it back without asking.")
+    var yes = false
+
+    @Flag(help: "Leave the last command as it is, and take back the one before.")
+    var skip = false
 
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
     func run(_ store: OpenStore) async throws {
+        if skip { try await store.scorebook.skipLastCommand() }
+        try await confirm(store)
         let undone = try await store.scorebook.undo()
         let counts = [
             (undone.restored, "came back"), (undone.changed, "as before"), (undone.deleted, "deleted"),
             (undone.kept, "left as changed since"),
         ].filter { $0.0 > 0 }.map { "\($0.counted("record")) \($1)" }
         let what = counts.isEmpty ? "nothing of it was left" : counts.joined(separator: ", ")
-        try output.write(undone, "took back `\(undone.command)`: \(what)")
+        let matches = undone.deletions.filter { $0.recordType == RecordKind.match.recordType }
+        let gone = try await Self.deletion(of: matches, store)
+        try output.write(
+            undone, "took back `\(undone.command)`: \(what)\(gone.map { "; it deleted \($0)" } ?? "")")
+    }
+
+    /// Asks on a terminal before a whole match goes, and whether to leave what others have changed since.
+    private func confirm(_ store: OpenStore) async throws {
+        guard let last = try await store.scorebook.lastCommand() else { return }
+        if let obstacle = last.obstacle {
+            let question = "\(obstacle). Leave it as it is, and take back the command before?"
+            guard Terminal.isInputATerminal, !yes else {
+                throw Failure(
+                    .dataError, "\(obstacle), so it is not taken back",
+                    hint: "`undo --skip` leaves it as it is, and takes back the command before")
+            }
+            guard await Terminal.isConfirmed(question) else {
+                throw Failure(.temporaryFailure, "nothing was taken back")
+            }
+            try await store.scorebook.skipLastCommand()
+            return try await confirm(store)
+        }
+        guard Terminal.isInputATerminal, !yes, let gone = try await Self.deletion(of: last.matches, store)
+        else { return }
+        guard await Terminal.isConfirmed("Take back `\(last.name)`? This deletes \(gone).") else {
+            throw Failure(.temporaryFailure, "nothing was taken back")
+        }
+    }
+
+    /// Returns which matches go; nil if none does. `match restore` still knows them when they are gone.
+    private static func deletion(of matches: [RecordName], _ store: OpenStore) async throws -> String? {
+        guard let first = matches.first else { return nil }
+        guard matches.count == 1 else {
+            return
+                "\(RecordKind.match.counted(matches.count)); `match list --deleted` shows what can be restored"
+        }
+        return "\(try await store.scorebook.phrase(for: first)); `match restore last` brings it back"
     }
 }

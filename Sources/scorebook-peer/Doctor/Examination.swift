@@ -21,17 +21,29 @@ struct Examination: Sendable {
         let (state, scorebook) = await readStore(own)
         let records = try (scorebook ?? ScorebookSnapshot.empty(replica: own.replicaID)).records
         let engine = SyncEngine(
-            app: .scorebook, store: records, identity: own, displayName: ProcessInfo.processInfo.hostName)
+            app: .scorebook, store: records, identity: own, displayName: ProcessInfo.processInfo.hostName,
+            discovery: .scorebook(announces: false))
         let probe = PeerProbe(engine)
-        let firewall = try await NIOThreadPool.singleton.runIfActive { [port] in Firewalls.look(port: port) }
         let peers = try await records.peers.all()
-        let places = try places(of: machine, peers)
+        // What is wrongly typed is said at once.
+        let wanted = try self.wanted(machine, peers, hasKey: identity != nil)
+        async let found = self.found(by: engine)
+        let firewall = try await NIOThreadPool.singleton.runIfActive { [port] in Firewalls.look(port: port) }
+        let machines = try await found
+        let network = await NetworkFacts.observed(
+            port: port, database: database, firewall: firewall,
+            discovery: machines == nil ? .missing(name: Self.discoveryName) : .running, probe: probe)
+        let known = peers.map { PeerPlace($0, machines ?? []) }
+        let places: [PeerPlace] =
+            switch wanted {
+            case .everybody: known
+            case .paired(let number): [known[number]]
+            case .at(let address): [PeerPlace(address)]
+            case .nobody: []
+            }
         return DiagnosticFacts(
-            now: RecordStore.wallClock(),
-            store: storeFacts(state, key),
-            network: await NetworkFacts.observed(
-                port: port, database: database, firewall: firewall, probe: probe),
-            peers: await PeerExamination(probe: probe, known: peers.map { PeerPlace($0) }).facts(places))
+            now: RecordStore.wallClock(), store: storeFacts(state, key), network: network,
+            peers: await PeerExamination(probe: probe, known: known).facts(places))
     }
 
     // MARK: The store
@@ -90,17 +102,45 @@ struct Examination: Sendable {
 
     // MARK: The machines
 
-    /// Where to look for the machines that the question is about.
-    private func places(of machine: String?, _ peers: [Peer]) throws -> [PeerPlace] {
-        guard let machine else { return peers.map { PeerPlace($0) } }
-        if let peer = peers.first(where: { $0.name == machine }) { return [PeerPlace(peer)] }
+    /// The machines that the question is about.
+    private enum Wanted {
+        case everybody
+        /// One of the paired machines, by its number in their list.
+        case paired(Int)
+        case at(PeerAddress)
+        /// A name that may be that of a paired machine: without the key, the store does not say who is paired.
+        case nobody
+    }
+
+    private func wanted(_ machine: String?, _ peers: [Peer], hasKey: Bool) throws -> Wanted {
+        guard let machine else { return .everybody }
+        if let number = peers.firstIndex(where: { $0.name == machine }) { return .paired(number) }
+        if !hasKey, !machine.contains(where: { ".:".contains($0) }) { return .nobody }
         guard let address = PeerAddress(machine) else {
             throw Failure(
                 .validationFailure,
                 "“\(machine)” is no machine that is paired with this one, and no address; `peers` lists the machines"
             )
         }
-        let peer = peers.first { $0.address.flatMap { PeerAddress($0) } == address }
-        return [peer.map { PeerPlace($0) } ?? PeerPlace(address)]
+        let number = peers.firstIndex { $0.address.flatMap { PeerAddress($0) } == address }
+        return number.map(Wanted.paired) ?? .at(address)
+    }
+
+    /// The machines that announce themselves; nil if the system's service for that cannot be used.
+    private func found(by engine: SyncEngine) async throws -> [FoundMachine]? {
+        do {
+            return try await engine.machines()
+        } catch let error as PeerSyncError where error.code == .noDiscovery {
+            return nil
+        }
+    }
+
+    /// The system's service that announces machines: Bonjour is part of macOS, and Avahi has its place elsewhere.
+    private static var discoveryName: String {
+        #if canImport(Darwin)
+            "Bonjour"
+        #else
+            "Avahi"
+        #endif
     }
 }

@@ -86,8 +86,9 @@ extension Finding {
         case .firewallMayBlock:
             "\(place) may keep other machines from port \(count) of this one; \(opening)"
         case .noDiscovery:
-            "\(place) does not run here, so machines do not find each other by name, only by address; on Debian run: "
-                + "sudo apt install avahi-daemon"
+            "\(place) does not run here, or does not answer, so machines do not find each other by name, only by address"
+                + (place == "Avahi"
+                    ? "; on Debian run: sudo apt install avahi-daemon" : "; restart this machine")
         default: nil
         }
     }
@@ -107,7 +108,8 @@ extension Finding {
         switch code {
         case .noPeers: "no machine is paired with this one; `scorebook-peer pair` begins"
         case .noAddress:
-            "this machine has no address of it, and waits to be called; `scorebook-peer connect HOST` notes one"
+            "it is not found on this network, and this machine has no address of it: it is off, elsewhere or hidden; run "
+                + "`scorebook-peer listen` there, or `scorebook-peer connect HOST` here with its address"
         case .unknownName:
             "no machine is known by the name in \(place); use its address, or look at the spelling"
         case .connectionRefused:

@@ -22,10 +22,31 @@ struct PeerExamination: Sendable {
         return places.indices.compactMap { facts[$0] }
     }
 
+    /// Looks at the addresses of a machine until it answers at one: at the first one, and if it is not there, at all others at
+    /// a time. Where nobody answers, each takes seconds.
+    ///
+    /// - Returns: what came of the address where it answers, otherwise of the first one, which is where sync looks first.
     private func facts(of place: PeerPlace) async -> PeerFacts {
-        guard let address = place.address else {
+        guard let address = place.addresses.first else {
             return PeerFacts(name: place.name, noted: place.noted, address: nil, outcome: nil)
         }
+        let first = await facts(of: place, at: address)
+        if Self.isThere(first) { return first }
+        return await withTaskGroup(of: PeerFacts.self) { group in
+            for address in place.addresses.dropFirst() {
+                group.addTask { await self.facts(of: place, at: address) }
+            }
+            defer { group.cancelAll() }
+            return await group.first(where: Self.isThere) ?? first
+        }
+    }
+
+    /// Whether the machine that was looked for has answered.
+    private static func isThere(_ facts: PeerFacts) -> Bool {
+        if case .machine(let answer)? = facts.outcome { answer.key == facts.noted?.key } else { false }
+    }
+
+    private func facts(of place: PeerPlace, at address: PeerAddress) async -> PeerFacts {
         let outcome = await probe.call(address)
         // The call has just asked for the neighbour, if it is one.
         let neighbour: PeerFacts.Neighbour =

@@ -4,22 +4,25 @@ import PeerSync
 struct PeerPlace: Sendable {
     let name: String?
     let noted: PeerFacts.Noted?
-    let address: PeerAddress?
+    /// Where to look, in this order.
+    let addresses: [PeerAddress]
 
-    /// A paired machine, where this one reached it last.
-    init(_ peer: Peer) {
+    /// A paired machine, where sync looks for it.
+    ///
+    /// - Parameter found: the machines that announce themselves.
+    init(_ peer: Peer, _ found: [FoundMachine]) {
         name = peer.name
         noted = PeerFacts.Noted(
             key: peer.publicKey, lastError: peer.lastErrorCode,
             lastSync: peer.lastSync.flatMap { ISO8601.milliseconds(canonical: $0) },
             isConnected: peer.isConnected)
-        address = peer.address.flatMap { PeerAddress($0) }
+        addresses = peer.places(among: found)
     }
 
     /// Whatever is at an address.
     init(_ address: PeerAddress) {
         name = nil
         noted = nil
-        self.address = address
+        addresses = [address]
     }
 }

@@ -9,9 +9,11 @@ extension PeerAddress: @retroactive ExpressibleByArgument {
     }
 }
 
-// swift-format-ignore: AvoidRetroactiveConformances
-extension PairingCode: @retroactive ExpressibleByArgument {
-    public init?(argument: String) {
-        try? self.init(argument)
+extension PairingCode {
+    /// Reads a code that somebody types, and says what a code looks like if the text is none.
+    init(typed text: String) throws {
+        do { try self.init(text) } catch {
+            throw ValidationError("a pairing code has six digits, as 066-228")
+        }
     }
 }

@@ -41,9 +41,9 @@ struct ListOptions: ParsableArguments {
         let titles = header + (hasZones ? ["ZONE"] : [])
         func cells(_ element: Element) -> [String] { row(element) + (hasZones ? [element.zone] : []) }
         if csv {
-            Terminal.write(bytes: Data(Self.line((titles + ["RECORD NAME"]).map { $0.lowercased() }).utf8))
+            Terminal.write(bytes: Data(CSVText.line((titles + ["RECORD NAME"]).map { $0.lowercased() }).utf8))
             while let page = try await iterator.next() {
-                let rows = page.map { "\r\n" + Self.line(cells($0) + ["\($0.recordName)"]) }
+                let rows = page.map { "\r\n" + CSVText.line(cells($0) + ["\($0.recordName)"]) }
                 Terminal.write(bytes: Data(rows.joined().utf8))
             }
             return Terminal.write("")
@@ -84,14 +84,5 @@ struct ListOptions: ParsableArguments {
             isFirst = false
         }
         if isFirst { try Terminal.write(json: [Element]()) } else { Terminal.write("\n]") }
-    }
-
-    /// Writes a line of CSV (RFC 4180). A cell that a spreadsheet would take for a formula gets an apostrophe.
-    private static func line(_ cells: [String]) -> String {
-        cells.map { cell in
-            let text = cell.first.map { "=+@".contains($0) } == true ? "'" + cell : cell
-            guard text.contains(where: { ",\"\r\n".contains($0) }) else { return text }
-            return "\"\(text.replacing("\"", with: "\"\""))\""
-        }.joined(separator: ",")
     }
 }

@@ -3,7 +3,7 @@ import Scorebook
 
 /// The options that say what players of a match are and did.
 struct MatchParts: ParsableArguments {
-    @Option(name: .customLong("winner"), help: "A player who won; may be given several times.")
+    @Option(name: .customLong("winner"), help: "A player or a team that won; may be given several times.")
     var winners: [String] = []
 
     @Flag(help: "All have won together.")
@@ -57,10 +57,15 @@ struct MatchParts: ParsableArguments {
             return found
         }
         if won || lost { for index in players.indices { players[index].isWinner = won } }
-        for winner in winners { players[try index(winner, "winner")].isWinner = true }
         if let first { players[try index(first, "player")].isStarter = true }
         for (player, team) in Self.pairs(teams) { players[try index(player, "player")].team = team }
         for (player, role) in Self.pairs(roles) { players[try index(player, "player")].role = role }
+        for winner in winners {
+            let team = players.indices.filter { players[$0].team?.lowercased() == winner.lowercased() }
+            for index in team.isEmpty ? [try index(winner, "winner")] : team {
+                players[index].isWinner = true
+            }
+        }
         return players
     }
 }

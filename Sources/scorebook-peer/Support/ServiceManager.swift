@@ -14,18 +14,15 @@ enum ServiceManager: String, ExpressibleByArgument, CaseIterable {
     }
 
     /// The file of a user's service.
-    var file: URL {
-        let home = FileManager.default.homeDirectoryForCurrentUser
+    ///
+    /// - Throws: ``Failure`` if it is in a home directory that is not there.
+    func file() throws -> URL {
         switch self {
         case .systemd:
-            let path = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] ?? ""
-            let configuration =
-                path.isEmpty
-                ? home.appendingPathComponent(".config", isDirectory: true)
-                : URL(fileURLWithPath: path, isDirectory: true)
-            return configuration.appendingPathComponent("systemd/user/scorebook-peer.service")
+            try Home.directory("XDG_CONFIG_HOME", else: ".config")
+                .appendingPathComponent("systemd/user/scorebook-peer.service")
         case .launchd:
-            return home.appendingPathComponent("Library/LaunchAgents/\(ServiceFile.label).plist")
+            try Home.directory("Library/LaunchAgents").appendingPathComponent("\(ServiceFile.label).plist")
         }
     }
 

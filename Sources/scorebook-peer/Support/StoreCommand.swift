@@ -17,27 +17,28 @@ struct StoreOptions: ParsableArguments {
     @Flag(name: .customLong("new"), help: "Begin a new scorebook in that directory without asking.")
     var isNew = false
 
-    /// The path of the directory that the user asked for, on the command line or in the environment; nil for the default
-    /// one.
-    var named: String? {
-        guard let path = store ?? ProcessInfo.processInfo.environment["SCOREBOOK_STORE"], !path.isEmpty else {
-            return nil
-        }
-        return URL(fileURLWithPath: (path as NSString).expandingTildeInPath, isDirectory: true).path
+    /// What the user calls the directory, on the command line or in the environment; nil for the default one.
+    private var text: String? {
+        let text = store ?? ProcessInfo.processInfo.environment["SCOREBOOK_STORE"]
+        return text?.isEmpty == true ? nil : text
     }
 
     /// Whether a directory without a scorebook may be a slip: somebody has named it, and has not said that it is new.
-    var mayBeSlip: Bool { named != nil && !isNew }
+    var mayBeSlip: Bool { text != nil && !isNew }
+
+    /// The path of the directory that the user asked for; nil for the default one.
+    ///
+    /// - Throws: ``Failure`` if it begins with a home directory that is not there.
+    func named() throws -> String? {
+        try text.map { URL(fileURLWithPath: try Home.expanding($0), isDirectory: true).path }
+    }
 
     /// The directory that the user asked for, or the default one.
-    var directory: URL {
-        let environment = ProcessInfo.processInfo.environment
-        if let named { return URL(fileURLWithPath: named, isDirectory: true) }
-        let home = FileManager.default.homeDirectoryForCurrentUser
-        let data = environment["XDG_DATA_HOME"].flatMap {
-            $0.isEmpty ? nil : URL(fileURLWithPath: $0, isDirectory: true)
-        }
-        return (data ?? home.appendingPathComponent(".local/share", isDirectory: true))
+    ///
+    /// - Throws: ``Failure`` if it is in a home directory that is not there.
+    func directory() throws -> URL {
+        if let named = try named() { return URL(fileURLWithPath: named, isDirectory: true) }
+        return try Home.directory("XDG_DATA_HOME", else: ".local/share")
             .appendingPathComponent("scorebook-peer", isDirectory: true)
     }
 }
@@ -218,7 +219,7 @@ extension StoreCommand {
     }
 
     fileprivate func openStore(_ staysOpen: Bool) async throws -> OpenStore {
-        let directory = storeOptions.directory
+        let directory = try storeOptions.directory()
         let database = directory.appendingPathComponent("scorebook.sqlite").path
         guard mayMakeStore || FileManager.default.fileExists(atPath: database) else {
             throw Failure(

@@ -21,20 +21,47 @@ struct SystemProgram {
         guard let program = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
             return nil
         }
-        let process = Process()
         let (output, errors) = (Pipe(), Pipe())
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        guard (try? process.run()) != nil else { return nil }
+        let process = start(
+            [program] + arguments, output.fileHandleForWriting.fileDescriptor,
+            errors.fileHandleForWriting.fileDescriptor)
+        try? output.fileHandleForWriting.close()
+        try? errors.fileHandleForWriting.close()
+        guard let process else { return nil }
         // None of these programs writes so much to its errors that the pipe fills up while this reads the output.
         let text = output.fileHandleForReading.readDataToEndOfFile()
         let error = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return SystemProgram(
-            isSuccess: process.terminationReason == .exit && process.terminationStatus == 0,
-            output: String(decoding: text, as: UTF8.self), errors: String(decoding: error, as: UTF8.self))
+            isSuccess: status == 0, output: String(decoding: text, as: UTF8.self),
+            errors: String(decoding: error, as: UTF8.self))
+    }
+
+    /// Starts a program with no input, and with the environment of this one.
+    ///
+    /// Foundation has a type for this. At times it never hears that a program has ended, and waits for ever.
+    ///
+    /// - Parameters:
+    ///   - words: the path of the program, and its arguments.
+    ///   - output: where it writes, as `errors`.
+    /// - Returns: the number of the process; nil if the program cannot be started.
+    private static func start(_ words: [String], _ output: Int32, _ errors: Int32) -> pid_t? {
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+        #endif
+        guard posix_spawn_file_actions_init(&actions) == 0 else { return nil }
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+        let variables = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
+        let arguments = words.map { strdup($0) } + [nil]
+        let environment = variables.map { strdup($0) } + [nil]
+        defer { for text in arguments + environment { free(text) } }
+        var process = pid_t()
+        return posix_spawn(&process, words[0], &actions, nil, arguments, environment) == 0 ? process : nil
     }
 }

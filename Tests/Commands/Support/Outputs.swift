@@ -93,6 +93,7 @@ struct RecordLine: Decodable {
 struct DeletedLine: Decodable, Equatable {
     let recordName: String
     let title: String?
+    let players: [String]
     let deletedAt: String
     let here: Bool
     let machine: String?

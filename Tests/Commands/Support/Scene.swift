@@ -47,6 +47,8 @@ final class Scene {
         environment["HOME"] = directory.path
         // Otherwise what is shown would depend on where the tests run.
         environment["TZ"] = "UTC"
+        // No bus: nothing is found on the networks of this computer. Hosts of a test have their own.
+        environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(path("no-bus"))"
         // What Foundation on macOS takes in place of HOME.
         environment["CFFIXED_USER_HOME"] = directory.path
         environment.merge(additions) { $1 }

@@ -168,7 +168,7 @@ struct NearbyMachinesTests {
         study.engine.deadlines.handshake = .milliseconds(200)
         try await pair(kitchen, study)
         let text = Announcement(of: kitchen.engine.identity.publicKey, showsCode: false).text
-        try await Trap.opening(isSilent: isSilent) { trap in
+        try await Trap.opening(isSilent: isSilent) { trap, _ in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let service = FoundService(name: "thief", text: text, addresses: [trap])
                 group.addTask { [network] in
@@ -187,6 +187,52 @@ struct NearbyMachinesTests {
                 }
                 group.cancelAll()
             }
+        }
+    }
+
+    /// A machine that was started anew is announced at its former addresses at first. Each new announcement comes when somebody
+    /// has tried the one before.
+    @Test(.timeLimit(.minutes(5))) func aMachineIsLookedForAgainAfterEachAddressWithoutIt() async throws {
+        let (kitchen, study) = (try machine("kitchen"), try machine("study"))
+        try await pair(kitchen, study)
+        let text = Announcement(of: kitchen.engine.identity.publicKey, showsCode: false).text
+        try await Trap.opening(count: 3, isSilent: false) { places, trap in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let peer = try #require(try await study.engine.store.peers.all().first)
+                group.addTask { try await SyncConnector(study.engine, to: peer).syncOnce() }
+                try await withThrowingTaskGroup(of: Void.self) { announcements in
+                    for (number, place) in places.enumerated() {
+                        let service = FoundService(name: "former \(number)", text: text, addresses: [place])
+                        announcements.addTask { [network] in
+                            try await network.announce(service, type: "_\(Self.name)._tcp")
+                        }
+                        try await eventually("somebody at the former address") { trap.seen == number + 1 }
+                    }
+                    try await kitchen.listening { _ in try await group.next() }
+                    announcements.cancelAll()
+                }
+            }
+        }
+    }
+
+    /// Nobody listens at the machine's port while it is started anew. A new announcement says that it is back.
+    @Test(.timeLimit(.minutes(5))) func aMachineThatIsBackIsTriedAgainWhereItWas() async throws {
+        let (kitchen, study) = (try machine("kitchen"), try machine("study"))
+        try await pair(kitchen, study)
+        let text = Announcement(of: kitchen.engine.identity.publicKey, showsCode: false).text
+        let peer = try #require(try await study.engine.store.peers.all().first)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let port = try await Trap.opening(isSilent: false) { place, trap in
+                let service = FoundService(name: "former", text: text, addresses: [place])
+                group.addTask { [network] in
+                    try await network.announce(service, type: "_\(Self.name)._tcp")
+                }
+                group.addTask { try await SyncConnector(study.engine, to: peer).syncOnce() }
+                try await eventually("somebody there") { trap.seen == 1 }
+                return place.port
+            }
+            try await kitchen.listening(on: port) { _ in try await group.next() }
+            group.cancelAll()
         }
     }
 
@@ -219,7 +265,7 @@ struct NearbyMachinesTests {
     func whoSaysNothingKeepsNobodyFromPairing(isSilent: Bool) async throws {
         let (kitchen, study) = (try machine("kitchen"), try machine("study"))
         study.engine.deadlines.handshake = .milliseconds(200)
-        try await Trap.opening(isSilent: isSilent) { trap in
+        try await Trap.opening(isSilent: isSilent) { trap, _ in
             try await kitchen.listening { port in
                 let code = try await kitchen.engine.pairing.show(for: nil)
                 let link = PairingLink(

@@ -52,7 +52,7 @@ struct PairingDeskTests {
         #expect(last.code == shown.code)
         await expectUnavailable()
         // It may still succeed.
-        #expect(try await shown.state == .shown(attemptsLeft: 0))
+        #expect(try await shown.state == .shown(attemptsLeft: 1))
         #expect(try await desk.endAttempt(last, succeeded: false) == 0)
         await expectUnavailable()
     }

@@ -38,14 +38,16 @@ final class Trap: Sendable {
     }
 
     /// Takes connections at some ports while `body` runs.
-    static func opening(
-        count: Int, isSilent: Bool = true, _ body: ([PeerAddress], Trap) async throws -> Void
-    ) async throws {
+    static func opening<Value>(
+        count: Int, isSilent: Bool = true, _ body: ([PeerAddress], Trap) async throws -> Value
+    ) async throws -> Value {
         let trap = Trap()
         var servers: [any Channel] = []
         for _ in 0..<count {
             servers.append(
                 try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                    // A machine may listen there afterwards.
+                    .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                     .childChannelInitializer { channel in
                         trap.enter(channel)
                         return isSilent ? channel.eventLoop.makeSucceededVoidFuture() : channel.close()
@@ -53,17 +55,16 @@ final class Trap: Sendable {
                     .bind(host: "127.0.0.1", port: 0).get())
         }
         let places = servers.map { PeerAddress(host: "127.0.0.1", port: $0.localAddress?.port ?? 0) }
-        do {
-            try await body(places, trap)
-        } catch {
-            for server in servers { try? await server.close() }
-            throw error
-        }
+        let result: Result<Value, any Error>
+        do { result = .success(try await body(places, trap)) } catch { result = .failure(error) }
         for server in servers { try await server.close() }
+        return try result.get()
     }
 
     /// Takes connections at one port while `body` runs.
-    static func opening(isSilent: Bool, _ body: (PeerAddress) async throws -> Void) async throws {
-        try await opening(count: 1, isSilent: isSilent) { places, _ in try await body(places[0]) }
+    static func opening<Value>(
+        isSilent: Bool, _ body: (PeerAddress, Trap) async throws -> Value
+    ) async throws -> Value {
+        try await opening(count: 1, isSilent: isSilent) { places, trap in try await body(places[0], trap) }
     }
 }

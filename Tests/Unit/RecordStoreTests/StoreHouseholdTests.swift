@@ -261,6 +261,35 @@ struct StoreHouseholdTests {
         #expect(try await store.household.remove("study", by: Self.own).name == "study")
     }
 
+    /// A thousand machines must not be read a thousand times.
+    @Test(arguments: [false, true]) func howManyAreIntroducedDoesNotSayHowOftenTheTablesAreRead(
+        areNamed: Bool
+    )
+        async throws
+    {
+        var readings: [Int] = []
+        for count in [3, 30] {
+            let names = (0..<count).map { "machine \(count) \($0)" }
+            for (number, name) in names.enumerated() {
+                _ = try await store.peers.add(
+                    key: [UInt8](repeating: UInt8(count + number), count: 32), name: name)
+            }
+            let (introduced, statements) = try await store.database.write { [store, own = Self.own] db in
+                var statements: [String] = []
+                db.trace { statements.append("\($0)") }
+                defer { db.trace() }
+                return (try store.household.introduce(db, areNamed ? names : nil, by: own), statements)
+            }
+            #expect(introduced.map(\.name) == names.sorted())
+            readings.append(
+                statements.count {
+                    $0.hasPrefix("SELECT * FROM grdb_sync_introduction")
+                        || $0.hasPrefix("SELECT * FROM grdb_sync_peer ORDER")
+                })
+        }
+        #expect(readings[0] == readings[1] && readings[0] > 0, "\(readings)")
+    }
+
     /// The session in which the code was typed ends before the two have agreed on anything: a later one introduces the machine,
     /// and only one.
     @Test func anIntroductionThatIsDueIsMadeOnce() async throws {

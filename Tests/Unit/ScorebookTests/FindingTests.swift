@@ -45,6 +45,27 @@ struct FindingTests {
         #expect(dates.map { $0.dropFirst(8).prefix(2) } == days.map { "0\($0)" })
     }
 
+    /// A person who plays two hands plays once.
+    @Test func thoseWhoPlayedLastComeFirst() async throws {
+        let scorebook = try await scorebook()
+        try await scorebook.addGame(NewGame(name: "Arimaa"))
+        try await scorebook.addPerson("Bea")
+        let match = try await scorebook.find(.match, "2021-07-02")
+        try await scorebook.execute(
+            "INSERT INTO SBPlayer (recordName, match, person) SELECT 'SBPlayer|~|2', '\(match)', recordName FROM SBPerson WHERE firstName = 'Ada'"
+        )
+        let persons = try await scorebook.recentPersons()
+        #expect(persons.map(\.name) == ["Ada", "Zoë", "Grace", "Alan", "Bea"])
+        #expect(persons.map(\.matches) == [3, 1, 1, 1, 0])
+        #expect(persons.last?.lastDate == nil && persons[2].lastDate == "2021-07-02T23:59:00Z")
+        let games = try await scorebook.recentGames()
+        #expect(games.map(\.name) == ["Café International", "Hearts", "Arimaa"])
+        #expect(games.map(\.matches) == [1, 2, 0])
+        #expect(try await scorebook.names(.person).map(\.name) == ["Ada", "Alan", "Bea", "Grace", "Zoë"])
+        #expect(
+            try await scorebook.names(.game).map(\.name) == ["Arimaa", "Café International", "Hearts"])
+    }
+
     @Test(arguments: [
         ("snow", ["match Café International, 2021-07-03 00:00", "match Hearts, 2021-07-01 20:00"]),
         ("zoe", ["person Zoë", "match Café International, 2021-07-03 00:00"]),

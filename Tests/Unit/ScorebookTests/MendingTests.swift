@@ -73,6 +73,43 @@ struct MendingTests {
             ])
     }
 
+    /// One of a team, or the team, stands for all of it.
+    @Test(arguments: ["alan", "Red", "ada"])
+    func aTeamWinsTogether(winner: String) async throws {
+        let scorebook = try await scorebook()
+        let rows = try await edit(scorebook) { edit in
+            edit.teams = [("Ada", "red"), ("Alan", "red"), ("Grace", "blue")]
+            edit.winners = .set([winner])
+        }
+        #expect(
+            rows == [
+                "Ada|1|red|null|null|1|10", "Alan|2|red|null|null|1|8", "Grace|3|blue|null|null|0|null",
+            ])
+        try await scorebook.addGame(NewGame(name: "Skat"))
+        try await scorebook.addMatch(
+            NewMatch(
+                game: "Skat",
+                players: [
+                    NewPlayer("Ada", team: "red", isWinner: true), NewPlayer("Alan", team: "red"),
+                    NewPlayer("Grace", team: "blue"),
+                ]))
+        let sheet = try await scorebook.matchSheet("Skat")
+        #expect(sheet.players.filter { $0.winner == true }.map(\.person).sorted() == ["Ada", "Alan"])
+        // Another program has recorded it for one of them only.
+        try await scorebook.execute("UPDATE SBPlayer SET winner = NULL WHERE seatOrder = 2")
+        #expect(
+            try await scorebook.matches(MatchFilter(game: "Skat", winner: "Alan")).count == 1)
+    }
+
+    @Test func aNewGameThatIsLostTogetherIsCooperative() async throws {
+        let scorebook = try await scorebook()
+        var new = NewMatch(
+            game: "Spirit Island", players: [NewPlayer("Ada", isWinner: false)], createsGame: true)
+        new.createsCooperativeGame = true
+        try await scorebook.addMatch(new)
+        #expect(try await scorebook.game("spirit").game.cooperative == true)
+    }
+
     @Test func allWinOrLoseTogether() async throws {
         let scorebook = try await scorebook()
         for (hasWon, result) in [(true, MatchSheet.Result.won), (false, .lost)] {
@@ -225,6 +262,81 @@ struct MendingTests {
         #expect(try await scorebook.person("Alan Turing").matches == 0)
         #expect(
             try await scorebook.rows("SELECT count(*) FROM SBPerson WHERE mergedInto IS NOT NULL") == ["0"])
+    }
+
+    /// One restore brings all of it back, on any machine.
+    @Test func anAddedMatchThatIsTakenBackComesBackWhole() async throws {
+        let (scorebook, other) = (try await scorebook(), try Support.scorebook(2))
+        let here = command(scorebook, "match add")
+        try await here.addMatch(
+            NewMatch(
+                game: "Go", players: [NewPlayer("Bea", score: "5"), NewPlayer("Ada", score: "3")],
+                location: "at Bea's", createsPersons: true, createsGame: true))
+        let before = try await contents(scorebook)
+        let last = try #require(try await scorebook.lastCommand())
+        #expect(last.name == "match add" && last.obstacle == nil && last.matches.count == 1)
+        let undone = try await scorebook.undo()
+        #expect(undone.deleted == 8 && undone.deletions.count == 3)
+        try await other.take(from: scorebook)
+        #expect(try await other.games().count == 1)
+        let listed = try #require(
+            try await scorebook.deletedRecords(type: "SBMatch").first { $0.recordName == last.matches[0] })
+        #expect(listed.title == "Go, 2021-08-01 00:00" && listed.players == ["Bea", "Ada"])
+        #expect(try await scorebook.restore(.match, "go").names.count == 8)
+        #expect(try await contents(scorebook) == before)
+        try await other.take(from: scorebook)
+        #expect(try await contents(other) == before)
+    }
+
+    @Test func aDeletedMatchIsFoundByItsGameAndAsTheLastOne() async throws {
+        let scorebook = try await scorebook()
+        for date in ["2021-07-01", "2021-07-02"] {
+            try await scorebook.addMatch(
+                NewMatch(game: "Pandemic", date: date, players: [NewPlayer("Ada")]))
+            try await scorebook.delete(.match, date)
+        }
+        let error = await #expect(throws: ScorebookError.self) {
+            try await scorebook.restore(.match, "pandemic")
+        }
+        #expect(
+            error?.choice?.candidates.map { "\($0.title): \($0.detail)" } == [
+                "Pandemic, 2021-07-02 00:00: Ada", "Pandemic, 2021-07-01 00:00: Ada",
+            ])
+        try await scorebook.restore(.match, "last")
+        #expect(try await scorebook.matches().map(\.date).contains("2021-07-02T00:00:00Z"))
+        #expect(try await scorebook.deletedRecords().count == 1)
+    }
+
+    /// Otherwise nobody could take back what was before it.
+    @Test func aCommandThatCannotBeTakenBackIsLeftAside() async throws {
+        let scorebook = try await scorebook()
+        let before = try await contents(scorebook)
+        var edit = MatchEdit()
+        edit.notes = .set("Snow.")
+        try await command(scorebook, "match edit").editMatch("last", edit)
+        try await command(scorebook, "person add").addPerson("Bea")
+        try await scorebook.execute(
+            "UPDATE SBPerson SET emailAddress = 'b@example.org' WHERE firstName = 'Bea'")
+        #expect(
+            try await scorebook.lastCommand()?.obstacle == "Bea was changed since `person add` added it")
+        await #expect(throws: ScorebookError.self) { try await scorebook.undo() }
+        try await scorebook.skipLastCommand()
+        #expect(try await scorebook.undo().command == "match edit")
+        #expect(try await contents(scorebook).count == before.count + 1)
+        #expect(try await scorebook.lastCommand() == nil)
+        let error = await #expect(throws: ScorebookError.self) { try await scorebook.skipLastCommand() }
+        #expect(error?.code == .notFound)
+    }
+
+    @Test func aZoneThatGoesTakesOnlyItsOwnFromTheJournal() async throws {
+        let scorebook = try await scorebook()
+        let zone = try await scorebook.records.zones.create("club")
+        try await command(scorebook, "person edit").editPerson("Ada", PersonEdit(name: .set("Ada King")))
+        try await command(scorebook, "game add").limited(to: zone).addGame(NewGame(name: "Go"))
+        try await scorebook.deleteZone(named: "club")
+        #expect(try await scorebook.rows("SELECT command FROM scorebook_undo") == ["person edit"])
+        #expect(try await scorebook.undo().command == "person edit")
+        #expect(try await scorebook.person("Ada").person.name == "Ada")
     }
 
     @Test func whatIsDeletedForEverIsNotInTheJournal() async throws {

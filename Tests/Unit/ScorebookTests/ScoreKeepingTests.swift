@@ -71,6 +71,57 @@ struct ScoreKeepingTests {
         }
     }
 
+    /// A line with `set` mends what is there; `undo` takes that back, too.
+    @Test func aScoreIsSetAnew() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        for line in ["1 2 3", "4 5 6", "set 1: ada=7 grace=DNF", "set Alan=8"] {
+            _ = try await keeping.take(line)
+        }
+        #expect(keeping.round == 3)
+        let set = [
+            "Ada|1|7|null", "Alan|1|2|null", "Grace|1|null|DNF", "Ada|2|4|null", "Alan|2|8|null",
+            "Grace|2|6|null",
+        ]
+        #expect(try await rows(scorebook) == set)
+        for _ in 1...2 { _ = try await keeping.take("undo") }
+        #expect(
+            try await rows(scorebook) == [
+                "Ada|1|1|null", "Alan|1|2|null", "Grace|1|3|null", "Ada|2|4|null", "Alan|2|5|null",
+                "Grace|2|6|null",
+            ])
+        // Without a line of its own, and for a player who has none yet.
+        let values = [(player: "Ada", value: "9"), (player: "Alan", value: "1")]
+        for round in [NewScores.Round.number(2), .number(3)] {
+            try await scorebook.addScores(
+                NewScores(match: "last", round: round, values: values, replaces: true))
+        }
+        #expect(
+            try await rows(scorebook).suffix(5) == [
+                "Ada|2|9|null", "Alan|2|1|null", "Grace|2|6|null", "Ada|3|9|null", "Alan|3|1|null",
+            ])
+    }
+
+    /// What somebody may have meant is said; what is no number is a score as well.
+    @Test(arguments: [
+        ("8O", "80"), ("1l", "11"), ("1e3", "1000"), ("1.5e1", "15"), ("3,5", "3.5"),
+        ("1.000", "1000 or 1"), ("1,000", "1000 or 1"), ("12.500", "12500 or 12.5"),
+        ("1'000'000", "1000000"), ("-3,5", "-3.5"),
+    ])
+    func aSlipIsAnsweredWithWhatWasMeant(text: String, meant: String) async throws {
+        let scorebook = try await scorebook()
+        let error = await #expect(throws: ScorebookError.self) {
+            try await scorebook.addScores(NewScores(match: "last", values: [("Ada", text)]))
+        }
+        #expect(error?.code == .invalidValue && error?.hint == "did you mean \(meant)?")
+        #expect(try await rows(scorebook).isEmpty)
+        for (index, kept) in ["DNF", "3-5", "0.125", "2.50", "12 points", "OK", "Ill"].enumerated() {
+            try await scorebook.addScores(
+                NewScores(match: "last", round: .number(index + 1), values: [("Ada", kept)]))
+        }
+        #expect(try await rows(scorebook).count == 7)
+    }
+
     @Test(arguments: [
         ("5 8", "3 players and 2 scores"), ("Ada=3,5", "“3,5” is no number"),
         ("Ada=5 8", "“8” is no score of a player"),

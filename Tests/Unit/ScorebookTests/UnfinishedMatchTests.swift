@@ -40,7 +40,7 @@ struct UnfinishedMatchTests {
         let scorebook = try await scorebook()
         try await scorebook.addMatch(NewMatch(game: "Catan", date: "2021-08-02", players: [NewPlayer("Ada")]))
         // Without a name, the one that goes on; not the latest.
-        var keeping = try await scorebook.keepScore(of: nil)
+        var keeping = try await scorebook.keepScore(of: "\(scorebook.unfinishedMatch(nil))")
         #expect(keeping.players == ["Ada", "Alan"])
         _ = try await keeping.take("5 6")
         #expect(try await plays(scorebook) == 1)
@@ -49,6 +49,25 @@ struct UnfinishedMatchTests {
         #expect(try await scorebook.rows("SELECT count(unfinished) FROM SBMatch") == ["0"])
         _ = try await keeping.take("pause")
         #expect(try await plays(scorebook) == 1)
+    }
+
+    @Test func onlyAnUnfinishedMatchGoesOn() async throws {
+        let scorebook = try await scorebook()
+        try await scorebook.addMatch(NewMatch(game: "Catan", date: "2021-07-31", players: [NewPlayer("Ada")]))
+        let open = try await scorebook.unfinishedMatch(nil)
+        // The other match of the game does not make this one ambiguous.
+        #expect(try await scorebook.unfinishedMatch("catan") == open)
+        let finished = try await scorebook.find(.match, "2021-07-31")
+        for text in ["2021-07-31", "\(finished)"] {
+            let error = await #expect(throws: ScorebookError.self) {
+                try await scorebook.unfinishedMatch(text)
+            }
+            #expect(error?.message == "Catan, 2021-07-31 00:00 is finished")
+        }
+        var keeping = try await scorebook.keepScore(of: "\(open)")
+        _ = try await keeping.take("end")
+        let error = await #expect(throws: ScorebookError.self) { try await scorebook.unfinishedMatch(nil) }
+        #expect(error?.message == "there is no unfinished match")
     }
 
     /// Other programs write any value.

@@ -1,0 +1,53 @@
+import Foundation
+import Synchronization
+
+/// The files that browsers sent to import, until somebody has seen what would change and says so. Few, and not for long.
+final class WaitingImports: Sendable {
+    struct File: Sendable {
+        /// The name that it has where it comes from, for people.
+        let name: String
+        let path: String
+        fileprivate let directory: URL
+        fileprivate let added: Date
+    }
+
+    /// The maximum number of files. The oldest ones go.
+    static let maximumCount = 4
+    static let lifetime: TimeInterval = 3600
+
+    private let files = Mutex<[UUID: File]>([:])
+
+    deinit {
+        for file in files.withLock({ $0.values }) { try? FileManager.default.removeItem(at: file.directory) }
+    }
+
+    /// Keeps a file of a form.
+    ///
+    /// - Returns: its id.
+    func add(_ uploaded: UploadedForm.File, now: Date = Date()) throws -> UUID {
+        let directory = try Uploads.makeDirectory()
+        let path = directory.appendingPathComponent("import").path
+        try FileManager.default.moveItem(atPath: uploaded.path, toPath: path)
+        let id = UUID()
+        let old = files.withLock { files in
+            files[id] = File(name: uploaded.name, path: path, directory: directory, added: now)
+            let byAge = files.sorted { $0.value.added > $1.value.added }
+            let old = byAge.enumerated().filter {
+                $0.offset >= Self.maximumCount
+                    || now.timeIntervalSince($0.element.value.added) > Self.lifetime
+            }
+            for (_, file) in old { files[file.key] = nil }
+            return old.map(\.element.value)
+        }
+        for file in old { try? FileManager.default.removeItem(at: file.directory) }
+        return id
+    }
+
+    /// Returns a file; nil if it is not there any more.
+    func find(_ id: UUID) -> File? { files.withLock { $0[id] } }
+
+    func remove(_ id: UUID) {
+        guard let file = files.withLock({ $0.removeValue(forKey: id) }) else { return }
+        try? FileManager.default.removeItem(at: file.directory)
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// A form with files that a browser sent. The files are gone when whoever took the form is done with it.
+struct UploadedForm: Sendable, Equatable {
+    /// A file of a form.
+    struct File: Sendable, Equatable {
+        /// The name of the field.
+        let field: String
+        /// The name that the file has where it comes from, without folders, for people; see ``safeName(_:)``.
+        let name: String
+        /// What the browser says that it is. Nothing may rely on it.
+        let contentType: String?
+        /// In bytes.
+        let size: Int
+        /// Where it is for the moment. The path has nothing of the name.
+        let path: String
+    }
+
+    /// The texts by the name of the field; of a field that is there twice the last one.
+    var texts: [String: String] = [:]
+    /// The files in their order, without those that nobody chose.
+    var files: [File] = []
+
+    /// Returns the first file of a field; nil if nobody chose one.
+    func file(_ field: String) -> File? { files.first { $0.field == field } }
+
+    /// Returns the last part of a file name that a browser gave: no folders, no control characters, at most 200 characters.
+    static func safeName(_ text: String) -> String {
+        let last = text.split(whereSeparator: { "/\\".contains($0) }).last ?? ""
+        let printable = last.unicodeScalars.filter {
+            ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+        }
+        let name = String(String(String.UnicodeScalarView(printable)).prefix(200))
+            .trimmingCharacters(in: .whitespaces)
+        return name.isEmpty || name.allSatisfy { $0 == "." } ? "file" : name
+    }
+}
