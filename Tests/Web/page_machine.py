@@ -1,5 +1,6 @@
 """A machine that shows its scorebook in browsers: the real program, with a store of its own."""
 
+import glob
 import json
 import os
 import pathlib
@@ -11,6 +12,15 @@ import threading
 PROGRAM = os.environ.get("SCOREBOOK_PROGRAM", ".build/debug/scorebook-peer")
 # A debug build on a busy machine takes its time. Only a fault waits this long.
 PATIENCE = 60
+
+
+def shifted(shift):
+    """The environment in which a program sees another time: `-10d`, or `@` and a file that says so."""
+    library = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")
+    assert library, "faketime is missing; run scripts/install-dependencies --web"
+    time = {"FAKETIME_TIMESTAMP_FILE": shift[1:], "FAKETIME_NO_CACHE": "1"} if shift[0] == "@" else {"FAKETIME": shift}
+    # Deadlines and pauses go by the clock that nobody sets.
+    return {"LD_PRELOAD": library[0], "FAKETIME_DONT_FAKE_MONOTONIC": "1", **time}
 
 
 class Machine:

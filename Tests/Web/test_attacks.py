@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import time
 import unittest
 import urllib.parse
 
@@ -119,6 +120,29 @@ class AttackTests(BrowserCase):
             self.addCleanup(one.close)
             one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
             slow.append(one)
+        self.assertEqual(self.ask("GET", "/", Cookie=self.cookie).status, 200)
+
+    def test_a_request_bit_by_bit_is_cut_off(self):
+        with socket.create_connection(("127.0.0.1", self.port)) as slow:
+            slow.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
+            slow.settimeout(0.2)
+            begin = time.monotonic()
+            while time.monotonic() - begin < 60:
+                try:
+                    slow.sendall(b"x")
+                    if slow.recv(1000) == b"":
+                        break
+                except TimeoutError:
+                    continue
+                except OSError:
+                    break
+            else:
+                self.fail("it is still connected after a minute")
+
+    def test_too_many_connections_keep_nobody_out_for_long(self):
+        # More than the server takes at a time, and they say nothing.
+        for _ in range(550):
+            self.addCleanup(socket.create_connection(("127.0.0.1", self.port)).close)
         self.assertEqual(self.ask("GET", "/", Cookie=self.cookie).status, 200)
 
 

@@ -80,6 +80,32 @@ class MachineTests(BrowserCase):
         study.run("game", "add", "Hearts")
         expect(there.locator("#found")).to_contain_text("has refused Hearts, because this machine may only read there.")
 
+    def test_two_scorebooks_meet(self):
+        kitchen, _ = self.household()
+        kitchen.run("game", "add", "Hearts")
+        cellar = self.machine("cellar")
+        cellar.run("game", "add", "Skat")
+        self.listen(cellar, "--name", "cellar")
+        here, there = self.machines(kitchen), self.machines(cellar)
+        here.goto(kitchen.address + "/machines/pair")
+        here.get_by_role("button", name="Show a code").click()
+        there.get_by_role("link", name="Pair a machine").click()
+        there.get_by_role("textbox", name="Code").fill(here.locator(".code").inner_text())
+        there.get_by_role("textbox", name="Address").fill(kitchen.place)
+        there.get_by_role("button", name="Pair").click()
+        expect(there.get_by_role("alert")).to_contain_text("Each of the two machines has a scorebook of its own.")
+        for answer, text in (("Do not allow it", "The other machine has not allowed"), ("Allow it", "in sync with kitchen")):
+            there.get_by_role("link", name="All machines").click()
+            there.get_by_role("link", name="kitchen").click()
+            there.get_by_role("button", name="Make one of them").click()
+            here.goto(kitchen.address + "/machines")
+            expect(here.locator("#machines form")).to_contain_text("cellar wants to make one of its scorebook (1 record)")
+            self.check_accessibility(here)
+            here.get_by_role("button", name=answer, exact=True).click()
+            expect(there.locator("#pairing")).to_contain_text(text)
+        self.assertIn("Skat", kitchen.run("game", "list"))
+        self.assertIn("Hearts", cellar.run("game", "list"))
+
     def test_forgetting(self):
         kitchen, study = self.household()
         page = self.machines(kitchen)

@@ -6,7 +6,7 @@ struct Entrance: RouterMiddleware {
     typealias Context = PageContext
 
     /// The first parts of the paths that guests do not see: a code that is shown there, or a file, gives more than they may do.
-    private static let closedToGuests: Set<String> = ["machines", "machine", "browsers", "files"]
+    static let closedToGuests: Set<String> = ["machines", "machine", "browsers", "files"]
 
     /// The name of the cookie. A browser sends the cookies of all servers of a machine to each of them, whatever the port.
     let cookie: String

@@ -49,12 +49,15 @@ extension Pages {
     }
 
     private static func line(_ browser: Browsers.Browser, _ context: PageContext) -> [String: Any] {
-        func text(_ seconds: Int64) -> String {
-            ISO8601.text(milliseconds: seconds * 1000, fraction: .ifNeeded).map(context.reader.moment) ?? ""
+        func date(_ seconds: Int64) -> String {
+            ISO8601.text(milliseconds: seconds * 1000, fraction: .ifNeeded) ?? ""
         }
+        let reader = context.reader
         return [
-            "id": browser.id, "name": BrowserName.text(browser.name), "added": text(browser.added),
-            "seen": browser.seen > 0 ? text(browser.seen) : false as Any, "isGuest": browser.isGuest,
+            "id": browser.id, "name": BrowserName.text(browser.name),
+            "added": reader.day(date(browser.added)),
+            "seen": browser.seen > 0 ? reader.moment(date(browser.seen)) : false as Any,
+            "isGuest": browser.isGuest,
             "isThis": browser.id == context.browser?.id,
         ]
     }

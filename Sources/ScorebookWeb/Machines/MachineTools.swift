@@ -11,5 +11,6 @@ struct MachineTools: Sendable {
         self.machines = machines
         found = FoundMachines(machines.engine, onChange: onChange)
         pairing = PairingDialog(machines.engine, onChange: onChange)
+        machines.questions.whenChanged(onChange)
     }
 }

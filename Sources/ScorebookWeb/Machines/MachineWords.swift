@@ -118,7 +118,7 @@ struct MachineWords {
         .clockSkew: "The clock of one of the two is wrong. Set it right.",
         .noCommonZone: "The two share nothing. Say below what it may do here.",
         .differentZones:
-            "Each of the two has a scorebook of its own, which others share already. Say below what becomes of them.",
+            "Each of the two machines has a scorebook of its own. Choose it under Machines, and say what becomes of them.",
         .notAllowed:
             "The other machine has not allowed to make one scorebook of the two. Somebody there can allow it.",
         .incompatible: "The two have versions that do not fit. Install the same version on both.",

@@ -20,6 +20,7 @@ public struct PageMachines: Sendable {
 
     let engine: SyncEngine
     let isSyncing: Bool
+    let questions: MeetingQuestions
     let examine: @Sendable () async throws -> [Finding]
 
     /// Makes a value of its parts.
@@ -27,12 +28,15 @@ public struct PageMachines: Sendable {
     /// - Parameters:
     ///   - engine: the engine of the same scorebook. It pairs, and looks for machines.
     ///   - isSyncing: whether this program also keeps the scorebook in step with other machines, while sync is switched on.
+    ///   - questions: asks on the page what the engine's `decide` is asked, if that hands it over.
     ///   - examine: looks for what keeps this machine from syncing; may take some seconds.
     public init(
-        engine: SyncEngine, isSyncing: Bool, examine: @escaping @Sendable () async throws -> [Finding]
+        engine: SyncEngine, isSyncing: Bool, questions: MeetingQuestions = MeetingQuestions(),
+        examine: @escaping @Sendable () async throws -> [Finding]
     ) {
         self.engine = engine
         self.isSyncing = isSyncing
+        self.questions = questions
         self.examine = examine
     }
 }

@@ -40,7 +40,7 @@ extension Pages {
     }
 
     private struct MeetForm: Decodable {
-        /// merge or beside.
+        /// merge, beside or theirs.
         let union: String
     }
 
@@ -99,8 +99,10 @@ extension Pages {
     /// Lets two machines with different scorebooks meet again, and says what becomes of the scorebooks.
     private func meet(_ request: Request, _ context: PageContext) async throws -> Response {
         let form = try await request.decode(as: MeetForm.self, context: context)
-        guard let union = ["merge": ZoneUnion.merge, "beside": .beside][form.union] else {
-            throw PageError(.unprocessableContent, "Two scorebooks become one, or stay beside each other.")
+        guard let union = ["merge": ZoneUnion.merge, "beside": .beside, "theirs": .replaceCaller][form.union]
+        else {
+            throw PageError(
+                .unprocessableContent, "Two scorebooks become one, stay beside each other, or one gives way.")
         }
         let peer = try await peer(context)
         try await machineTools.pairing.meet(peer, union)

@@ -20,12 +20,22 @@ extension Pages {
             try await scorebook.records.assets.setPolicy(try form.chosen)
             return redirect("/machines")
         }
+        router.post("machines/questions/:id") { request, context in
+            let form = try await request.decode(as: AnswerForm.self, context: context)
+            try answer(context.parameters.get("id", as: Int.self), isAllowed: form.allow == "1")
+            return redirect("/machines")
+        }
         router.get("machines/doctor") { _, context in try await doctor(context) }
     }
 
     private struct SwitchForm: Decodable {
         /// 1 or 0.
         let on: String
+    }
+
+    private struct AnswerForm: Decodable {
+        /// 1 or 0.
+        let allow: String
     }
 
     private struct PicturesForm: Decodable {
@@ -61,6 +71,7 @@ extension Pages {
         let content: [String: Any] = [
             "summary": words.summary, "isOn": status.isSyncOn,
             "trouble": try await trouble(status).shown,
+            "questions": machineTools.machines.questions.open.map { Self.line($0, reader) },
             "own": machineTools.machines.engine.displayName,
             "peers": status.peers.map { Self.line($0, words, found) },
             "found": found.filter { $0.peer == nil }.map {
@@ -101,6 +112,32 @@ extension Pages {
             "path": path(peer), "name": peer.name, "kind": kind, "state": text, "details": details,
         ]
     }
+
+    // MARK: Questions of other machines
+
+    private static func line(_ open: MeetingQuestions.Open, _ reader: Reader) -> [String: Any] {
+        func text(_ side: ZoneQuestion.Side) -> String {
+            "\(reader.number(side.records)) \(side.records == 1 ? "record" : "records")"
+        }
+        let (ours, theirs) = (text(open.question.ours), text(open.question.theirs))
+        return [
+            "id": open.id,
+            "text": open.question.proposal == .replaceListener
+                ? "\(open.question.peer) wants to replace the scorebook here (\(ours)) by its own (\(theirs)). A backup is made first."
+                : "\(open.question.peer) wants to make one of its scorebook (\(theirs)) and the one here (\(ours))."
+                ,
+        ]
+    }
+
+    private func answer(_ id: Int?, isAllowed: Bool) throws {
+        let questions = machineTools.machines.questions
+        guard let open = questions.open.first(where: { $0.id == id }),
+            let proposal = open.question.proposal,
+            questions.answer(open.id, isAllowed ? .union(proposal) : .cancel)
+        else { throw PageError(.notFound, "The other machine has gone, or somebody else has answered it.") }
+    }
+
+    // MARK: One line for each
 
     /// The path of a machine's page.
     static func path(_ peer: Peer) -> String { "/machine/\(peer.key)" }

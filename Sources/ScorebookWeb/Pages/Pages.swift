@@ -58,7 +58,9 @@ struct Pages: Sendable {
         content["title"] = title
         let isGuest = context.browser?.isGuest == true
         content["isGuestBrowser"] = isGuest
-        content["navigation"] = Self.sections.filter { !isGuest || $0.0 != "/machines" }.map { path, name in
+        content["navigation"] = Self.sections.filter { path, _ in
+            !isGuest || !Entrance.closedToGuests.contains(String(path.dropFirst()))
+        }.map { path, name in
             ["path": path, "name": name, "isHere": path == section] as [String: Any]
         }
         content["notice"] = context.notice.shown

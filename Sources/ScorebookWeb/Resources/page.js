@@ -59,6 +59,9 @@ if (document.querySelector("[data-live]")) {
   new EventSource("/changes").addEventListener("change", refresh);
 }
 
+// On a small screen the navigation is wider than the page.
+document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
 // Scores: each entry has an id, waits in the browser until the scorebook has it, and is sent again until then.
 
 const key = "entries";

@@ -86,7 +86,12 @@ struct Listen: SyncingCommand {
         if merge { allowed.insert(.merge) }
         if allowReset { allowed.insert(.replaceListener) }
         let chooser = ZoneChooser(isJSON: output.json, allowed: allowed)
-        let engine = session.engine(store, announces: !hidden, decide: chooser.decide) { event in
+        let questions = MeetingQuestions()
+        let decide: @Sendable (ZoneQuestion) async -> ZoneAnswer = { [web] question in
+            let answer = await chooser.decide(question)
+            return web && answer == .nobody ? await questions.decide(question) : answer
+        }
+        let engine = session.engine(store, announces: !hidden, decide: decide) { event in
             print(.event(event))
             if case .listening(_, let port) = event { isListening.yield(port) }
         }
@@ -97,7 +102,8 @@ struct Listen: SyncingCommand {
         if web {
             services.append(
                 try page.server(
-                    store, PageMachines(store, engine, isSyncing: true), port: webPort, isJSON: output.json))
+                    store, PageMachines(store, engine, isSyncing: true, questions), port: webPort,
+                    isJSON: output.json))
         }
         let showsCode = pair
         try await withThrowingTaskGroup(of: Void.self) { [services] group in

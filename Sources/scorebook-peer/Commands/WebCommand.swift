@@ -40,11 +40,13 @@ struct WebCommand: SyncingCommand {
 
 extension PageMachines {
     /// Makes what the pages about machines need, with the findings of `doctor`.
-    ///
-    /// - Parameter port: where this machine listens, unless a program of it says where; see `doctor --port`.
-    init(_ store: OpenStore, _ engine: SyncEngine, isSyncing: Bool, port: Int = SyncEngine.defaultPort) {
-        self.init(engine: engine, isSyncing: isSyncing) {
-            let port = try await store.scorebook.records.pairing.listeningPorts().first ?? port
+    init(
+        _ store: OpenStore, _ engine: SyncEngine, isSyncing: Bool,
+        _ questions: MeetingQuestions = MeetingQuestions()
+    ) {
+        self.init(engine: engine, isSyncing: isSyncing, questions: questions) {
+            let ports = try await store.scorebook.records.pairing.listeningPorts()
+            let port = ports.first ?? SyncEngine.defaultPort
             let facts = try await Examination(directory: store.directory, port: port).facts(about: nil)
             return Diagnosis.findings(of: facts).map { PageMachines.Finding($0.severity, $0.text) }
         }
