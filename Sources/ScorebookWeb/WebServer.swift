@@ -72,6 +72,7 @@ public final class WebServer: Service {
         let links = EntryLinks()
         let tools = MachineTools(machines) { updates.tell() }
         let pages = try Pages(scorebook, tools)
+        defer { pages.imports.removeAll() }
         // The system picks a free port, and only then the page knows its own address.
         let port = Mutex(port)
         let server = Application(

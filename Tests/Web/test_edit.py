@@ -192,7 +192,7 @@ class EditTests(BrowserCase):
             page.get_by_label("Players at most").fill("7")
             self.save(page)
             expect(page.get_by_role("heading", level=1)).to_have_text("Black Lady")
-            expect(page.locator(".facts")).to_contain_text("lowest score wins")
+            expect(page.get_by_role("main")).to_contain_text("lowest score wins")
             page.get_by_role("navigation").get_by_role("link", name="People").click()
             page.get_by_role("link", name="Ada").click()
             self.edit(page)

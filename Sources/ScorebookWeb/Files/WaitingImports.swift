@@ -17,8 +17,13 @@ final class WaitingImports: Sendable {
 
     private let files = Mutex<[UUID: File]>([:])
 
-    deinit {
-        for file in files.withLock({ $0.values }) { try? FileManager.default.removeItem(at: file.directory) }
+    /// Removes all files: the server calls it when it ends.
+    func removeAll() {
+        let all = files.withLock { files in
+            defer { files = [:] }
+            return files.values
+        }
+        for file in all { try? FileManager.default.removeItem(at: file.directory) }
     }
 
     /// Keeps a file of a form.

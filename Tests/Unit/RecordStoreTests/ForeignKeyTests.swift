@@ -18,6 +18,7 @@ struct ForeignKeyTests {
         ("-- DEFERRABLE INITIALLY DEFERRED\n", false),
         ("/* It's DEFERRABLE INITIALLY DEFERRED */", false),
         ("CONSTRAINT \"DEFERRABLE INITIALLY DEFERRED\" CHECK (TRUE)", false),
+        (", type \"DEFERRABLE\" \"INITIALLY\" \"DEFERRED\"", false),
     ])
     func childrenMayComeBeforeTheirParents(clause: String, isDeferred: Bool) async throws {
         let sql = Library.sql.replacingOccurrences(of: "DEFERRABLE INITIALLY DEFERRED", with: clause)
