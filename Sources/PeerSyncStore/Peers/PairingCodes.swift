@@ -85,11 +85,13 @@ enum PairingCodes {
                 SELECT id, code, attemptsLeft, process, start FROM grdb_sync_pairingCode
                 WHERE code <> '' AND attemptsLeft > 0 AND expires > ?
                 """, arguments: [now]
-        ).map { row in
-            let process = (row[3] as Int32?).map { RunningProcess(number: $0, start: row[4]) }
-            return Valid(
-                id: row[0], code: row[1], attemptsLeft: row[2], isBeingTried: process?.isRunning ?? false)
-        }
+        ).map { Valid(id: $0[0], code: $0[1], attemptsLeft: $0[2], isBeingTried: isBeingTried($0)) }
+    }
+
+    /// Whether an attempt with the code of a row runs. A process that was killed in the middle of one leaves its number there.
+    private static func isBeingTried(_ row: Row) -> Bool {
+        guard let number = row["process"] as Int32? else { return false }
+        return RunningProcess(number: number, start: row["start"]).isRunning
     }
 
     static func state(_ db: Database, _ id: Int64, now: Int64) throws -> PairingCodeState {
@@ -102,9 +104,9 @@ enum PairingCodes {
         if let name { return .paired(name) }
         // The last attempt may still succeed.
         let row = try Row.fetchOne(
-            db, sql: "SELECT attemptsLeft, process, expires FROM grdb_sync_pairingCode WHERE id = ?",
+            db, sql: "SELECT attemptsLeft, expires, process, start FROM grdb_sync_pairingCode WHERE id = ?",
             arguments: [id])
-        guard let row, row[1] != nil || (row[0] > 0 && row[2] > now) else { return .over }
+        guard let row, isBeingTried(row) || (row[0] > 0 && row[1] > now) else { return .over }
         return .shown(attemptsLeft: row[0])
     }
 
