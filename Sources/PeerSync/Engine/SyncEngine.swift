@@ -56,7 +56,7 @@ public final class SyncEngine: Sendable {
     let connections = Connections()
     let files: OpenFiles?
     let assets = SharedAssets()
-    let discoveryTrouble = DiscoveryTrouble()
+    let discoveryTrouble: DiscoveryTrouble
     /// The peers of which the user has heard that nobody has introduced them.
     let outsiders = Mutex<Set<Int64>>([])
 
@@ -104,6 +104,7 @@ public final class SyncEngine: Sendable {
         self.words = words
         self.decide = decide
         channel = EventChannel(onEvent)
+        discoveryTrouble = DiscoveryTrouble(onEvent: channel.send)
     }
 
     /// A new stream of what happens from now on, for each reader that asks. A reader that lags by more than 1,000 events
