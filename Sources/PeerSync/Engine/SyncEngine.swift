@@ -56,6 +56,7 @@ public final class SyncEngine: Sendable {
     let connections = Connections()
     let files: OpenFiles?
     let assets = SharedAssets()
+    let names = CurrentNames()
     let discoveryTrouble: DiscoveryTrouble
     /// The peers of which the user has heard that nobody has introduced them.
     let outsiders = Mutex<Set<Int64>>([])
