@@ -175,7 +175,7 @@ actor AssetSession {
             // While this side owes the peer a piece, the peer cannot go on.
             if !hasGivenPeerUp, wait.isOver(after: patience), !sender.isPeerIdle, sender.nextPiece == nil {
                 hasGivenPeerUp = true
-                engine.onEvent(.assetsUnsettled(name: peer.name))
+                engine.onEvent(.assetsUnsettled(name: engine.names.of(peer)))
                 await onStep()
             }
         }
@@ -226,7 +226,7 @@ actor AssetSession {
         if reason.message != "\(error)" {
             engine.logger.warning("files of \(peer.name) cannot be written: \(error)")
         }
-        engine.onEvent(.assetsPaused(name: peer.name, reason))
+        engine.onEvent(.assetsPaused(name: engine.names.of(peer), reason))
     }
 
     /// Takes bytes of a file and returns at once; ``write()`` writes them.
@@ -308,13 +308,13 @@ actor AssetSession {
     // MARK: Reporting
 
     func report() {
-        engine.onEvent(.assetProgress(name: peer.name, receiving: received, sending: sent))
+        engine.onEvent(.assetProgress(name: engine.names.of(peer), receiving: received, sending: sent))
     }
 
     func reportReceived() {
         guard unreported.files > 0 else { return }
         engine.onEvent(
-            .assetsReceived(name: peer.name, unreported, unavailable: receiver.unavailableCount))
+            .assetsReceived(name: engine.names.of(peer), unreported, unavailable: receiver.unavailableCount))
         unreported = AssetStatus.Count()
     }
 }

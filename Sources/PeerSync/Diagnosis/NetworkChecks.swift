@@ -20,7 +20,7 @@ enum NetworkChecks {
 
     /// Whether only this machine can reach an address, written as `host:port`.
     private static func isOwn(_ address: String) -> Bool {
-        address.hasPrefix("127.") || address.hasPrefix("[::1]") || address.hasPrefix("localhost:")
+        PeerAddress(address).map { NetworkAddress.isLoopback($0.host) } ?? false
     }
 
     static func firewall(_ facts: DiagnosticFacts) -> [Finding] {

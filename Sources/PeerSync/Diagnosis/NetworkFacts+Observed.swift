@@ -23,7 +23,7 @@ extension NetworkFacts {
     private static var hasAddress: Bool {
         let devices = (try? System.enumerateDevices()) ?? []
         return devices.compactMap(\.address?.ipAddress).contains {
-            !$0.hasPrefix("127.") && $0 != "::1" && !$0.lowercased().hasPrefix("fe80")
+            !NetworkAddress.isLoopback($0) && !NetworkAddress.isOfLink($0)
         }
     }
 

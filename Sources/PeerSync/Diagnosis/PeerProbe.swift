@@ -31,7 +31,7 @@ public struct PeerProbe: Sendable {
         public enum Sharing: Sendable, Equatable {
             /// Neither may have a zone of the other.
             case nothing
-            /// The default zones differ, so somebody has to say what becomes of them.
+            /// The default zones differ, and both hold records, so somebody has to say what becomes of them.
             case toBeDecided
             /// At least one zone.
             case something
@@ -164,12 +164,13 @@ public struct PeerProbe: Sendable {
     }
 
     /// What a session would make of two lists of offers.
-    private static func sharing(_ own: [ZoneOffer], _ theirs: [ZoneOffer], _ held: Set<ZoneID>)
+    static func sharing(_ own: [ZoneOffer], _ theirs: [ZoneOffer], _ held: Set<ZoneID>)
         -> Hello.Sharing
     {
         if !Set(own.map(\.id)).isDisjoint(with: theirs.map(\.id)) { return .something }
-        let defaults = (own.first(where: \.isDefault), theirs.first(where: \.isDefault))
-        if case (let one?, let other?) = defaults, one.id != other.id { return .toBeDecided }
+        if let meeting = ZoneMeeting(caller: own, listener: theirs), meeting.isFirst {
+            return meeting.isPlain ? .something : .toBeDecided
+        }
         // A zone that one side lacks is taken up without a question.
         return theirs.contains { !$0.isDefault && !held.contains($0.id) } || own.contains { !$0.isDefault }
             ? .something : .nothing

@@ -71,12 +71,12 @@ struct Announcer {
                         name: Announcement.randomSalt().hexadecimal, port: port,
                         text: Announcement(of: engine.identity.publicKey, showsCode: content.showsCode).text)
                     try await discovery.announce(service) { [engine] in
-                        engine.discoveryTrouble.succeeded(.announcing, engine)
+                        engine.discoveryTrouble.succeeded(.announcing)
                         former?.raise()
                     }
                 } onFailure: { error in
                     engine.logger.debug("announcing this machine has failed: \(error)")
-                    engine.discoveryTrouble.failed(.announcing, engine)
+                    engine.discoveryTrouble.failed(.announcing)
                 }
             }
             group.addTask {

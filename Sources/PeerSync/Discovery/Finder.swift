@@ -48,12 +48,12 @@ final class Finder: Sendable {
         let type = engine.discovery.serviceType(of: engine.app)
         await DiscoveryRetry.run {
             try await discovery.browse(for: type) { [self] services in
-                trouble?.succeeded(.finding, engine)
+                trouble?.succeeded(.finding)
                 set(services, works: true)
             }
         } onFailure: { error in
             engine.logger.debug("looking for machines has failed: \(error)")
-            trouble?.failed(.finding, engine)
+            trouble?.failed(.finding)
             // What is not there any more cannot be told from what is.
             set([], works: false)
         }

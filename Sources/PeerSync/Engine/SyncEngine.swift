@@ -56,7 +56,8 @@ public final class SyncEngine: Sendable {
     let connections = Connections()
     let files: OpenFiles?
     let assets = SharedAssets()
-    let discoveryTrouble = DiscoveryTrouble()
+    let names = CurrentNames()
+    let discoveryTrouble: DiscoveryTrouble
     /// The peers of which the user has heard that nobody has introduced them.
     let outsiders = Mutex<Set<Int64>>([])
 
@@ -64,7 +65,8 @@ public final class SyncEngine: Sendable {
     ///
     /// - Parameters:
     ///   - app: the same on all machines of an app, and different for every other app.
-    ///   - store: the store to sync. Its replica is that of the identity.
+    ///   - store: the store to sync. It must have been opened with the identity's replica: with another one, this machine
+    ///     would write in another machine's name.
     ///   - identity: the key pair by which other machines know this one.
     ///   - displayName: this machine's name on others when they pair with it.
     ///   - port: the port on which this machine listens.
@@ -91,6 +93,9 @@ public final class SyncEngine: Sendable {
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in },
         decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody }
     ) {
+        precondition(
+            store.replica == identity.replicaID,
+            "a store is opened with the replica of its machine's identity")
         self.app = app
         self.store = store
         files = OpenFiles(database: store.database.path)
@@ -104,6 +109,7 @@ public final class SyncEngine: Sendable {
         self.words = words
         self.decide = decide
         channel = EventChannel(onEvent)
+        discoveryTrouble = DiscoveryTrouble(onEvent: channel.send)
     }
 
     /// A new stream of what happens from now on, for each reader that asks. A reader that lags by more than 1,000 events

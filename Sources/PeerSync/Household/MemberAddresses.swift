@@ -10,10 +10,11 @@ enum MemberAddresses {
     ///
     /// - Parameter address: the other end of the connection.
     static func told(_ known: [(key: [UInt8], address: String)], over address: String) -> [Address] {
-        let isLocal = PeerAddress(address).map { isLoopback($0.host) } ?? false
+        let isLocal = PeerAddress(address).map { NetworkAddress.isLoopback($0.host) } ?? false
         return known.filter { entry in
             guard let place = PeerAddress(entry.address) else { return false }
-            return !isOfLink(place.host) && (isLocal || !isLoopback(place.host))
+            return !NetworkAddress.isOfLink(place.host)
+                && (isLocal || !NetworkAddress.isLoopback(place.host))
         }.map { Address(key: $0.key, address: $0.address) }
     }
 
@@ -36,14 +37,5 @@ enum MemberAddresses {
             heard.append((key, PeerAddress(host: host, port: set.port).description))
         }
         return heard
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || host == "::1" || NetworkAddress(host).description.hasPrefix("127.")
-    }
-
-    /// Whether an address means something on one link only.
-    private static func isOfLink(_ host: String) -> Bool {
-        host.contains("%") || NetworkAddress(host).description.lowercased().hasPrefix("fe80:")
     }
 }

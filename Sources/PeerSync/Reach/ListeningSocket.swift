@@ -6,19 +6,22 @@ final class ListeningSocket: Sendable {
     private enum State {
         case missing
         case open(any Channel)
-        case waiting(Task<Void, Never>)
         case closed
     }
 
     private let state = Mutex(State.missing)
+    private let pause = Pause()
 
-    /// The port on which it takes connections now.
-    var port: Int? {
+    /// The channel that takes connections now.
+    var channel: (any Channel)? {
         state.withLock { state in
             guard case .open(let channel) = state, channel.isActive else { return nil }
-            return channel.localAddress?.port
+            return channel
         }
     }
+
+    /// The port on which it takes connections now.
+    var port: Int? { channel?.localAddress?.port }
 
     /// - Returns: false when the listener has to end; the caller closes the channel then.
     func open(_ channel: any Channel) -> Bool { enter(.open(channel)) }
@@ -27,13 +30,8 @@ final class ListeningSocket: Sendable {
     ///
     /// - Returns: false, at once, when the listener has to end or the task is cancelled.
     func wait(_ duration: Duration) async -> Bool {
-        let pause = Task { _ = try? await Task.sleep(for: duration) }
-        guard enter(.waiting(pause)) else { return false }
-        await withTaskCancellationHandler {
-            await pause.value
-        } onCancel: {
-            pause.cancel()
-        }
+        guard enter(.missing) else { return false }
+        await pause.sleep(duration)
         return !Task.isCancelled && enter(.missing)
     }
 
@@ -43,11 +41,8 @@ final class ListeningSocket: Sendable {
             defer { state = .closed }
             return state
         }
-        switch last {
-        case .open(let channel): channel.close(promise: nil)
-        case .waiting(let pause): pause.cancel()
-        case .missing, .closed: break
-        }
+        if case .open(let channel) = last { channel.close(promise: nil) }
+        pause.hurry()
     }
 
     private func enter(_ new: State) -> Bool {

@@ -8,18 +8,39 @@ struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameter address: an IP address as the system writes it; any other text stays as it is.
     init(_ address: String) {
-        let withoutScope = String(address.prefix { $0 != "%" })
-        guard case .v6(let parsed)? = try? SocketAddress(ipAddress: withoutScope, port: 0) else {
-            description = withoutScope
-            return
-        }
-        let bytes = withUnsafeBytes(of: parsed.address.sin6_addr) { Array($0) }
-        let isMapped = bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10..<12].allSatisfy { $0 == 0xFF }
-        if isMapped {
-            description = bytes.suffix(4).map(String.init).joined(separator: ".")
-        } else {
+        switch Self.bytes(address) {
+        case nil: description = Self.withoutScope(address)
+        case let bytes? where bytes.count == 4: description = bytes.map(String.init).joined(separator: ".")
+        case let bytes?:
             let groups = stride(from: 0, to: 8, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
             description = groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
+        }
+    }
+
+    /// Whether only this machine can connect to a host: an IP address, or a name.
+    static func isLoopback(_ host: String) -> Bool {
+        guard let bytes = bytes(host) else { return host.lowercased() == "localhost" }
+        return bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
+    }
+
+    /// Whether a host, which is an IP address or a name, means something on one link only.
+    static func isOfLink(_ host: String) -> Bool {
+        guard let bytes = bytes(host), bytes.count == 16 else { return host.contains("%") }
+        return host.contains("%") || bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
+    }
+
+    private static func withoutScope(_ address: String) -> String { String(address.prefix { $0 != "%" }) }
+
+    /// The 4 or 16 bytes of an IP address: 4 also for an IPv4 address that is written as an IPv6 address. Nil for any other
+    /// text.
+    private static func bytes(_ address: String) -> [UInt8]? {
+        switch try? SocketAddress(ipAddress: withoutScope(address), port: 0) {
+        case .v4(let parsed)?: return withUnsafeBytes(of: parsed.address.sin_addr) { Array($0) }
+        case .v6(let parsed)?:
+            let bytes = withUnsafeBytes(of: parsed.address.sin6_addr) { Array($0) }
+            let isMapped = bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+            return isMapped ? Array(bytes.suffix(4)) : bytes
+        case .unixDomainSocket?, nil: return nil
         }
     }
 }

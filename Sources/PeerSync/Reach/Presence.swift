@@ -18,7 +18,8 @@ struct Presence {
             guard let port = address.port else { continue }
             await noteListening(on: port, true)
             // Nobody else on a network can connect to an address of this machine alone.
-            let isOpen = !address.isLoopback || !(engine.discovery.discovery is SystemDiscovery)
+            let isOwn = address.ipAddress.map(NetworkAddress.isLoopback) ?? true
+            let isOpen = !isOwn || !(engine.discovery.discovery is SystemDiscovery)
             if isOpen, let announcer = Announcer(engine, port: port) {
                 await announcer.run()
             } else {
@@ -38,13 +39,5 @@ struct Presence {
         } catch {
             engine.logger.warning("other programs cannot be told of the port: \(error)")
         }
-    }
-}
-
-extension SocketAddress {
-    /// Whether only this machine can connect to the address.
-    fileprivate var isLoopback: Bool {
-        guard let ip = ipAddress else { return true }
-        return ip.hasPrefix("127.") || ip == "::1"
     }
 }

@@ -29,8 +29,8 @@ struct Reaching {
 
     /// Gives the first result. An address at which the machine is not leads to the next one.
     ///
-    /// - Throws: ``PeerSyncError``: `unreachable` if the machine is at none of them; what `dial` throws about the machine
-    ///   itself.
+    /// - Throws: ``PeerSyncError``: `unreachable` if the machine is at none of them; `storeBusy` and the like if this machine's
+    ///   store cannot be read; what `dial` throws about the machine itself.
     func first<Value>(_ dial: (PeerAddress) async throws -> Value) async throws -> Value {
         var attempts: Attempts = [:]
         var failure: PeerSyncError?
@@ -65,7 +65,12 @@ struct Reaching {
     /// Where to try next.
     private func untried(after attempts: Attempts) async throws -> PeerAddress? {
         // The pairing may have got another address meanwhile.
-        let known = try await engine.store.peers.find(key: peer.publicKey) ?? peer
+        let known: Peer
+        do {
+            known = try await engine.store.peers.find(key: peer.publicKey) ?? peer
+        } catch let error where !(error is CancellationError) {
+            throw PeerSyncError(store: error)
+        }
         let places = known.places(found: finder.addresses(of: peer.publicKey)) + [typed].compactMap(\.self)
         return places.first { isNews($0, after: attempts) }
     }

@@ -55,7 +55,7 @@ public struct SyncListener: Service {
         let socket = ListeningSocket()
         let membership = engine.sockets.add(socket)
         defer { membership.end() }
-        let server = neverGivesUp ? nil : try await bind(strangers, socket)
+        let server = neverGivesUp ? nil : try await bind(strangers, socket, port)
         let sessions = SessionSet()
         let stop: @Sendable () -> Void = {
             socket.close()
@@ -91,12 +91,17 @@ public struct SyncListener: Service {
                 of: SocketAddress.self, bufferingPolicy: .bufferingNewest(1))
             group.addTask { await Presence(engine).run(bound) }
             var server = server
+            // The port that the system chose stays, because others have heard of it.
+            var port = port
             var attempts = Reconnection(.always)
             repeat {
                 do {
-                    if server == nil { server = try await bind(strangers, socket) }
+                    if server == nil { server = try await bind(strangers, socket, port) }
                     attempts = Reconnection(.always)
-                    if let address = server?.channel.localAddress { isBound.yield(address) }
+                    if let address = server?.channel.localAddress {
+                        port = address.port ?? port
+                        isBound.yield(address)
+                    }
                     try await server?.executeThenClose { connections in
                         for try await stranger in connections {
                             group.addTask { await serve(stranger, sessions, refusals) }
@@ -113,7 +118,7 @@ public struct SyncListener: Service {
                             "no more connections can be taken: \(ConnectionFailure.reason(error))")
                     guard neverGivesUp else { throw failure }
                     server = nil
-                    guard await wait(after: failure, &attempts, socket) else { break }
+                    guard await wait(after: failure, &attempts, socket, port) else { break }
                 }
             } while true
             await sessions.waitUntilEmpty()
@@ -125,7 +130,7 @@ public struct SyncListener: Service {
     ///
     /// - Returns: false when the listener has to end.
     private func wait(
-        after failure: PeerSyncError, _ attempts: inout Reconnection, _ socket: ListeningSocket
+        after failure: PeerSyncError, _ attempts: inout Reconnection, _ socket: ListeningSocket, _ port: Int
     ) async -> Bool {
         guard
             case .tryAgain(let pause, let reason) =
@@ -142,8 +147,9 @@ public struct SyncListener: Service {
 
     /// - Returns: nil when the listener has to end.
     /// - Throws: ``PeerSyncError`` `cannotListen`.
-    private func bind(_ strangers: Strangers, _ socket: ListeningSocket) async throws -> Server? {
-        let server = try await bind(strangers)
+    private func bind(_ strangers: Strangers, _ socket: ListeningSocket, _ port: Int) async throws -> Server?
+    {
+        let server = try await bind(strangers, port)
         guard socket.open(server.channel) else {
             try? await server.executeThenClose { _ in }
             return nil
@@ -154,7 +160,7 @@ public struct SyncListener: Service {
         return server
     }
 
-    private func bind(_ strangers: Strangers) async throws -> Server {
+    private func bind(_ strangers: Strangers, _ port: Int) async throws -> Server {
         do {
             return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

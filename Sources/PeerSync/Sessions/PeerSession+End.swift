@@ -32,7 +32,8 @@ extension PeerSession {
         if case .failed? = machine.end { throw CancellationError() }
         guard let digest, let peer = parts.peer else { return nil }
         return SyncReport(
-            peer: peer.name, statistics: statistics.current, digest: digest, didPair: machine.didPair,
+            peer: engine.names.of(peer), statistics: statistics.current, digest: digest,
+            didPair: machine.didPair,
             differences: machine.differences,
             // The first zone that checked records has checked the whole store.
             mended: parts.work?.zones.lazy.compactMap(\.mended).first)
@@ -60,7 +61,7 @@ extension PeerSession {
                 engine.logger.warning("cannot note that the session with \(peer.name) has ended: \(error)")
             }
         }.value
-        engine.onEvent(.disconnected(name: peer.name, error))
+        engine.onEvent(.disconnected(name: engine.names.of(peer), error))
     }
 
     /// The meaning of an error for the user here; nil when the task was cancelled.

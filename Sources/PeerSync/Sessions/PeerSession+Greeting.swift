@@ -136,7 +136,7 @@ extension PeerSession {
         try await engine.store.exchange.startOver(
             with: peer, in: zones.map { ($0.zone, heldByPeer: $1.heldByPeer) }, since: backup.moment)
         wish?.startedOver()
-        engine.onEvent(.replaced(name: peer.name, backup: backup.url))
+        engine.onEvent(.replaced(name: engine.names.of(peer), backup: backup.url))
     }
 
     /// - Throws: ``PeerSyncError`` `switchedOff`; `RecordStoreError` `noSuchPeer`, `removed`.
@@ -145,10 +145,11 @@ extension PeerSession {
         let settings = try await store.settings.current()
         guard settings.isSyncOn else { throw PeerSyncError.switchedOff }
         let (current, refusal) = try await store.peers.identify(key: peer.publicKey)
-        guard current?.id == peer.id else {
+        guard let current, current.id == peer.id else {
             throw refusal ?? RecordStoreError(.noSuchPeer, "the two machines are not paired")
         }
         let zones = try await store.zones.granted(to: peer)
+        engine.names.note(current, zones.map(\.zone))
         return SessionGrants(
             zones: zones.map(\.zone.id), rights: zones.map(\.rights), erasures: settings.erasures)
     }

@@ -51,7 +51,8 @@ final class ZoneWorker: Sendable {
     private var engine: SyncEngine { session.engine }
     private var outbox: Outbox { session.outbox }
 
-    private var nameIfNotDefault: String? { zone.isDefault ? nil : zone.name }
+    private var peerName: String { engine.names.of(peerZone.peer) }
+    private var nameIfNotDefault: String? { zone.isDefault ? nil : engine.names.of(zone) }
 
     /// What a check of every record of the store found wrong, and mended.
     var mended: StoreCheck? { repair.withLock { $0 } }
@@ -174,7 +175,7 @@ final class ZoneWorker: Sendable {
             let applied = try await apply(first, limit: limit)
             for refusal in applied.refusals { try tell(refusal) }
             if applied.arrived.count > 0 {
-                engine.onEvent(.changed(name: peerZone.peer.name, zone: nameIfNotDefault, applied.arrived))
+                engine.onEvent(.changed(name: peerName, zone: nameIfNotDefault, applied.arrived))
             }
             await session.handle { $0.applied(applied.batches, zone: self.number) }
             arrived.settle(applied.batches.count)
@@ -229,7 +230,7 @@ final class ZoneWorker: Sendable {
                 Message.Refuse(
                     zone: number, reason: Int(refusal.reason.rawValue), names: refusal.names)))
         engine.onEvent(
-            .refusedPeersRecords(name: peerZone.peer.name, refusal.names, refusal.reason.reason))
+            .refusedPeersRecords(name: peerName, refusal.names, refusal.reason.reason))
     }
 
     // MARK: What the session asks for
@@ -256,7 +257,7 @@ final class ZoneWorker: Sendable {
     func noteRefused(_ names: [RecordName], reason number: Int) async throws {
         guard let reason = Refusal.Reason(rawValue: Int64(number)) else { return }
         try await peerZone.write { try $0.noteRefused($1, Refusal(names: names, reason: reason)) }
-        engine.onEvent(.peerRefusedRecords(name: peerZone.peer.name, names, reason.reason))
+        engine.onEvent(.peerRefusedRecords(name: peerName, names, reason.reason))
     }
 
     func perform(_ action: ZoneExchange.Action) async throws {
@@ -309,13 +310,13 @@ final class ZoneWorker: Sendable {
             try await engine.store.peers.noteInSync(with: peerZone.peer, in: .one(zone))
             engine.onEvent(
                 .inSync(
-                    name: peerZone.peer.name, zone: nameIfNotDefault, digest, statistics))
+                    name: peerName, zone: nameIfNotDefault, digest, statistics))
         }
         await session.handle { $0.inSyncNoted(zone: self.number) }
     }
 
     private func reportProgress(_ records: Int) {
         guard records > 0 else { return }
-        engine.onEvent(.progress(name: peerZone.peer.name, session.statistics.current))
+        engine.onEvent(.progress(name: peerName, session.statistics.current))
     }
 }

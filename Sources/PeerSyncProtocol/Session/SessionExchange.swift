@@ -13,7 +13,10 @@ struct SessionExchange: Sendable {
         var agreedDigest: ZoneDigest?
         /// The number of in-sync notes that the store is writing at this moment.
         var notes = 0
-        var differences = SyncDifferences()
+        /// The records that this side sent and received because the two sides differed. Only a comparison of everything
+        /// notes them, because a set grows with what the other side sends.
+        var sent: Set<RecordName> = []
+        var received: Set<RecordName> = []
     }
 
     private var zones: [Zone]
@@ -58,8 +61,8 @@ struct SessionExchange: Sendable {
     var differences: SyncDifferences? {
         guard comparesEverything else { return nil }
         return zones.reduce(into: SyncDifferences()) { all, zone in
-            all.sent += zone.differences.sent
-            all.received += zone.differences.received
+            all.sent += zone.sent.sorted()
+            all.received += zone.received.sorted()
         }
     }
 
@@ -88,7 +91,9 @@ struct SessionExchange: Sendable {
             return [.noteBegun(zone: number, at: start)] + self.actions(actions, number)
         case .batch(_, let batch):
             let actions = try zones[number].exchange.received(batch)
-            if batch.isLoose { zones[number].differences.received += batch.records.map(\.name) }
+            if batch.isLoose, comparesEverything {
+                zones[number].received.formUnion(batch.records.lazy.map(\.name))
+            }
             return self.actions(actions, number)
         case .acknowledge(_, let token):
             return actions(try zones[number].exchange.receivedAcknowledgement(token), number)
@@ -168,7 +173,7 @@ struct SessionExchange: Sendable {
     }
 
     mutating func resolved(_ names: [RecordName], zone number: Int) -> [Session.Action] {
-        zones[number].differences.sent += names.sorted()
+        if comparesEverything { zones[number].sent.formUnion(names) }
         return actions(zones[number].exchange.resolved(names), number)
     }
 

@@ -217,17 +217,17 @@ package struct PeerZone: Sendable {
     /// An unfinished whole copy in order of name has no number up to which the peer holds everything.
     package func acknowledge(_ db: Database, _ token: ChangeToken) throws {
         guard CopyPosition(token) == nil else { return }
-        try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID, token.sequence)
+        try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID, token.sequence, mayGoBack: false)
     }
 
     /// Notes that both sides have begun. Another machine has the zone now. It holds what `token` covers, because it has
     /// asked for the changes after it. The acknowledgement itself may have been lost.
     package func noteBegun(_ db: Database, at token: ChangeToken?) throws {
         try Zones.noteShared(db, zoneID)
-        guard let token, token.sequence > 0,
+        guard let token, token.sequence > 0, CopyPosition(token) == nil,
             try PeerTable.progress(db, peer: peer.id, zone: zoneID).acknowledgedSequence != token.sequence
         else { return }
-        try acknowledge(db, token)
+        try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID, token.sequence, mayGoBack: true)
     }
 
     /// Notes what the peer lets this machine do in the zone.

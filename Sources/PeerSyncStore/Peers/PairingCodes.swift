@@ -85,11 +85,13 @@ enum PairingCodes {
                 SELECT id, code, attemptsLeft, process, start FROM grdb_sync_pairingCode
                 WHERE code <> '' AND attemptsLeft > 0 AND expires > ?
                 """, arguments: [now]
-        ).map { row in
-            let process = (row[3] as Int32?).map { RunningProcess(number: $0, start: row[4]) }
-            return Valid(
-                id: row[0], code: row[1], attemptsLeft: row[2], isBeingTried: process?.isRunning ?? false)
-        }
+        ).map { Valid(id: $0[0], code: $0[1], attemptsLeft: $0[2], isBeingTried: isBeingTried($0)) }
+    }
+
+    /// Whether an attempt with the code of a row runs. A process that was killed in the middle of one leaves its number there.
+    private static func isBeingTried(_ row: Row) -> Bool {
+        guard let number = row["process"] as Int32? else { return false }
+        return RunningProcess(number: number, start: row["start"]).isRunning
     }
 
     static func state(_ db: Database, _ id: Int64, now: Int64) throws -> PairingCodeState {
@@ -106,8 +108,7 @@ enum PairingCodes {
             arguments: [id])
         guard let row else { return .over }
         let left: Int = row[0]
-        let process = (row[2] as Int32?).map { RunningProcess(number: $0, start: row[3]) }
-        if process?.isRunning == true { return .shown(attemptsLeft: left + 1) }
+        if isBeingTried(row) { return .shown(attemptsLeft: left + 1) }
         return left > 0 && row[1] > now ? .shown(attemptsLeft: left) : .over
     }
 

@@ -181,13 +181,20 @@ enum PeerTable {
         try Generations.startOver(db)
     }
 
-    static func setAcknowledged(_ db: Database, peer: Int64, zone: Int64, _ sequence: Int64) throws {
+    /// Notes that a peer has made everything up to a number durable.
+    ///
+    /// - Parameter mayGoBack: whether the peer may hold less than before. Two processes may have sessions with the peer, and
+    ///   the slower one may note an older number last.
+    static func setAcknowledged(
+        _ db: Database, peer: Int64, zone: Int64, _ sequence: Int64, mayGoBack: Bool
+    ) throws {
         try db.cachedStatement(
             sql: """
                 INSERT INTO grdb_sync_peerZone (peer, zone, acknowledgedSequence) VALUES (?, ?, ?)
                 ON CONFLICT (peer, zone) DO UPDATE SET acknowledgedSequence = excluded.acknowledgedSequence
+                WHERE ? OR acknowledgedSequence < excluded.acknowledgedSequence
                 """
-        ).execute(arguments: [peer, zone, sequence])
+        ).execute(arguments: [peer, zone, sequence, mayGoBack])
     }
 
     // MARK: Sessions

@@ -86,6 +86,7 @@ public struct StorePeers: Sendable {
             }
             try db.execute(
                 sql: "UPDATE grdb_sync_peer SET name = ? WHERE id = ?", arguments: [newName, peer.id])
+            try SyncSettings.noteChanged(db)
         }
     }
 

@@ -84,6 +84,7 @@ public struct StoreZones: Sendable {
             }
             try db.execute(
                 sql: "UPDATE grdb_sync_recordZone SET name = ? WHERE id = ?", arguments: [newName, zone.row])
+            try SyncSettings.noteChanged(db)
         }
     }
 

@@ -6,6 +6,20 @@ import Testing
 
 /// A record that sync cannot read any more ends one session, and not the next.
 struct DamagedStoreTests {
+    /// A connector reads where a machine was last before it dials. It must end, or try again, as after any other failure.
+    @Test(.timeLimit(.minutes(5))) func aStoreWithoutItsListOfMachinesEndsAConnectorWithOneError()
+        async throws
+    {
+        let kitchen = try LoopbackMachine("kitchen")
+        let store = kitchen.engine.store
+        let peer = try await store.peers.add(key: [UInt8](repeating: 7, count: 32), name: "study")
+        try await store.database.write { try $0.execute(sql: "ALTER TABLE grdb_sync_peer RENAME TO gone") }
+        let error = await #expect(throws: PeerSyncError.self) {
+            try await SyncConnector(kitchen.engine, to: peer).syncOnce()
+        }
+        #expect(error?.code == .storeUnusable)
+    }
+
     @Test func damageThatASessionMeetsIsMendedForTheNextOne() async throws {
         let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
         try await write("INSERT INTO SBGame (recordName, name) VALUES ('SBGame|~|1', 'Catan')", to: kitchen)

@@ -1,5 +1,8 @@
-import PeerSync
+import PeerSyncModel
+import PeerSyncProtocol
 import Testing
+
+@testable import PeerSync
 
 /// Facts and what they say: a table, without a machine that has the trouble.
 struct DiagnosisTests {
@@ -208,6 +211,32 @@ struct DiagnosisTests {
             troubles(Self.store(), nil, [Self.peer(Self.hello(0, .toBeDecided))]).map(\.code) == [
                 .differentZones
             ])
+    }
+
+    private static func offer(
+        _ owner: UInt64, _ recordCount: UInt64, _ fingerprint: UInt8, isShared: Bool = false,
+        isDefault: Bool = true
+    ) -> ZoneOffer {
+        ZoneOffer(
+            id: ZoneID(name: ZoneName("club")!, owner: ReplicaID(rawValue: owner)), name: "club",
+            isDefault: isDefault, isShared: isShared, rights: .write, recordCount: recordCount,
+            fingerprint: [UInt8](repeating: fingerprint, count: ZoneOffer.fingerprintLength))
+    }
+
+    /// Two default zones that a session unites without a question need no warning.
+    @Test(arguments: [
+        ([offer(1, 3, 1)], [offer(2, 4, 2)], PeerProbe.Hello.Sharing.toBeDecided),
+        ([offer(1, 3, 1)], [offer(2, 3, 2)], .toBeDecided),
+        ([offer(1, 3, 1)], [offer(2, 0, 0, isShared: true)], .toBeDecided),
+        ([offer(1, 3, 1)], [offer(2, 0, 0)], .something),
+        ([offer(1, 0, 0)], [offer(2, 4, 2, isShared: true)], .something),
+        ([offer(1, 3, 1)], [offer(2, 3, 1)], .something),
+        ([offer(1, 3, 1)], [offer(1, 4, 2)], .something),
+        ([offer(1, 3, 1)], [], .nothing),
+        ([offer(1, 3, 1)], [offer(2, 4, 2, isDefault: false)], .something),
+    ])
+    func whatTwoMachinesShare(own: [ZoneOffer], theirs: [ZoneOffer], sharing: PeerProbe.Hello.Sharing) {
+        #expect(PeerProbe.sharing(own, theirs, [own[0].id]) == sharing)
     }
 
     /// People mend from the top.

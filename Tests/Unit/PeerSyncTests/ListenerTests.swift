@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import NIOCore
 import PeerSyncStore
 import TestSupport
 import Testing
@@ -33,5 +34,17 @@ struct ListenerTests {
         running.cancel()
         _ = await running.result
         #expect(engine.listeningPort == nil)
+    }
+
+    /// Other machines and other programs have heard of the port, and would look for it in vain.
+    @Test(.timeLimit(.minutes(5))) func thePortThatTheSystemChoseStaysAfterAnError() async throws {
+        let engine = try Self.engine("kitchen", port: 0)
+        let (events, running) = (engine.events, Task { try await engine.run() })
+        let port = try #require(await Self.port(events))
+        let channel = try #require(engine.sockets.elements.first?.channel)
+        channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
+        #expect(await Self.port(events) == port)
+        running.cancel()
+        _ = await running.result
     }
 }

@@ -18,4 +18,21 @@ struct NetworkAddressTests {
     func oneNetworkIsOnePlace(address: String, network: String) {
         #expect(NetworkAddress(address).description == network)
     }
+
+    @Test(arguments: [
+        ("127.0.0.1", true), ("127.8.9.1", true), ("::1", true), ("::ffff:127.0.0.1", true),
+        ("localhost", true), ("LocalHost", true), ("192.168.1.5", false), ("2001:db8::1", false),
+        ("fe80::1%eth0", false), ("::", false), ("0.0.0.0", false), ("127.example", false), ("*", false),
+    ])
+    func onlyThisMachineReachesItself(host: String, isLoopback: Bool) {
+        #expect(NetworkAddress.isLoopback(host) == isLoopback)
+    }
+
+    @Test(arguments: [
+        ("fe80::1%eth0", true), ("fe80::1", true), ("FEBF::1", true), ("kitchen%eth0", true),
+        ("fec0::1", false), ("2001:db8::1", false), ("192.168.1.5", false), ("fe80", false),
+    ])
+    func anAddressOfALinkMeansNothingElsewhere(host: String, isOfLink: Bool) {
+        #expect(NetworkAddress.isOfLink(host) == isOfLink)
+    }
 }

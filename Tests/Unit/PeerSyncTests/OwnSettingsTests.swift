@@ -21,6 +21,29 @@ struct OwnSettingsTests {
         withExtendedLifetime(membership) {}
     }
 
+    /// Whoever reads the events of a session that runs must find the machine under the name that the lists have.
+    @Test(.timeLimit(.minutes(5))) func aRunningSessionTellsOfAMachineByItsNewName() async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        try await kitchen.listening { port in
+            let address = PeerAddress(host: "127.0.0.1", port: port)
+            let code = try await kitchen.engine.pairing.show()
+            let live = Task { try await SyncConnector(study.engine, to: address, code: code).run() }
+            _ = try await kitchen.event { if case .inSync = $0 { true } else { nil as Bool? } }
+            let peer = try #require(try await kitchen.engine.store.peers.all().first)
+            try await kitchen.engine.store.peers.rename("study", to: "attic")
+            try await eventually("the name", within: .seconds(300)) {
+                kitchen.engine.names.of(peer) == "attic"
+            }
+            try await study.addLongGames(1)
+            let name = try await kitchen.event {
+                if case .changed(let name, _, _) = $0 { name } else { nil }
+            }
+            #expect(name == "attic")
+            live.cancel()
+            _ = await live.result
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func theReportCountsTheRoundsOfAReconciliation() async throws {
         let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
         try await kitchen.listening { port in

@@ -76,6 +76,20 @@ struct PairingDeskTests {
         #expect(try await desk.endAttempt(next, succeeded: false) == PairingDesk.attempts - 2)
     }
 
+    /// Whoever shows the code would wait for ever.
+    @Test func theLastAttemptOfAProgramThatIsGoneIsTheEndOfTheCode() async throws {
+        let shown = try await desk.show(for: nil)
+        for _ in 1..<PairingDesk.attempts {
+            try await desk.endAttempt(try await desk.beginAttempt(), succeeded: false)
+        }
+        _ = try await desk.beginAttempt()
+        #expect(try await shown.state == .shown(attemptsLeft: 0))
+        try await store.database.write { db in
+            try db.execute(sql: "UPDATE grdb_sync_pairingCode SET start = 'another run of the system'")
+        }
+        #expect(try await shown.state == .over)
+    }
+
     @Test func successUsesTheCodeUp() async throws {
         let shown = try await desk.show(for: nil)
         let attempt = try await desk.beginAttempt(from: "192.0.2.1")

@@ -20,6 +20,28 @@ struct StoreTroubleTests {
         #expect(count.withLock { $0 } == (isCancelled ? 0 : 1))
     }
 
+    /// The app has to hear of the trouble before it hears of its end.
+    @Test func theEndComesAfterTheBeginning() async {
+        let events = Mutex<[String]>([])
+        let isTelling = DispatchSemaphore(value: 0)
+        let trouble = Trouble<Int> { _ in
+            isTelling.signal()
+            Thread.sleep(forTimeInterval: 0.05)
+            events.withLock { $0.append("began") }
+        } ended: {
+            events.withLock { $0.append("ended") }
+        }
+        await withCheckedContinuation { done in
+            Thread.detachNewThread {
+                isTelling.wait()
+                trouble.succeeded(1)
+                done.resume()
+            }
+            trouble.failed(1, because: PeerSyncError(.storeBusy, "busy"))
+        }
+        #expect(events.withLock { $0 } == ["began", "ended"])
+    }
+
     @Test(.timeLimit(.minutes(5))) func whatOthersWroteAndCannotBeTakenInIsTold() async throws {
         let files = try TemporaryDirectory()
         defer { files.remove() }

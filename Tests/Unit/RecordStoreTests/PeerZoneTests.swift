@@ -112,6 +112,19 @@ struct PeerZoneTests: PeerRecords {
         #expect(try await behind() == 2)
     }
 
+    /// Two processes may have sessions with one peer, and the slower one notes what it has heard last.
+    @Test func anAcknowledgementThatComesLateTakesNothingBack() async throws {
+        try await addAuthors(1...1)
+        let early = try await current()
+        try await addAuthors(2...3)
+        let late = try await current()
+        try await machine.store.database.write { [peerZone] db in
+            try peerZone.acknowledge(db, late)
+            try peerZone.acknowledge(db, early)
+        }
+        #expect(try await behind() == 0)
+    }
+
     @Test func aZoneIsSharedOnceBothHaveBegun() async throws {
         #expect(try await machine.store.zones.all().map(\.isShared) == [false])
         try await machine.store.database.write { [peerZone] in try peerZone.noteBegun($0, at: .start) }

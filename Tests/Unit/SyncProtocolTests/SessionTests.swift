@@ -463,6 +463,28 @@ struct SessionTests {
         #expect(reads == 3 && machine.isExchanging)
     }
 
+    // MARK: Comparing everything
+
+    /// The other side must not be able to make the list of differences grow by sending one record again and again.
+    @Test func aRecordThatComesTwiceIsOneDifference() throws {
+        var side = exchanging(.call(SessionCall(comparesEverything: true)))
+        side.receive(Self.begin)
+        side.receive(.resync(zone: 0, round: 1))
+        side.hand { $0.recordsChecked(zone: 0) }
+        let nothing = try NegentropyVector([])
+        side.hand { $0.inventoryTaken(nothing, at: .start, zone: 0) }
+        let answer = try NegentropyResponder(storage: nothing).reconcile(
+            NegentropyInitiator(storage: nothing).initiate())
+        side.receive(.reconcile(Message.Reconcile(zone: 0, payload: answer)))
+        side.hand { $0.resolved([], zone: 0) }
+        let name = try RecordName("Game|~|1")
+        let batch = ChangeBatch(
+            records: [RecordState(name: name)], token: .start, isLast: false, isLoose: true)
+        for _ in 1...3 { side.receive(.batch(zone: 0, batch)) }
+        #expect(side.machine.end == nil)
+        #expect(side.machine.differences?.received == [name])
+    }
+
     // MARK: Once
 
     /// A caller that came to sync once goes when all is equal, noted, and the files are there.
