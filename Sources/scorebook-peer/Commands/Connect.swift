@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Logging
 import PeerSync
 import ServiceLifecycle
 import Synchronization
@@ -40,6 +41,7 @@ struct Connect: SyncingCommand {
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
+    var logger: Logger { session.logger }
     var stopped: Failure? { once ? .notYetEqual : nil }
 
     func run(_ store: OpenStore) async throws {

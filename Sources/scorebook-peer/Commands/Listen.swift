@@ -68,6 +68,7 @@ struct Listen: SyncingCommand {
         guard web || !page.lan else { throw ValidationError("--lan goes with --web") }
     }
 
+    var logger: Logger { session.logger }
     var stopped: Failure? { nil }
 
     func run(_ store: OpenStore) async throws {
@@ -117,8 +118,12 @@ struct Listen: SyncingCommand {
                     print(.line("on the other machine run: \(call)"))
                 }
             }
-            try await session.run(services)
-            isListening.finish()
+            group.addTask {
+                try await session.run(services)
+                isListening.finish()
+            }
+            // A code that cannot be shown ends the listener, too: somebody would wait for it.
+            while try await group.next() != nil {}
         }
     }
 
@@ -178,7 +183,7 @@ struct SessionOptions: ParsableArguments {
         try await StopSignals.shared.run(services, logger: logger)
     }
 
-    private var logger: Logger {
+    var logger: Logger {
         guard verbose else { return .silent }
         var logger = Logger(label: "scorebook-peer") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .debug

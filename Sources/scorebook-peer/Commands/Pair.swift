@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Logging
 import NIOCore
 import PeerSync
 import Scorebook
@@ -79,6 +80,7 @@ struct Pair: SyncingCommand {
         }
     }
 
+    var logger: Logger { session.logger }
     var stopped: Failure? { shown == nil ? .notPaired : .notYetEqual }
 
     func run(_ store: OpenStore) async throws {

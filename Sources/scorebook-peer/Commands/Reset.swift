@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 import PeerSync
 import Scorebook
 
@@ -36,6 +37,7 @@ struct Reset: SyncingCommand {
         }
     }
 
+    var logger: Logger { session.logger }
     var stopped: Failure? { .notYetEqual }
 
     func run(_ store: OpenStore) async throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 import PeerSync
 import Scorebook
 
@@ -25,6 +26,7 @@ struct Verify: SyncingCommand {
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
+    var logger: Logger { session.logger }
     var stopped: Failure? { .notYetCompared }
 
     func run(_ store: OpenStore) async throws {

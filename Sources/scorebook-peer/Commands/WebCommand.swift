@@ -24,6 +24,7 @@ struct WebCommand: SyncingCommand {
         guard (0...65_535).contains(port) else { throw ValidationError("a port is a number from 0 to 65535") }
     }
 
+    var logger: Logger { .silent }
     var stopped: Failure? { nil }
 
     func run(_ store: OpenStore) async throws {
@@ -34,7 +35,7 @@ struct WebCommand: SyncingCommand {
             words: .scorebook)
         let server = try page.server(
             store, PageMachines(store, engine, isSyncing: false), port: port, isJSON: output.json)
-        try await StopSignals.shared.run([server], logger: .silent)
+        try await StopSignals.shared.run([server], logger: logger)
     }
 }
 

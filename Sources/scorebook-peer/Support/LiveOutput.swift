@@ -18,10 +18,10 @@ struct LiveOutput: Sendable {
 
     /// Prints what `body` hands over until it ends. Printing looks at the scorebook, and the engine must not wait for that.
     func run(_ body: (@escaping @Sendable (Item) -> Void) async throws -> Void) async throws {
-        let (items, continuation) = AsyncStream.makeStream(of: Item.self)
+        let waiting = WaitingOutput()
         let printing = Task {
             var news = SyncNews()
-            for await item in items {
+            await waiting.drain { item in
                 switch item {
                 case .event(let event): await print(event, &news)
                 case .line(let line): Terminal.write(line)
@@ -29,13 +29,13 @@ struct LiveOutput: Sendable {
             }
         }
         do {
-            try await body { continuation.yield($0) }
+            try await body { waiting.add($0) }
         } catch {
-            continuation.finish()
+            waiting.finish()
             await printing.value
             throw error
         }
-        continuation.finish()
+        waiting.finish()
         await printing.value
     }
 

@@ -35,6 +35,8 @@ actor StopSignals {
                 },
                 logger: logger))
         self.group = group
+        // Afterwards no service takes a signal any more, and the process ends at once.
+        defer { self.group = nil }
         try await group.run()
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GRDB
+import Logging
 import NIOPosix
 import PeerSync
 import Scorebook
@@ -259,6 +260,8 @@ extension StoreCommand {
 protocol SyncingCommand: StoreCommand {
     /// The failure if a signal stops the command before its work is done; nil if the command runs until it is stopped.
     var stopped: Failure? { get }
+    /// Takes what helps to find a fault.
+    var logger: Logger { get }
 }
 
 extension SyncingCommand {
@@ -266,10 +269,15 @@ extension SyncingCommand {
         await StopSignals.shared.trap(stopped.map(Ending.failure) ?? .done)
         let store = try await openStore(true)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
+            group.addTask { [logger] in
                 // Another machine may delete for ever what `undo` here could bring back.
                 while !Task.isCancelled {
-                    try await store.scorebook.forgetErasedRecords()
+                    do {
+                        try await store.scorebook.forgetErasedRecords()
+                    } catch  where !Task.isCancelled {
+                        // Another program may hold the store now. The next minute tries again, and the end says what is wrong.
+                        logger.warning("what other machines deleted for ever is not forgotten yet: \(error)")
+                    }
                     try? await Task.sleep(for: .seconds(60))
                 }
             }

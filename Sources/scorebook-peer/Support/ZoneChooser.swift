@@ -13,7 +13,7 @@ struct ZoneChooser: Sendable {
         guard Terminal.isInputATerminal, !isJSON else { return .nobody }
         // Only one question is open at a time, so that an answer belongs to it. It is taken back when its machine has
         // gone.
-        return await Self.turns.run { await ask(question) }
+        return await Self.turns.run { await ask(question) } ?? .cancel
     }
 
     private static let turns = Turns()
@@ -77,15 +77,19 @@ struct ZoneChooser: Sendable {
 private actor Turns {
     private var last: Task<Void, Never>?
 
-    func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
+    /// - Returns: nil, at once, when the task is cancelled. Its work does not begin then, or is cancelled.
+    func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value? {
         let previous = last
+        let (results, result) = AsyncStream.makeStream(of: Value.self)
         let task = Task {
             await previous?.value
-            return await body()
+            if !Task.isCancelled { result.yield(await body()) }
+            result.finish()
         }
-        last = Task { _ = await task.value }
+        last = task
         return await withTaskCancellationHandler {
-            await task.value
+            // Cancelling ends the stream, also while the work of somebody else goes on.
+            await results.first { _ in true }
         } onCancel: {
             task.cancel()
         }
