@@ -658,7 +658,10 @@ def asset_missing_then_there(directory: Path) -> None:
     with python.listen("--trace") as listening, reference.start("connect", listening.address) as calling:
         calling.wait_for("in sync")
         listening.running.wait_for("<- AssetsWanted")
-        kept.write_bytes(content)
+        # The peer looks for the file all the time, and throws away one that is half written.
+        whole = directory / "whole"
+        whole.write_bytes(content)
+        whole.replace(kept)
         eventually(lambda: json.loads(reference.run("status", "--json"))["assets"]["missing"] == 0)
 
 
