@@ -28,6 +28,11 @@ PAGES = [
     ("person", "/people", "#list a >> nth=0"),
     ("statistics", "/statistics"),
     ("year", "/statistics?year=2024"),
+    ("edit", "/matches", "#list a >> nth=0", "main a:has-text('Edit')"),
+    ("machines", "/machines"),
+    ("pairing", "/machines/pair"),
+    ("files", "/files"),
+    ("deleted", "/deleted"),
 ]
 
 

@@ -165,7 +165,7 @@ struct NearbyMachinesTests {
     @Test(.timeLimit(.minutes(5)), arguments: [true, false], [true, false])
     func whoSaysNothingAtAnAnnouncedAddressHoldsNobodyUp(isSilent: Bool, isAnnounced: Bool) async throws {
         let (kitchen, study) = (try machine("kitchen", announces: isAnnounced), try machine("study"))
-        study.engine.deadlines.handshake = .milliseconds(200)
+        study.engine.deadlines.handshake = .seconds(5)
         try await pair(kitchen, study)
         let text = Announcement(of: kitchen.engine.identity.publicKey, showsCode: false).text
         try await Trap.opening(isSilent: isSilent) { trap, _ in
@@ -264,7 +264,7 @@ struct NearbyMachinesTests {
     @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func whoSaysNothingKeepsNobodyFromPairing(isSilent: Bool) async throws {
         let (kitchen, study) = (try machine("kitchen"), try machine("study"))
-        study.engine.deadlines.handshake = .milliseconds(200)
+        study.engine.deadlines.handshake = .seconds(5)
         try await Trap.opening(isSilent: isSilent) { trap, _ in
             try await kitchen.listening { port in
                 let code = try await kitchen.engine.pairing.show(for: nil)

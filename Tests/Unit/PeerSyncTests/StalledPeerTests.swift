@@ -33,11 +33,11 @@ struct StalledPeerTests {
                 (error as? PeerSyncError)?.code == .timeout && "\(error)".contains("has not read")
             }
         }
-        // One is being written, one waits; the window would allow all.
+        // One is being written, one waits, and the system may have taken in another; the window would allow all.
         let sent = kitchen.events.compactMap { event -> Int? in
             if case .progress(_, let statistics) = event { statistics.recordsSent } else { nil }
         }
-        #expect(sent.max() == 2)
+        #expect((2...3).contains(sent.max() ?? 0))
     }
 
     /// Somebody who works on a batch answers nothing meanwhile: whether the connection still works is no question then.
