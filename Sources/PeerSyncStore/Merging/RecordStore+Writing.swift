@@ -94,7 +94,11 @@ extension RecordStore {
         try delete(db, [name])
     }
 
-    /// Deletes records under one stamp, so that others can tell that they went together; see ``delete(_:_:)``.
+    /// Deletes records under one stamp, with everything that goes with each by the delete rules: so others can tell that
+    /// they went together. Part of the open transaction.
+    ///
+    /// - Returns: the steps in order.
+    /// - Throws: `noSuchRecord`; `deletionDenied` with the names of the records in the way.
     @discardableResult
     public func delete(_ db: Database, _ names: [RecordName]) throws -> [DeletionStep] {
         try inStep(db) {
@@ -110,7 +114,7 @@ extension RecordStore {
         }
     }
 
-    /// Returns the steps of ``delete(_:_:)``, in order, without taking them.
+    /// Returns the steps that the deletion of a record would take, in order, without taking them.
     public func deletionSteps(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
         try DeletionPlan(tables: tables).steps(db, deleting: name)
     }

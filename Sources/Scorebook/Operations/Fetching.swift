@@ -25,7 +25,7 @@ extension ScorebookStore {
         try await write { [self] db in try delete(db, lookup(kind).find(db, text)) }
     }
 
-    /// Deletes the record of that name; see ``delete(_:_:)``.
+    /// Deletes the record of that name, and the records that go with it.
     @discardableResult
     public func delete(_ name: RecordName) async throws -> [DeletionStep] {
         try await write { [self] db in try delete(db, name) }
@@ -42,7 +42,7 @@ extension ScorebookStore {
         return try records.delete(db, name)
     }
 
-    /// Returns the steps that ``delete(_:_:)`` would take, in order, without taking them.
+    /// Returns the steps that the deletion would take, in order, without taking them.
     public func deletionSteps(_ kind: RecordKind, _ text: String) async throws -> [DeletionStep] {
         try await read { [self] db in try records.deletionSteps(db, lookup(kind).find(db, text)) }
     }

@@ -18,10 +18,14 @@ struct ForeignKeyTests {
         ("-- DEFERRABLE INITIALLY DEFERRED\n", false),
         ("/* It's DEFERRABLE INITIALLY DEFERRED */", false),
         ("CONSTRAINT \"DEFERRABLE INITIALLY DEFERRED\" CHECK (TRUE)", false),
-        (", type \"DEFERRABLE\" \"INITIALLY\" \"DEFERRED\"", false),
+        // The next column's type.
+        (", NEW_COLUMN \"DEFERRABLE\" \"INITIALLY\" \"DEFERRED\"", false),
     ])
     func childrenMayComeBeforeTheirParents(clause: String, isDeferred: Bool) async throws {
-        let sql = Library.sql.replacingOccurrences(of: "DEFERRABLE INITIALLY DEFERRED", with: clause)
+        let parts = Library.sql.components(separatedBy: "DEFERRABLE INITIALLY DEFERRED")
+        let sql = parts.dropFirst().enumerated().reduce(parts[0]) { sql, next in
+            sql + clause.replacing("NEW_COLUMN", with: "new\(next.offset)") + next.element
+        }
         let a = try Machine("a", number: 1)
         let b = try Machine("b", number: 2, sql: sql)
         try a.shell(
