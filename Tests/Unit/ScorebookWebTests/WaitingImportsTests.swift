@@ -50,14 +50,14 @@ struct WaitingImportsTests {
         }
     }
 
-    @Test func theyGoWithTheProgram() async throws {
+    @Test func theyGoWhenTheServerEnds() async throws {
         try await withTemporaryDirectory { directory in
-            var imports: WaitingImports? = WaitingImports()
-            let id = try #require(try imports?.add(file("a", in: directory)))
-            let path = try #require(imports?.find(id)?.path)
+            let imports = WaitingImports()
+            let id = try imports.add(file("a", in: directory))
+            let path = try #require(imports.find(id)?.path)
             #expect(isThere(path))
-            imports = nil
-            #expect(!isThere(path))
+            imports.removeAll()
+            #expect(imports.find(id) == nil && !isThere(path))
         }
     }
 }
