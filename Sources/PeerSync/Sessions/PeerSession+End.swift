@@ -8,7 +8,8 @@ import PeerSyncStore
 extension PeerSession {
     func conclude() async throws -> SyncReport? {
         do {
-            try await endPairingAttempt(succeeded: false)
+            // A session that ends right after the store has kept the peer was no failed attempt.
+            try await endPairingAttempt(succeeded: parts.withLock { $0.peer != nil })
         } catch {
             // The attempt counts in any case. Nobody can try the code again before this program ends.
             engine.logger.warning("the end of an attempt to pair cannot be noted: \(error)")

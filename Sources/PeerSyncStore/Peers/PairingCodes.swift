@@ -150,8 +150,10 @@ enum PairingCodes {
     /// - Returns: what that is; nil for what every paired machine gets.
     /// - Throws: `unavailable` when the code is not shown any more.
     static func welcome(_ db: Database, _ peer: Peer, with id: Int64) throws -> Welcome? {
+        // The code pairs one machine. The program may be killed before it ends the attempt.
         try db.execute(
-            sql: "UPDATE grdb_sync_pairingCode SET peer = ? WHERE id = ?", arguments: [peer.id, id])
+            sql: "UPDATE grdb_sync_pairingCode SET peer = ?, code = '', attemptsLeft = 0 WHERE id = ?",
+            arguments: [peer.id, id])
         let row = try Row.fetchOne(
             db, sql: "SELECT rights, zone FROM grdb_sync_pairingCode WHERE id = ?", arguments: [id])
         guard let row, let rights = (row[0] as Int64?).flatMap({ ZoneRights(rawValue: $0) }) else {
