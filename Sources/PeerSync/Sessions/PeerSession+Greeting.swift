@@ -62,6 +62,7 @@ extension PeerSession {
         let entry = try engine.connections.enter(
             self, peer: peer.id, instance: instance, isPreferred: isPreferred(over: peer.publicKey))
         parts.withLock { $0.entry = entry }
+        engine.names.note(peer, [])
         engine.onEvent(.connected(name: peer.name, address: address))
         // Only what reads as an address can be dialled again.
         if purpose.call != nil, PeerAddress(address) != nil {
@@ -108,6 +109,7 @@ extension PeerSession {
         guard zones.count == entries.count else {
             throw ProtocolError(.zonesChanged, "what the two machines share has changed")
         }
+        try await engine.store.exchange.noteZones(zones, with: peer)
         // The machine that showed the code may have given this one a single zone. Then they are no household. The session in
         // which the two were paired may have ended before it came here.
         try await engine.store.household.introduceIfDue(

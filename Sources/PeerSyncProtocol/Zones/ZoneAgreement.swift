@@ -158,7 +158,7 @@ package struct ZoneAgreement: Sendable {
         guard case .sharing(let own, let theirs) = state else { return [] }
         state = .agreed
         let answer: [Step] = situation.isCaller ? [] : [.send(.open(own))]
-        return answer + [.agreed(common(own.zones, theirs.zones))]
+        return answer + [.agreed(common(own, theirs))]
     }
 
     /// Checks the listener's answer for the caller, which gives nothing up for a zone that the other side does not
@@ -332,13 +332,16 @@ package struct ZoneAgreement: Sendable {
     }
 
     /// Returns the zones that both sides take part in, and this side's rights there.
-    private func common(_ own: [Message.Open.Entry], _ theirs: [Message.Open.Entry]) -> [Entry] {
-        let tokens = Dictionary(theirs.map { ($0.id, $0.received) }) { first, _ in first }
-        let rights = Dictionary(situation.theirs.map { ($0.id, $0.rights) }) { first, _ in first }
-        // After a union, a zone has the rights of the other side's earlier default zone.
-        let fallback = situation.theirs.first(where: \.isDefault)?.rights ?? .none
-        return Set(own.map(\.id)).intersection(tokens.keys).sorted().map { id in
-            Entry(id: id, rights: rights[id] ?? fallback, heldByPeer: tokens[id] ?? nil)
+    private func common(_ own: Message.Open, _ theirs: Message.Open) -> [Entry] {
+        let tokens = Dictionary(theirs.zones.map { ($0.id, $0.received) }) { first, _ in first }
+        var rights = Dictionary(situation.theirs.map { ($0.id, $0.rights) }) { first, _ in first }
+        if ![.none, .beside].contains(own.union), let target = meeting?.id(after: own.union) {
+            // The other side gives the zone the rights of its former default zone.
+            rights[target] = situation.theirs.first(where: \.isDefault)?.rights
+        }
+        return Set(own.zones.map(\.id)).intersection(tokens.keys).sorted().map { id in
+            // The other side takes up a zone that it has not offered, and lets this side write there.
+            Entry(id: id, rights: rights[id] ?? .write, heldByPeer: tokens[id] ?? nil)
         }
     }
 }

@@ -78,6 +78,24 @@ package struct StoreExchange: Sendable {
         try store.zones.adopt(db, id)
     }
 
+    /// Notes the zones that this machine and a peer exchange from now on. This machine may do nothing at the peer in the
+    /// others, whatever the peer let it do there before.
+    package func noteZones(_ zones: [Zone], with peer: Peer) async throws {
+        let rows = zones.map { "\($0.row)" }.joined(separator: ", ")
+        let others = "peer = ? AND ownRights <> \(ZoneRights.none.rawValue) AND zone NOT IN (\(rows))"
+        let isAnyLost = try await store.database.read { db in
+            try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_peerZone WHERE \(others))",
+                arguments: [peer.id])
+        }
+        guard isAnyLost == true else { return }
+        try await store.database.write { db in
+            try db.execute(
+                sql: "UPDATE grdb_sync_peerZone SET ownRights = \(ZoneRights.none.rawValue) WHERE \(others)",
+                arguments: [peer.id])
+        }
+    }
+
     /// Forgets the records that a peer has, in those of some zones in which the peer may write: in other zones the peer
     /// could not bring anything back.
     ///

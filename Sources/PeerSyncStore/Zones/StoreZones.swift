@@ -169,6 +169,8 @@ public struct StoreZones: Sendable {
         try db.execute(
             sql: "UPDATE grdb_sync_recordZone SET zoneName = ?, owner = ? WHERE id = ?",
             arguments: [id.name.description, id.owner.description, Zones.defaultID])
+        // Its user wants it here after all.
+        try DeclinedZones.remove(db, id)
         try SyncSettings.noteChanged(db)
     }
 

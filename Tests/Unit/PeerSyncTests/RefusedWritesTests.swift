@@ -52,6 +52,24 @@ import Testing
         return digests[0] == digests[1]
     }
 
+    /// Otherwise nobody would be warned that no machine takes what is written there.
+    @Test func aZoneThatIsNotSharedAnyMoreGivesNoRights() async throws {
+        let store = reader.engine.store
+        let club = try await owner.engine.store.zones.create("club")
+        try await owner.engine.store.zones.grant(.write, to: "reader", in: "club")
+        try await sync()
+        let taken = try await store.zones.find(named: club.name)
+        func sharing() async throws -> [String] {
+            try await store.database.read { try store.zones.machinesSharing($0, taken) }
+        }
+        #expect(try await sharing() == ["owner"])
+        try await owner.engine.store.zones.grant(.none, to: "reader", in: "club")
+        try await sync()
+        #expect(try await sharing().isEmpty)
+        let shared = try await store.database.read { try store.zones.machinesSharing($0, store.zones.all($0)[0]) }
+        #expect(shared == ["owner"])
+    }
+
     @Test func whatWasRefusedIsTakenWhenItMayBe() async throws {
         try await owner.engine.store.zones.grant(.read, to: "reader", in: "ScorebookData")
         try await add("Scythe", to: reader)

@@ -125,6 +125,26 @@ import Testing
         #expect(entries.map(\.rights) == [.write])
     }
 
+    /// The other side lets whoever gives it a zone write there, whatever it lets them do in its own default zone.
+    @Test func inAZoneThatTheOtherSideTakesUpThisSideMayWrite() async throws {
+        let mine = try await zones()[0]
+        let club = try await store.zones.create("club").id
+        for theirs in [[offer(mine, isShared: true, rights: .read)], []] {
+            let entries = try await call(nil, theirs)
+            #expect(entries.first { $0.id == club }?.rights == .write)
+            #expect(entries.first { $0.id == mine }?.rights == (theirs.first?.rights ?? .write))
+        }
+    }
+
+    /// Its user wants it here after all.
+    @Test func aDeletedZoneThatBecomesTheDefaultOneIsNotDeletedAnyMore() async throws {
+        let club = try await store.zones.create("club")
+        try await store.zones.delete(club.name)
+        #expect(try await store.zones.declined().map(\.id) == [club.id])
+        try await store.write { try store.zones.adopt($0, club.id) }
+        #expect(try await store.zones.declined().isEmpty)
+    }
+
     @Test func aZoneThatIsOfferedIsTakenUp() async throws {
         let mine = try await zones()[0]
         let club = Self.id(9, "club")
