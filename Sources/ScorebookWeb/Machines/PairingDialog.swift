@@ -62,7 +62,7 @@ final class PairingDialog: Sendable {
     /// - Parameter welcome: what the new machine gets; nil for what every paired machine gets.
     /// - Throws: ``PageError`` while somebody pairs with another machine, or when nothing listens here.
     func show(for welcome: Welcome?) async throws {
-        try checkIsFree()
+        guard isFree else { throw Self.busy }
         guard let port = try await engine.store.pairing.listeningPorts().first else {
             throw PageError(
                 .conflict, "Other machines cannot call this one, because this page runs without sync.",
@@ -72,9 +72,13 @@ final class PairingDialog: Sendable {
         let link = PairingLink(to: engine, code: shown.code, at: OwnAddresses.reachable(port: port))
         let lifetime = PairingDesk.lifetime
         let until = RecordStore.wallClock() + Int64(lifetime / .milliseconds(1))
-        set(.showing(shown, link: link, until: until)) { [onChange] in
+        let isShown = set(.showing(shown, link: link, until: until)) { [onChange] in
             guard (try? await Task.sleep(for: lifetime)) != nil else { return }
             onChange()
+        }
+        guard isShown else {
+            try await shown.hide()
+            throw Self.busy
         }
     }
 
@@ -97,9 +101,8 @@ final class PairingDialog: Sendable {
     private func begin(
         _ text: String, _ call: @escaping @Sendable (SyncEngine) async throws -> SyncReport
     ) async throws {
-        try checkIsFree()
         try await end()
-        set(.calling(text)) { [weak self, engine] in
+        let isBegun = set(.calling(text)) { [weak self, engine] in
             let end: Phase
             do {
                 end = .paired(try await call(engine).peer)
@@ -108,9 +111,10 @@ final class PairingDialog: Sendable {
             } catch {
                 end = .failed(MachineWords.sentence(PeerSyncError(pairing: error)))
             }
-            self?.set(end)
+            self?.state.withLock { $0 = State(phase: end) }
             self?.onChange()
         }
+        guard isBegun else { throw Self.busy }
     }
 
     /// Meets a paired machine once more, and says what becomes of two scorebooks that differ.
@@ -131,17 +135,22 @@ final class PairingDialog: Sendable {
         }
     }
 
-    private func checkIsFree() throws {
-        guard case .calling = state.withLock({ $0.phase }) else { return }
-        throw PageError(.conflict, "This machine pairs with another one at this moment. Try it again soon.")
+    private static let busy = PageError(
+        .conflict, "This machine pairs with another one at this moment. Try it again soon.")
+
+    private var isFree: Bool {
+        if case .calling = state.withLock({ $0.phase }) { false } else { true }
     }
 
-    private func set(_ phase: Phase, _ work: (@Sendable () async -> Void)? = nil) {
-        let former = state.withLock { state in
-            defer { state = State(phase: phase, task: work.map { work in Task { await work() } }) }
-            return state.task
+    /// Goes on with a phase, and with the work of it, unless a call goes on: only its own end ends a call.
+    @discardableResult
+    private func set(_ phase: Phase, _ work: (@Sendable () async -> Void)? = nil) -> Bool {
+        state.withLock { state in
+            if case .calling = state.phase { return false }
+            state.task?.cancel()
+            state = State(phase: phase, task: work.map { work in Task { await work() } })
+            return true
         }
-        former?.cancel()
     }
 
     /// Goes on from a code, unless somebody else did so first.
