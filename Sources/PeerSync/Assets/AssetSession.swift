@@ -50,7 +50,7 @@ actor AssetSession {
     var withoutRoom: Set<AssetHash> = []
     /// Whether files or records have come since the last search for a file began.
     var hasMoreCome = false
-    /// When the peer last answered, or was asked while it owed no answer.
+    /// Since when the peer has owed an answer without sending any.
     private var lastAnswer = ContinuousClock.now
     private var received = AssetProgress()
     var sent = AssetProgress()

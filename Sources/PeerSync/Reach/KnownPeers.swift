@@ -35,7 +35,7 @@ final class KnownPeers: Sendable {
         var names: Set<String>
         var peers: [Int64]
         var isWanted = true
-        /// Whether anything has changed since this began.
+        /// Whether the machines to dial were computed anew since this dial began.
         var hasChanged = false
     }
 

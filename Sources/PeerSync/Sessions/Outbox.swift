@@ -10,7 +10,7 @@ import Synchronization
 /// side's window bound acknowledgements, ``limit`` and ``byteLimit`` bound the rest. A zone reads a batch only when it
 /// has a turn, and ``sendWhenIdle(_:)`` waits for room for pieces of files.
 package final class Outbox: Sendable {
-    /// The greatest number of messages. More wait only when the other side asks and does not read.
+    /// The greatest number of messages. More come only when the other side asks and does not read: the session then ends.
     static let limit = 1024
     /// The greatest number of bytes, as the messages take them in memory, roughly and without batches; for the same
     /// reason.

@@ -39,7 +39,7 @@ final class PeerSession: Sendable {
         /// Whether the other side has proved who it is.
         var hasProof = false
         var peer: Peer?
-        /// The digest of the household's set that this side has told last.
+        /// The digest of the last whole set of the household that this side has sent.
         var toldHousehold: [UInt8]?
         var entry: Connections.Entry?
         /// Lets the session hear of the user's decisions.
@@ -86,12 +86,13 @@ final class PeerSession: Sendable {
 
     /// Hands an event to the machine.
     ///
-    /// This sends the messages at the head of the actions at once and under the lock, so they leave in the machine's
-    /// order, whichever tasks hand in events.
+    /// This sends the messages at the head of the actions at once and under the lock, so these leave in the machine's
+    /// order, whichever tasks hand in events. The messages behind another action wait for it. It also sets the deadline
+    /// under the lock: an older deadline must not replace a newer one.
     ///
     /// - Returns: the remaining actions.
     private func take(_ event: (inout Session) -> [Session.Action]) -> ArraySlice<Session.Action> {
-        let (actions, timeout) = machine.withLock { machine in
+        let actions = machine.withLock { machine in
             var actions = event(&machine)[...]
             while case .send(let message)? = actions.first {
                 actions.removeFirst()
@@ -101,9 +102,9 @@ final class PeerSession: Sendable {
                     actions = machine.failed(error, toldToPeer: error)[...]
                 }
             }
-            return (actions, machine.timeout)
+            watch(machine.timeout)
+            return actions
         }
-        watch(timeout)
         answered.raise()
         return actions
     }

@@ -48,6 +48,6 @@ public enum ProtocolLimits {
     package static let maximumAddresses = 4 * Household.maximumCount
     /// The longest address, in bytes.
     package static let maximumAddress = 255
-    /// The most batches on their way without an acknowledgement.
+    /// The most batches of one zone on their way without an acknowledgement.
     package static let window = 64
 }

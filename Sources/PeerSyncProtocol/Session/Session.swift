@@ -178,7 +178,8 @@ package struct Session: Sendable {
         return (told.map { [.send(.error($0))] } ?? []) + [.leave]
     }
 
-    /// Notes that the other side has closed the connection, or that the connection broke.
+    /// Stops a session that has ended from waiting: the connection is closed. Before the end, call ``failed(_:toldToPeer:)``
+    /// first.
     package mutating func closed() {
         guard let end else { return }
         phase = .over(end, takenExchange())

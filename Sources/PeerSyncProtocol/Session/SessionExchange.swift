@@ -23,7 +23,7 @@ struct SessionExchange: Sendable {
     /// The grants of the session. A change of them ends it.
     let grants: SessionGrants
     private let comparesEverything: Bool
-    /// The digest of the household that the other side was told last.
+    /// The digest in the last *household* message to the other side. A whole set that is sent does not change it.
     var toldHousehold: [UInt8]?
     /// Whether the other side has told its digest of the household.
     var hasHeardHousehold = false

@@ -12,7 +12,7 @@ struct DigestComparison: Sendable {
     private var heard: ZoneSummary?
     /// This side's digest when it found the two equal.
     private var confirmed: ZoneSummary?
-    /// Whether the two have compared everything because of unequal digests, and have not been equal since.
+    /// Whether this side has asked to compare everything because of unequal digests, and the two have not been equal since.
     private var isResyncVain = false
 
     /// Whether both sides know that the two were equal when this side told its last digest.
