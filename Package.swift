@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "PeerSync", targets: ["PeerSync"]),
+        .library(name: "PeerSyncMailbox", targets: ["PeerSyncMailbox"]),
         .library(name: "Scorebook", targets: ["Scorebook"]),
         .executable(name: "scorebook-peer", targets: ["scorebook-peer"]),
     ],
@@ -91,6 +92,17 @@ let package = Package(
             linkerSettings: [
                 .linkedLibrary("dns_sd", .when(platforms: [.linux])),
                 .linkedLibrary("avahi-common", .when(platforms: [.linux])),
+            ]
+        ),
+        // The engine does not need it: an app that wants mailboxes adds it.
+        .target(
+            name: "PeerSyncMailbox",
+            dependencies: [
+                "CSodium", "PeerSyncModel", "PeerSyncProtocol", "PeerSyncStore", "PeerSync",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
         .target(
@@ -288,6 +300,13 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/Unit/PeerSyncMailboxHTTPTests",
             exclude: ["requirements.txt"]),
+        .testTarget(
+            name: "PeerSyncMailboxTests",
+            dependencies: [
+                "PeerSyncMailbox", "PeerSync", "PeerSyncStore", "PeerSyncModel", "PeerSyncProtocol",
+                "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ], path: "Tests/Unit/PeerSyncMailboxTests"),
         .testTarget(
             name: "ScorebookTests",
             dependencies: [

@@ -7,7 +7,7 @@ import Testing
 enum StorageCheck: String, CaseIterable, Sendable {
     case nothingIsThereAtFirst
     case anObjectComesBackAsItWas
-    case asecondPutTakesThePlaceOfTheFirst
+    case aSecondPutTakesThePlaceOfTheFirst
     case objectsHaveEverySize
     case namesAreLong
     case aDeletedObjectIsGone
@@ -28,7 +28,7 @@ enum StorageCheck: String, CaseIterable, Sendable {
             #expect(try await storage.get(Self.name(folder, "a")) == bytes)
             #expect(try await storage.get(Self.name(folder, "b")) == nil)
             #expect(try await Self.sizes(storage, folder) == ["a": 256])
-        case .asecondPutTakesThePlaceOfTheFirst:
+        case .aSecondPutTakesThePlaceOfTheFirst:
             try await storage.put(Self.name(folder, "a"), [1, 2, 3])
             try await storage.put(Self.name(folder, "a"), [4])
             #expect(try await storage.get(Self.name(folder, "a")) == [4])
