@@ -79,11 +79,16 @@ enum StorageCheck: String, CaseIterable, Sendable {
         #expect(try await Self.sizes(storage, folder) == expected)
     }
 
+    /// Each name has one writer, so a server may refuse one of two. What stays is whole.
     private func race(_ storage: any MailboxStorage, _ folder: MailboxFolder) async throws {
         let (name, size) = (try Self.name(folder, "a"), 100_000)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...8 {
-                group.addTask { try await storage.put(name, [UInt8](repeating: UInt8(number), count: size)) }
+                group.addTask {
+                    do {
+                        try await storage.put(name, [UInt8](repeating: UInt8(number), count: size))
+                    } catch is MailboxError {}
+                }
             }
             try await group.waitForAll()
         }
