@@ -86,5 +86,5 @@ extension stat {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    var modificationDate: Date { Date(timeIntervalSince1970: Double(modified) / 1e9) }
+    package var modificationDate: Date { Date(timeIntervalSince1970: Double(modified) / 1e9) }
 }
