@@ -80,7 +80,7 @@ public struct ProtocolError: Error, Sendable, Hashable, CustomStringConvertible 
         ProtocolError(.unexpectedMessage, "the other side \(what)")
     }
 
-    static func malformed(_ what: String) -> ProtocolError {
+    package static func malformed(_ what: String) -> ProtocolError {
         ProtocolError(.malformed, "the other side sent \(what), which this protocol does not allow")
     }
 }

@@ -142,6 +142,7 @@ public final class RecordStore: Sendable {
             // has forgotten these peers, so an introduction may bring them back.
             for peer in try PeerTable.all(db) { try PeerTable.remove(db, peer, removedBy: []) }
             try HouseholdTable.removeAll(db)
+            try MailboxTables.forgetIdentity(db)
         }
         try SyncState.set(db, .replica, replica.description)
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The pauses of one task, which others may cut short.
-final class Pause: Sendable {
+package final class Pause: Sendable {
     private enum State {
         case awake
         /// Somebody hurried while the task was awake: the next pause is over at once.
@@ -11,8 +11,10 @@ final class Pause: Sendable {
 
     private let state = Mutex(State.awake)
 
+    package init() {}
+
     /// Sleeps until the end of the time, until ``hurry()``, or until the task is cancelled.
-    func sleep(_ time: Duration) async {
+    package func sleep(_ time: Duration) async {
         let sleep = Task { _ = try? await Task.sleep(for: time) }
         let isHurried = state.withLock { state in
             if case .hurried = state {
@@ -34,7 +36,7 @@ final class Pause: Sendable {
     }
 
     /// Ends the pause of this moment, or the next one.
-    func hurry() {
+    package func hurry() {
         let sleep = state.withLock { state -> Task<Void, Never>? in
             guard case .asleep(let sleep) = state else {
                 state = .hurried

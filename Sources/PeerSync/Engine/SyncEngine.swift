@@ -40,7 +40,7 @@ public final class SyncEngine: Sendable {
     public var pairing: PairingDesk { PairingDesk(store) }
 
     /// How far the stamps of a peer may lie in the future, in milliseconds.
-    let allowedSkew: Int64
+    package let allowedSkew: Int64
     let logger: Logger
     let metrics: SyncMetrics
     let words: AppWords
@@ -135,7 +135,7 @@ public final class SyncEngine: Sendable {
     }
 
     /// - Throws: ``PeerSyncError`` `switchedOff`.
-    func checkSwitch() async throws {
+    package func checkSwitch() async throws {
         guard try await !store.settings.isSyncOn() else { return }
         throw PeerSyncError.switchedOff
     }

@@ -5,14 +5,14 @@ import Foundation
     import Glibc
 #endif
 
-/// A watch for writes of any process to the files of a SQLite database: a commit changes the database file or the
-/// write-ahead log beside it.
+/// A watch for writes of any process to the files of a SQLite database, or in a folder. A commit changes the database file or
+/// the write-ahead log beside it.
 ///
 /// It uses inotify on Linux, and kqueue on macOS. It says that something happened, not what. On a network file system
 /// it may say nothing at all.
-final class FileWatch: @unchecked Sendable {
+package final class FileWatch: @unchecked Sendable {
     /// An element after each change. Changes that nobody has awaited yet share one element.
-    let changes: AsyncStream<Void>
+    package let changes: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
     /// The time after a change in which further changes share one element.
     private static let pause = DispatchTimeInterval.milliseconds(2)
@@ -26,14 +26,23 @@ final class FileWatch: @unchecked Sendable {
 
     #if canImport(Glibc)
         /// - Returns: nil when the system gives no watch, for example because too many are in use.
-        init?(database path: String) {
+        convenience init?(database path: String) {
             let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-            let name = file.lastPathComponent
+            // This watches the directory, because the log comes and goes.
+            self.init(file.deletingLastPathComponent().path, filesFrom: file.lastPathComponent)
+        }
+
+        /// - Returns: nil when the folder is not there, or the system gives no watch.
+        package convenience init?(folder path: String) {
+            self.init(path, filesFrom: "")
+        }
+
+        /// - Parameter name: the beginning of the names of the files that count.
+        private init?(_ directory: String, filesFrom name: String) {
             let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
             guard descriptor >= 0 else { return nil }
-            // This watches the directory, because the log comes and goes.
             let mask = UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
-            guard inotify_add_watch(descriptor, file.deletingLastPathComponent().path, mask) >= 0 else {
+            guard inotify_add_watch(descriptor, directory, mask) >= 0 else {
                 close(descriptor)
                 return nil
             }
@@ -56,7 +65,7 @@ final class FileWatch: @unchecked Sendable {
 
         /// Reads all events that wait.
         ///
-        /// - Returns: whether an event is about the database, whose files are called `name` and `name-…`.
+        /// - Returns: whether an event is about a file whose name begins with `name`, as those of a database do.
         private static func drain(_ descriptor: Int32, _ name: String) -> Bool {
             var isOurs = false
             var buffer = [UInt8](repeating: 0, count: 4096)
@@ -81,13 +90,22 @@ final class FileWatch: @unchecked Sendable {
         }
     #else
         /// - Returns: nil when the files cannot be opened.
-        init?(database path: String) {
+        convenience init?(database path: String) {
+            let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+            // The log stays while a connection is open, and this process has one.
+            self.init(all: [file, file + "-wal"])
+        }
+
+        /// - Returns: nil when the folder is not there.
+        package convenience init?(folder path: String) {
+            self.init(all: [path])
+        }
+
+        private init?(all paths: [String]) {
             let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
             let queue = DispatchQueue(label: "PeerSync.file-watch")
-            let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
             var sources: [any DispatchSourceFileSystemObject] = []
-            // The log stays while a connection is open, and this process has one.
-            for watched in [file, file + "-wal"] {
+            for watched in paths {
                 let descriptor = open(watched, O_EVTONLY)
                 guard descriptor >= 0 else { continue }
                 let source = DispatchSource.makeFileSystemObjectSource(
@@ -100,7 +118,7 @@ final class FileWatch: @unchecked Sendable {
             self.changes = changes
             self.continuation = continuation
             self.sources = sources
-            guard sources.count == 2 else { return nil }
+            guard sources.count == paths.count else { return nil }
         }
     #endif
 }

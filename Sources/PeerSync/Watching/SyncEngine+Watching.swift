@@ -57,6 +57,12 @@ extension SyncEngine {
         }
     }
 
+    /// Calls `onChange` when the watch of a listener or a connector finds that the store has changed, by whichever process. The caller
+    /// keeps what it gets for as long as it wants to hear of that.
+    package func observeWatch(_ onChange: @escaping @Sendable () -> Void) -> any Sendable {
+        watch.observe(onChange)
+    }
+
     /// Watches until cancelled.
     ///
     /// - Throws: ``OpenFiles/Loss``; ``PeerSyncError`` `switchedOff`.

@@ -107,7 +107,7 @@ package struct KeyPair: Sendable {
     ///
     /// - Throws: ``SecureChannelError`` with `lowOrderPoint` if the result is all zeros. Such a public key
     ///   contributes nothing, so that the result is no secret (Noise rev 34 §12.1 leaves the check to us).
-    func sharedSecret(with publicKey: PublicKey) throws -> SecretBytes {
+    package func sharedSecret(with publicKey: PublicKey) throws -> SecretBytes {
         try SecretBytes(count: Int(crypto_scalarmult_curve25519_BYTES)) { result in
             let status = secretKey.withBytePointer { secret in
                 crypto_scalarmult_curve25519(result, secret, publicKey.bytes)

@@ -5,23 +5,23 @@ import PeerSyncModel
 ///
 /// The decoder gets only complete messages, so missing bytes are malformed, not late.
 extension ByteBuffer {
-    mutating func readByte() throws(ProtocolError) -> UInt8 {
+    package mutating func readByte() throws(ProtocolError) -> UInt8 {
         guard let byte = readInteger(as: UInt8.self) else { throw .malformed("a message that ends early") }
         return byte
     }
 
-    mutating func readFixed(_ count: Int) throws(ProtocolError) -> [UInt8] {
+    package mutating func readFixed(_ count: Int) throws(ProtocolError) -> [UInt8] {
         guard let bytes = readBytes(length: count) else { throw .malformed("a message that ends early") }
         return bytes
     }
 
-    mutating func readUInt64() throws(ProtocolError) -> UInt64 {
+    package mutating func readUInt64() throws(ProtocolError) -> UInt64 {
         guard let value = readInteger(as: UInt64.self) else { throw .malformed("a message that ends early") }
         return value
     }
 
     /// Reads a QUIC variable-length integer (RFC 9000 section 16).
-    mutating func readVarint() throws(ProtocolError) -> UInt64 {
+    package mutating func readVarint() throws(ProtocolError) -> UInt64 {
         guard let value = readVarintIfPresent() else { throw .malformed("a message that ends early") }
         return value
     }
@@ -40,14 +40,14 @@ extension ByteBuffer {
     }
 
     /// Reads a count or index below `limit`.
-    mutating func readCount(below limit: Int, of what: String) throws(ProtocolError) -> Int {
+    package mutating func readCount(below limit: Int, of what: String) throws(ProtocolError) -> Int {
         let value = try readVarint()
         guard value < UInt64(limit) else { throw .malformed("\(value) as \(what)") }
         return Int(value)
     }
 
     /// Reads text of at most `limit` bytes, after its length.
-    mutating func readText(limit: Int, of what: String) throws(ProtocolError) -> String {
+    package mutating func readText(limit: Int, of what: String) throws(ProtocolError) -> String {
         let length = try readCount(below: min(limit, readableBytes) + 1, of: "the length of \(what)")
         guard let bytes = readSlice(length: length),
             let text = String(validating: bytes.readableBytesView, as: UTF8.self)
@@ -55,13 +55,13 @@ extension ByteBuffer {
         return text
     }
 
-    mutating func readIdentifier() throws(ProtocolError) -> String {
+    package mutating func readIdentifier() throws(ProtocolError) -> String {
         let text = try readText(limit: ProtocolLimits.maximumIdentifier, of: "a name")
         guard RecordName.isIdentifier(text.utf8) else { throw .malformed("a name that is no identifier") }
         return text
     }
 
-    mutating func writeVarint(_ value: UInt64) {
+    package mutating func writeVarint(_ value: UInt64) {
         precondition(value <= VariableLengthInteger.maximum, "a variable-length integer holds 62 bits")
         switch VariableLengthInteger.byteCount(value) {
         case 1: writeInteger(UInt8(value))
@@ -71,11 +71,11 @@ extension ByteBuffer {
         }
     }
 
-    mutating func writeCount(_ value: Int) {
+    package mutating func writeCount(_ value: Int) {
         writeVarint(UInt64(value))
     }
 
-    mutating func writeText(_ text: String) {
+    package mutating func writeText(_ text: String) {
         writeCount(text.utf8.count)
         writeString(text)
     }
@@ -83,13 +83,15 @@ extension ByteBuffer {
     // MARK: Lists
 
     /// Writes a list, after the number of its elements.
-    mutating func writeList<Element>(_ elements: [Element], _ write: (inout ByteBuffer, Element) -> Void) {
+    package mutating func writeList<Element>(
+        _ elements: [Element], _ write: (inout ByteBuffer, Element) -> Void
+    ) {
         writeCount(elements.count)
         for element in elements { write(&self, element) }
     }
 
     /// Reads a list of at most `limit` elements.
-    mutating func readList<Element>(
+    package mutating func readList<Element>(
         limit: Int, of what: String, _ read: (inout ByteBuffer) throws(ProtocolError) -> Element
     ) throws(ProtocolError) -> [Element] {
         var elements: [Element] = []
@@ -99,21 +101,21 @@ extension ByteBuffer {
 
     // MARK: Zones
 
-    mutating func readZoneNumber() throws(ProtocolError) -> Int {
+    package mutating func readZoneNumber() throws(ProtocolError) -> Int {
         try readCount(below: ProtocolLimits.maximumZones, of: "a zone's number")
     }
 
-    mutating func writeZoneID(_ id: ZoneID) {
+    package mutating func writeZoneID(_ id: ZoneID) {
         writeText(id.name.description)
         writeInteger(id.owner.rawValue)
     }
 
-    mutating func readZoneID() throws(ProtocolError) -> ZoneID {
+    package mutating func readZoneID() throws(ProtocolError) -> ZoneID {
         let name = try readZoneName()
         return ZoneID(name: name, owner: ReplicaID(rawValue: try readUInt64()))
     }
 
-    mutating func readZoneName() throws(ProtocolError) -> ZoneName {
+    package mutating func readZoneName() throws(ProtocolError) -> ZoneName {
         let text = try readText(limit: ZoneName.maximumLength, of: "a zone's name")
         guard let name = ZoneName(text) else {
             throw .malformed("a zone name that is not printable ASCII")
@@ -123,12 +125,12 @@ extension ByteBuffer {
 
     // MARK: Assets
 
-    mutating func readAssetHash() throws(ProtocolError) -> AssetHash {
+    package mutating func readAssetHash() throws(ProtocolError) -> AssetHash {
         guard let hash = AssetHash(try readFixed(AssetHash.length)) else { throw .malformed("a hash") }
         return hash
     }
 
-    mutating func readAsset() throws(ProtocolError) -> Asset {
+    package mutating func readAsset() throws(ProtocolError) -> Asset {
         let hash = try readAssetHash()
         let size = Int64(try readVarint())
         let mediaType = try readText(limit: Asset.maximumMediaTypeLength, of: "a media type")
@@ -141,14 +143,14 @@ extension ByteBuffer {
 
     // MARK: Tokens
 
-    mutating func writeToken(_ token: ChangeToken) {
+    package mutating func writeToken(_ token: ChangeToken) {
         writeCount(token.generation.count)
         writeBytes(token.generation)
         writeVarint(UInt64(token.sequence))
         writeVarint(UInt64(token.horizon))
     }
 
-    mutating func readToken() throws(ProtocolError) -> ChangeToken {
+    package mutating func readToken() throws(ProtocolError) -> ChangeToken {
         let length = try readCount(
             below: ChangeToken.maximumGenerationLength + 1, of: "the length of a token")
         let generation = try readFixed(length)
@@ -156,21 +158,21 @@ extension ByteBuffer {
         return ChangeToken(generation: generation, sequence: sequence, horizon: Int64(try readVarint()))
     }
 
-    mutating func writeOptionalToken(_ token: ChangeToken?) {
+    package mutating func writeOptionalToken(_ token: ChangeToken?) {
         writeFlag(token != nil)
         if let token { writeToken(token) }
     }
 
-    mutating func readOptionalToken() throws(ProtocolError) -> ChangeToken? {
+    package mutating func readOptionalToken() throws(ProtocolError) -> ChangeToken? {
         try readFlag() ? try readToken() : nil
     }
 
-    mutating func writeFlag(_ flag: Bool) {
+    package mutating func writeFlag(_ flag: Bool) {
         writeInteger(flag ? 1 : 0 as UInt8)
     }
 
     /// Reads a byte that is 0 or 1.
-    mutating func readFlag() throws(ProtocolError) -> Bool {
+    package mutating func readFlag() throws(ProtocolError) -> Bool {
         switch try readByte() {
         case 0: false
         case 1: true

@@ -12,14 +12,8 @@ extension Message.HouseholdSet {
     }
 
     init(decoding body: inout ByteBuffer) throws(ProtocolError) {
-        let entries = try body.readList(limit: Household.maximumCount, of: "the number of introductions") {
-            body throws(ProtocolError) in try HouseholdEntry(decoding: &body)
-        }
-        guard zip(entries, entries.dropFirst()).allSatisfy({ $0.id < $1.id }) else {
-            throw .malformed("a household out of order")
-        }
         self.init(
-            set: Household(entries), port: try body.readCount(below: 65_536, of: "a port"),
+            set: try Household(decoding: &body), port: try body.readCount(below: 65_536, of: "a port"),
             addresses: try body.readList(
                 limit: ProtocolLimits.maximumAddresses, of: "the number of addresses"
             ) { body throws(ProtocolError) in
@@ -27,6 +21,19 @@ extension Message.HouseholdSet {
                     key: try body.readFixed(Introduction.keyLength),
                     address: try body.readText(limit: ProtocolLimits.maximumAddress, of: "an address"))
             })
+    }
+}
+
+extension Household {
+    /// Reads the canonical encoding.
+    package init(decoding body: inout ByteBuffer) throws(ProtocolError) {
+        let entries = try body.readList(limit: Household.maximumCount, of: "the number of introductions") {
+            body throws(ProtocolError) in try HouseholdEntry(decoding: &body)
+        }
+        guard zip(entries, entries.dropFirst()).allSatisfy({ $0.id < $1.id }) else {
+            throw .malformed("a household out of order")
+        }
+        self.init(entries)
     }
 }
 

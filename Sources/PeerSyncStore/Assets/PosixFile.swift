@@ -1,12 +1,12 @@
 import Foundation
 
 /// An open file. Its calls block, so use it on threads that may block.
-final class PosixFile: @unchecked Sendable {
+package final class PosixFile: @unchecked Sendable {
     // Sendable: the descriptor never changes, and any thread may make the calls that take it.
     private let descriptor: Int32
 
     /// - Throws: ``PosixError``.
-    init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws {
+    package init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws {
         descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW, mode)
         guard descriptor >= 0 else { throw PosixError() }
     }
@@ -14,7 +14,7 @@ final class PosixFile: @unchecked Sendable {
     deinit { close(descriptor) }
 
     /// Reads up to `count` bytes from an offset; fewer only at the end of the file.
-    func read(at offset: Int64, upTo count: Int) throws -> [UInt8] {
+    package func read(at offset: Int64, upTo count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             while initialized < count {
                 let part = pread(
@@ -28,7 +28,7 @@ final class PosixFile: @unchecked Sendable {
         }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
         var written = 0
         while written < bytes.count {
             let part = pwrite(
@@ -40,11 +40,11 @@ final class PosixFile: @unchecked Sendable {
         }
     }
 
-    var size: Int64 {
+    package var size: Int64 {
         get throws { try Int64(status().st_size) }
     }
 
-    func status() throws -> stat {
+    package func status() throws -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw PosixError() }
         return status
@@ -63,7 +63,7 @@ final class PosixFile: @unchecked Sendable {
     }
 
     /// Makes all writes durable.
-    func synchronize() throws {
+    package func synchronize() throws {
         #if canImport(Darwin)
             // On Darwin, fsync alone leaves the data in the drive's cache.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
@@ -86,5 +86,5 @@ extension stat {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    var modificationDate: Date { Date(timeIntervalSince1970: Double(modified) / 1e9) }
+    package var modificationDate: Date { Date(timeIntervalSince1970: Double(modified) / 1e9) }
 }

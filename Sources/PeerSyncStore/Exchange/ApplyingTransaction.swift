@@ -6,7 +6,8 @@ package final class ApplyingTransaction {
     /// The number of records in a batch from which it is worth switching the triggers off.
     package static let manyRecords = 1_000
 
-    let db: Database
+    /// The connection of the open transaction.
+    package let db: Database
     private let manyRecords: Int
     private var work: Work?
     /// What the batches so far changed in the tables.

@@ -26,11 +26,12 @@ struct ChangeLog {
         return try WholeCopy(db, tables, zone: zone, excluding: nil, limit: .standard).canGoOn(from: copy)
     }
 
-    /// Reads the next batch after a place, without what `peer` itself sent if the caller names one.
+    /// Reads the next batch after a place, without what some peers themselves sent. In order of name, only one can be left out.
     func batch(
-        _ db: Database, zone: Int64, after place: ReadingPlace, excluding peer: Int64?, limit: BatchLimit
+        _ db: Database, zone: Int64, after place: ReadingPlace, excluding peers: [Int64], limit: BatchLimit
     ) throws -> (ChangeBatch, ReadingPlace) {
-        let copy = WholeCopy(db, tables, zone: zone, excluding: peer, limit: limit)
+        let copy = WholeCopy(
+            db, tables, zone: zone, excluding: peers.count == 1 ? peers.first : nil, limit: limit)
         if let position = CopyPosition(place.token) {
             return try copy.batch(from: position, after: place.lastName)
         }
@@ -38,24 +39,28 @@ struct ChangeLog {
         {
             return try copy.batch(from: CopyPosition(beginningAt: Self.current(db)), after: nil)
         }
-        let batch = try changes(db, zone: zone, after: place.token, excluding: peer, limit: limit)
+        let batch = try changes(db, zone: zone, after: place.token, excluding: peers, limit: limit)
         return (batch, ReadingPlace(batch.token))
     }
 
     private func changes(
-        _ db: Database, zone: Int64, after token: ChangeToken, excluding peer: Int64?, limit: BatchLimit
+        _ db: Database, zone: Int64, after token: ChangeToken, excluding peers: [Int64], limit: BatchLimit
     ) throws -> ChangeBatch {
-        // The index holds all columns of the condition, so SQLite does not read the many records that the peer sent
-        // itself.
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT known.remoteRecordID, known.status, known.remoteRecord, known.changeSequence, known.changeGroup
-                FROM grdb_sync_remoteRecord AS change CROSS JOIN grdb_sync_remoteRecord AS known USING (remoteRecordID)
-                WHERE change.zone = ? AND change.changeSequence > ?
-                    AND (change.sourcePeer IS NULL OR change.sourcePeer IS NOT ?)
-                ORDER BY change.changeSequence
-                """)
-        let rows = try Row.fetchCursor(statement, arguments: [zone, token.sequence, peer])
+        let excluded = peers.count <= 1 ? "?" : peers.map(String.init).joined(separator: ", ")
+        // The index holds all columns of the condition, so SQLite does not read the many records that the peers sent
+        // themselves.
+        let sql = """
+            SELECT known.remoteRecordID, known.status, known.remoteRecord, known.changeSequence, known.changeGroup
+            FROM grdb_sync_remoteRecord AS change CROSS JOIN grdb_sync_remoteRecord AS known USING (remoteRecordID)
+            WHERE change.zone = ? AND change.changeSequence > ?
+                AND (change.sourcePeer IN (\(excluded))) IS NOT TRUE
+            ORDER BY change.changeSequence
+            """
+        var arguments: StatementArguments = [zone, token.sequence]
+        if peers.count <= 1 { arguments += [peers.first] }
+        // A session leaves out one peer, and its statement is used again and again.
+        let statement = try peers.count <= 1 ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
         let shapes = ShapeTable(db)
         var filling = FillingBatch(limit: limit)
         while let row = try rows.next() {

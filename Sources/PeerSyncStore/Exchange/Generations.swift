@@ -21,6 +21,13 @@ enum Generations {
                 """, arguments: [remembered])
     }
 
+    /// All generations in the order in which they began, the oldest first.
+    static func all(_ db: Database) throws -> [(id: [UInt8], first: Int64)] {
+        try Row.fetchAll(
+            db, sql: "SELECT id, firstSequence FROM grdb_sync_storeGeneration ORDER BY firstSequence, id"
+        ).map { ($0.bytes("id"), $0["firstSequence"]) }
+    }
+
     /// Makes all given tokens void, because they cover records that are gone. A peer that holds one then also sends
     /// back what it once received from here.
     static func startOver(_ db: Database) throws {

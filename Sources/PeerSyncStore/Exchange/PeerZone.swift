@@ -83,7 +83,7 @@ package struct PeerZone: Sendable {
     ) throws -> (batch: ChangeBatch, place: ReadingPlace) {
         try check(db, .read)
         return try ChangeLog(tables: store.tables).batch(
-            db, zone: zoneID, after: place, excluding: isEcho ? nil : peer.id, limit: limit)
+            db, zone: zoneID, after: place, excluding: isEcho ? [] : [peer.id], limit: limit)
     }
 
     /// Counts the records that come after a batch. It counts too many after the first batch of a whole copy that goes on

@@ -200,6 +200,8 @@ enum MetadataTables {
         \(HouseholdTable.create)
 
         \(DeclinedZones.create)
+
+        \(MailboxTables.create)
         """
 
     /// Creates the tables, or updates those of an older format.
@@ -233,6 +235,7 @@ enum MetadataTables {
         }
         try db.execute(sql: HouseholdTable.create)
         try db.execute(sql: DeclinedZones.create)
+        try db.execute(sql: MailboxTables.create)
     }
 
     /// Refuses a store that a newer version wrote, and a damaged one. Only reads.

@@ -154,6 +154,7 @@ enum PeerTable {
     /// The token never goes back within a generation: two processes may have sessions with the peer, and the slower one
     /// may apply an older batch last.
     static func setReceived(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken?) throws {
+        if token == nil || token == .start { try MailboxTables.forgetReadings(db, of: peer, in: zone) }
         try db.cachedStatement(
             sql: """
                 INSERT INTO grdb_sync_peerZone (peer, zone, receivedGeneration, receivedSequence, receivedHorizon)
@@ -178,6 +179,7 @@ enum PeerTable {
                 UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
                 WHERE ?1 IS NULL OR zone = ?1
                 """, arguments: [zone])
+        try MailboxTables.forgetReadings(db, in: zone)
         try Generations.startOver(db)
     }
 

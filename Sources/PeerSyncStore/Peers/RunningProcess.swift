@@ -1,17 +1,22 @@
 import Foundation
 
 /// A process of this machine, distinct from a later one with the same number.
-struct RunningProcess: Hashable, Sendable {
-    let number: Int32
+package struct RunningProcess: Hashable, Sendable {
+    package let number: Int32
     /// The start of the process, as the system gives it; nil where the system does not.
-    let start: String?
+    package let start: String?
 
-    static let current = RunningProcess(
+    package init(number: Int32, start: String?) {
+        self.number = number
+        self.start = start
+    }
+
+    package static let current = RunningProcess(
         number: ProcessInfo.processInfo.processIdentifier,
         start: start(of: ProcessInfo.processInfo.processIdentifier))
 
     /// Whether the process still runs. If the system knows no more than its number, it counts as running.
-    var isRunning: Bool {
+    package var isRunning: Bool {
         guard kill(number, 0) == 0 || errno == EPERM else { return false }
         guard let start, let found = Self.start(of: number) else { return true }
         return found == start

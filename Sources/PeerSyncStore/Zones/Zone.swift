@@ -3,7 +3,8 @@ import PeerSyncModel
 
 /// A set of records in a store.
 public struct Zone: Sendable, Hashable {
-    let row: Int64
+    /// The row of the zone in this store.
+    package let row: Int64
     /// The identity of the zone, the same on every machine.
     public let id: ZoneID
     /// The name of the zone on this machine; unique in the store.

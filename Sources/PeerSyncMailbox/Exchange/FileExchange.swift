@@ -1,0 +1,165 @@
+import PeerSyncModel
+import PeerSyncStore
+
+/// Puts and gets the files of records (Protocol/mailbox.md section 8).
+struct FileExchange {
+    let context: MailboxContext
+    let views: [AuthorView]
+
+    // MARK: Getting
+
+    /// Gets the wanted files that others offer.
+    func fetch(_ zones: [Zone], _ report: inout MailboxReport) async throws {
+        guard let directory = context.store.assetDirectory else { return }
+        for zone in zones {
+            let wanted = try await context.store.assets.wanted(after: 0, in: [zone])
+            guard !wanted.list.isEmpty else { continue }
+            let sizes = Dictionary(wanted.list.map { ($0.hash, $0.size) }) { first, _ in first }
+            for view in views {
+                guard let section = view.head.zone(zone.id) else { continue }
+                var count = 0
+                for file in section.offered where sizes[file.hash] == file.size {
+                    guard !directory.contains(file.hash, size: file.size) else { continue }
+                    guard try await fetch(file, from: view, section.fileKeys[file.key], to: directory) else {
+                        continue
+                    }
+                    count += 1
+                    if wanted.wishes.contains(file.hash) {
+                        try await context.store.assets.setWished([file.hash], false)
+                    }
+                }
+                guard count > 0 else { continue }
+                report.filesRead += count
+                context.onEvent(.filesReceived(machine: view.peer.name, count: count))
+            }
+        }
+    }
+
+    /// - Returns: whether the file is here now.
+    private func fetch(
+        _ file: ZoneSection.OfferedFile, from view: AuthorView, _ key: ZoneSection.FileKey,
+        to directory: AssetDirectory
+    ) async throws -> Bool {
+        // Another task may be receiving it.
+        guard let incoming = try await blocking({ try directory.receive(file.hash, size: file.size) }) else {
+            return false
+        }
+        let author = view.head.author
+        let first = Int(incoming.count / Int64(FilePiece.size))
+        for piece in first..<max(FilePiece.count(file.size), first) {
+            try Task.checkCancellation()
+            let name = FilePiece.name(piece, of: file.hash, by: author.id, fileKey: key.key)
+            guard let object = try await context.storage.get(name) else { return false }
+            let bytes: [UInt8]
+            do {
+                bytes = try FilePiece.open(
+                    object, piece, of: file.hash, in: key.epoch, fileKey: key.key, by: author)
+            } catch let damage {
+                try await context.tellProblem(
+                    of: view.peer, MailboxError(.invalid, "“\(view.peer.name)” has \(damage)"))
+                return false
+            }
+            let missing = bytes.dropFirst(Int(incoming.count) - piece * FilePiece.size)
+            try await blocking { try missing.withUnsafeBytes { try incoming.append($0) } }
+        }
+        guard try await blocking({ try incoming.finish() }) else {
+            try await context.tellProblem(
+                of: view.peer,
+                MailboxError(.invalid, "“\(view.peer.name)” has a file with other bytes than its name says"))
+            return false
+        }
+        return true
+    }
+
+    // MARK: Putting
+
+    /// Puts the files that readers may lack, and removes those that none lacks any more.
+    func put(_ part: HeadWriter.Part, _ report: inout MailboxReport) async throws {
+        guard let directory = context.store.assetDirectory else { return }
+        let source = ZoneLog(context.store, part.zone)
+        let (referred, present, acknowledged) = try await context.store.readFolded { db in
+            (
+                try source.files(db), try OwnFile.all(db, mailbox: context.mailbox, zone: part.zone.row),
+                try part.readers.map { try source.acknowledged(db, by: $0.peer) }.min() ?? .max
+            )
+        }
+        let asked = Asked(views, part)
+        let files = Dictionary(referred.map { ($0.hash, $0) }) { first, _ in first }
+        for file in present {
+            let isNeeded =
+                files[file.hash].map {
+                    asked.wanted.contains($0.hash) || asked.isOpen || acknowledged < file.sequence
+                } ?? false
+            if !isNeeded { try await remove(file) }
+        }
+        for file in referred {
+            let former = present.first { $0.hash == file.hash }
+            guard former?.isThere != true else { continue }
+            let isNew = file.isOwn && acknowledged < file.sequence
+            guard
+                isNew || (asked.wanted.contains(file.hash) && !asked.offered.contains(file.hash))
+                    || former != nil,
+                let outgoing = await blockingOpen(directory, file)
+            else { continue }
+            try await put(file, outgoing, former?.epoch ?? part.written.zone.fileEpoch, part.zone)
+            report.filesPut += 1
+        }
+    }
+
+    /// What readers say of files in their heads.
+    private struct Asked {
+        var wanted: Set<AssetHash> = []
+        /// The files that somebody else offers.
+        var offered: Set<AssetHash> = []
+        /// Whether a reader wants more files than it names.
+        var isOpen = false
+
+        init(_ views: [AuthorView], _ part: HeadWriter.Part) {
+            for view in views {
+                guard let section = view.head.zone(part.zone.id) else { continue }
+                offered.formUnion(section.offered.map(\.hash))
+                guard part.readers.contains(where: { $0.peer.id == view.peer.id }) else { continue }
+                wanted.formUnion(section.wanted)
+                isOpen = isOpen || section.wantsMore
+            }
+        }
+    }
+
+    private func blockingOpen(_ directory: AssetDirectory, _ file: ReferredFile) async -> OutgoingAsset? {
+        try? await blocking {
+            guard directory.contains(file.hash, size: file.size), let open = directory.open(file.hash),
+                try open.isIntact()
+            else { return nil }
+            return open
+        }
+    }
+
+    private func put(
+        _ file: ReferredFile, _ outgoing: OutgoingAsset, _ epoch: FileEpoch, _ zone: Zone
+    ) async throws {
+        var entry = OwnFile(
+            mailbox: context.mailbox, zone: zone.row, hash: file.hash, size: file.size, epoch: epoch,
+            sequence: file.sequence, isThere: false)
+        try await context.store.database.write { [entry] in try entry.save($0) }
+        let key = context.secrets.key(of: epoch)
+        for piece in 0..<FilePiece.count(file.size) {
+            try Task.checkCancellation()
+            let bytes = try await blocking {
+                try outgoing.read(at: Int64(piece) * Int64(FilePiece.size), upTo: FilePiece.size)
+            }
+            try await context.put(
+                FilePiece.name(piece, of: file.hash, by: context.own.id, fileKey: key),
+                FilePiece.seal(bytes, piece, of: file.hash, in: epoch, fileKey: key, by: context.own))
+        }
+        entry.isThere = true
+        try await context.store.database.write { [entry] in try entry.save($0) }
+    }
+
+    private func remove(_ file: OwnFile) async throws {
+        // The head still offers it: who does not find it asks for it.
+        for name in file.names(by: context.own.id, key: context.secrets.key(of: file.epoch)) {
+            try await context.storage.delete(name)
+        }
+        try await context.store.database.write { try file.delete($0) }
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import GRDB
+import NIOCore
+import PeerSyncModel
+import PeerSyncStore
+
+/// Makes this machine's head, and puts it when it says something new (Protocol/mailbox.md sections 3 and 5.2).
+struct HeadWriter {
+    let context: MailboxContext
+    let views: [AuthorView]
+
+    /// A zone of the head, and its readers.
+    struct Part: Sendable {
+        let zone: Zone
+        let written: LogWriter.Written
+        let readers: [(peer: Peer, rights: ZoneRights)]
+    }
+
+    /// Puts a new head, unless the last one says the same.
+    ///
+    /// - Parameter isDue: puts it in any case.
+    /// - Returns: whether it has put one.
+    func run(_ parts: [Part], isDue: Bool) async throws -> Bool {
+        let head = try await make(parts)
+        let content = Self.content(of: head)
+        guard let counter = try await reserve(content, isDue: isDue) else { return false }
+        let bytes = HeadCodec.seal(head, counter: UInt64(counter), by: context.secrets)
+        try await context.put(context.own.id.headName(UInt64(counter)), bytes)
+        try await context.store.database.write { db in
+            try db.execute(
+                sql: "UPDATE grdb_sync_mailbox SET published = ?, content = ?, missing = 0 WHERE id = ?",
+                arguments: [counter, Data(content), context.mailbox])
+        }
+        return true
+    }
+
+    /// Takes the next counter, durably: after a crash nobody can know whether a head has it.
+    ///
+    /// - Returns: nil when the last head says the same.
+    private func reserve(_ content: [UInt8], isDue: Bool) async throws -> Int64? {
+        try await context.store.database.write { db in
+            let last = try Data.fetchOne(
+                db, sql: "SELECT content FROM grdb_sync_mailbox WHERE id = ?", arguments: [context.mailbox])
+            guard isDue || last != Data(content) else { return nil }
+            return try Int64.fetchOne(
+                db, sql: "UPDATE grdb_sync_mailbox SET counter = counter + 1 WHERE id = ? RETURNING counter",
+                arguments: [context.mailbox])
+        }
+    }
+
+    // MARK: Making
+
+    /// Makes what this machine has to say now.
+    func make(_ parts: [Part]) async throws -> Head {
+        let wanted = try await wantedFiles(parts.map(\.zone))
+        return try await context.store.readFolded { db in
+            let sections = try parts.map { try section(db, $0, wanted: wanted[$0.zone.row] ?? []) }
+            var rights: [Int64: [Int: ZoneRights]] = [:]
+            for (index, part) in parts.enumerated() {
+                for reader in part.readers { rights[reader.peer.id, default: [:]][index] = reader.rights }
+            }
+            let household = try context.store.household.set(db)
+            let readers = try context.store.peers.all(db).compactMap { peer -> Head.Reader? in
+                guard let rights = rights[peer.id] else { return nil }
+                return Head.Reader(
+                    key: peer.publicKey, rights: rights,
+                    hasHousehold: try context.store.household.shared(db, with: peer).share != .nothing)
+            }
+            return Head(
+                time: context.store.now(), zones: sections,
+                household: readers.contains(where: \.hasHousehold) ? household : nil, readers: readers)
+        }
+    }
+
+    private func section(_ db: Database, _ part: Part, wanted: [AssetHash]) throws -> ZoneSection {
+        let source = ZoneLog(context.store, part.zone)
+        let log = part.written.log
+        let generations = try source.generations(db).map {
+            ZoneSection.Generation(id: $0.id, first: $0.first)
+        }
+        // What begins after the end of the base, and the one that covers it.
+        let needed = generations.lastIndex { $0.first <= log.ends.first ?? 0 } ?? 0
+        let files = try OwnFile.all(db, mailbox: context.mailbox, zone: part.zone.row).filter(\.isThere)
+            .prefix(MailboxLimits.files)
+        let epochs = Self.epochs([part.written.zone.fileEpoch] + files.map(\.epoch))
+        return ZoneSection(
+            zone: part.zone.id, history: part.written.zone.history, log: log.log,
+            logKey: context.secrets.key(of: log.log), isWhole: log.isWhole, base: log.base,
+            segments: log.segments, ends: log.ends, covered: log.token,
+            generations: generations.dropFirst(needed).suffix(MailboxLimits.generations),
+            forgotten: try source.forgotten(db), digest: try source.digest(db),
+            readers: part.readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted {
+                $0.rawValue < $1.rawValue
+            },
+            read: try read(db, part.zone),
+            fileKeys: epochs.map { ZoneSection.FileKey(epoch: $0, key: context.secrets.key(of: $0)) },
+            offered: files.compactMap { file in
+                epochs.firstIndex(of: file.epoch).map {
+                    ZoneSection.OfferedFile(hash: file.hash, size: file.size, key: $0)
+                }
+            },
+            wanted: Array(wanted.prefix(MailboxLimits.files)), wantsMore: wanted.count > MailboxLimits.files)
+    }
+
+    private static func epochs(_ all: [FileEpoch]) -> [FileEpoch] {
+        var epochs: [FileEpoch] = []
+        for epoch in all where !epochs.contains(epoch) { epochs.append(epoch) }
+        return Array(epochs.prefix(MailboxLimits.fileKeys))
+    }
+
+    /// What this machine has of all peers whose records it takes in a zone.
+    private func read(_ db: Database, _ zone: Zone) throws -> [ZoneSection.Read] {
+        let source = ZoneLog(context.store, zone)
+        let nothing = [UInt8](repeating: 0, count: 16)
+        return try context.store.peers.all(db).compactMap { peer in
+            guard try source.rights(db, of: peer) == .write else { return nil }
+            let reading = try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
+            return ZoneSection.Read(
+                replica: ReplicaID(hashing: peer.publicKey),
+                history: reading?.history ?? HistoryID(unchecked: nothing),
+                log: reading?.log ?? LogID(unchecked: nothing), segment: reading?.segment ?? 0,
+                token: try source.received(db, from: peer))
+        }
+    }
+
+    private func wantedFiles(_ zones: [Zone]) async throws -> [Int64: [AssetHash]] {
+        var wanted: [Int64: [AssetHash]] = [:]
+        for zone in zones {
+            wanted[zone.row] = try await context.store.assets.wanted(after: 0, in: [zone]).list.map(\.hash)
+        }
+        return wanted
+    }
+
+    /// A hash of what a head says that is worth a new one: without tokens, which grow by what others have written.
+    private static func content(of head: Head) -> [UInt8] {
+        var buffer = ByteBuffer()
+        for zone in head.zones { zone.withoutTokens.encode(into: &buffer) }
+        buffer.writeBytes(head.household?.encoded ?? [])
+        for reader in head.readers {
+            buffer.writeBytes(reader.key)
+            buffer.writeInteger(reader.hasHousehold ? 1 : 0 as UInt8)
+            for (zone, rights) in reader.rights.sorted(by: { $0.key < $1.key }) {
+                buffer.writeInteger(Int64(zone))
+                buffer.writeInteger(rights.rawValue)
+            }
+        }
+        return BLAKE2b.hash(Array(buffer.readableBytesView), length: 32)
+    }
+}
+
+extension ZoneSection {
+    fileprivate var withoutTokens: ZoneSection {
+        var section = self
+        section.covered = .start
+        section.generations = []
+        section.digest = ZoneDigest()
+        section.read = read.map {
+            Read(replica: $0.replica, history: $0.history, log: $0.log, segment: $0.segment, token: nil)
+        }
+        return section
+    }
+}

@@ -1,0 +1,140 @@
+import GRDB
+import PeerSyncModel
+import PeerSyncStore
+
+/// Reads the log of one peer in one zone (Protocol/mailbox.md section 6).
+struct LogReader {
+    let context: MailboxContext
+    let peer: Peer
+    let head: OpenedHead
+    let section: ZoneSection
+    let zone: Zone
+
+    /// How the reader stands before it reads.
+    private struct Beginning {
+        var reading: Reading?
+        var received: ChangeToken?
+    }
+
+    /// Reads what is there.
+    ///
+    /// - Throws: ``DamagedObject`` and ``/PeerSyncStore/RecordStoreError`` about this peer; errors of the storage.
+    func run(_ report: inout MailboxReport) async throws {
+        try await acknowledge()
+        guard let beginning = try await begin() else { return }
+        let first = try nextSegment(beginning)
+        var last = first - 1
+        while last < section.segments {
+            guard let segment = try await get(last + 1) else { break }
+            last += 1
+            try await apply(segment.batch, last, &report)
+            report.segmentsRead += 1
+        }
+        // Otherwise it goes on here when the missing one has come.
+        if last >= section.segments { try await finish() }
+    }
+
+    /// Notes what the peer has read of this machine, and what it lets this one do.
+    private func acknowledge() async throws {
+        let log = ZoneLog(context.store, zone)
+        let token = section.read.first { $0.replica == context.own.replica }?.token
+        let isNews = try await context.store.readFolded { db in
+            guard let token, try log.acknowledged(db, by: peer) < token.sequence else { return false }
+            return try log.canGoOn(db, from: token)
+        }
+        if isNews, let token {
+            try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) }
+        }
+        if let rights = head.zones.first(where: { $0.section.zone == zone.id })?.rights {
+            try await context.peerZone(zone, peer).noteOwnRights(rights)
+        }
+    }
+
+    /// - Returns: nil if the peer may not write here.
+    private func begin() async throws -> Beginning? {
+        let log = ZoneLog(context.store, zone)
+        let peerZone = context.peerZone(zone, peer)
+        return try await context.store.readFolded { db in
+            guard try log.rights(db, of: peer) == .write else { return nil }
+            // Refuses a peer that may hold records whose deletion this store has forgotten.
+            _ = try peerZone.begin(
+                db, heldByPeer: section.read.first { $0.replica == context.own.replica }?.token)
+            return Beginning(
+                reading: try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row),
+                received: try log.received(db, from: peer))
+        }
+    }
+
+    /// The number of the segment to go on with (section 6.2).
+    private func nextSegment(_ beginning: Beginning) throws -> Int {
+        let isSameLog = beginning.reading?.log == section.log
+        let start = isSameLog ? beginning.reading!.segment + 1 : 1
+        guard let received = beginning.received, received != .start else { return start }
+        let isSameHistory = beginning.reading?.history == section.history
+        guard
+            !(isSameHistory || section.hasGivenOut(received))
+                || max(received.sequence, received.horizon) >= section.forgotten
+        else {
+            throw RecordStoreError(
+                .changeTokenExpired,
+                "this machine was away from “\(peer.name)” for so long that deletions it has not seen are forgotten"
+            )
+        }
+        guard isSameLog || !section.isWhole else { return start }
+        // It came over the network, and is newer than the head.
+        if isSameHistory, received.sequence > section.covered.sequence {
+            return max(start, section.segments + 1)
+        }
+        return max(start, (section.lastSegment(coveredBy: received) ?? 0) + 1)
+    }
+
+    private func get(_ number: Int) async throws -> Segment? {
+        let name = Segment.name(UInt64(number), of: head.author.id, logKey: section.logKey)
+        guard let object = try await context.storage.get(name) else { return nil }
+        let segment = try Segment(
+            object, number: UInt64(number), of: section.log, logKey: section.logKey, by: head.author,
+            verificationKey: head.verificationKey)
+        guard segment.zone == section.zone else { throw DamagedObject("a segment of another zone") }
+        return segment
+    }
+
+    private func apply(_ batch: ChangeBatch, _ number: Int, _ report: inout MailboxReport) async throws {
+        let peerZone = context.peerZone(zone, peer)
+        let reading = Reading(history: section.history, log: section.log, segment: number)
+        let (refusals, arrived) = try await peerZone.applying { transaction in
+            let refusals = try peerZone.apply(batch, in: transaction)
+            try reading.save(transaction.db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
+            return (refusals, transaction.arrived)
+        }
+        for refusal in refusals {
+            context.onEvent(.refusedRecords(machine: peer.name, refusal.names, refusal.reason.reason))
+        }
+        guard arrived.count > 0 else { return }
+        report.changes.append(arrived)
+        context.onEvent(.changed(machine: peer.name, zone: zone.isDefault ? nil : zone.name, arrived))
+    }
+
+    /// Takes the token of everything that the log covers.
+    private func finish() async throws {
+        guard section.isComplete else { return }
+        let log = ZoneLog(context.store, zone)
+        let peerZone = context.peerZone(zone, peer)
+        let reading = Reading(history: section.history, log: section.log, segment: section.segments)
+        let (received, known) = try await context.store.database.read { db in
+            (
+                try log.received(db, from: peer),
+                try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
+            )
+        }
+        let isNewer = received.map { $0.sequence > section.covered.sequence } ?? false
+        let isDone = isNewer || received == section.covered
+        guard !isDone || known != reading else { return }
+        try await peerZone.applying { transaction in
+            if !isDone {
+                _ = try peerZone.apply(
+                    ChangeBatch(records: [], token: section.covered, isLast: true), in: transaction)
+            }
+            try reading.save(transaction.db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import GRDB
+import PeerSyncModel
+import PeerSyncStore
+
+/// Writes this machine's log of one zone (Protocol/mailbox.md section 5).
+struct LogWriter {
+    /// A log with more segments after its base than this gets a successor.
+    static let maximumChanges = 512
+    /// Changes of fewer bytes than this need no new log, however small the base is.
+    static let smallestReplaced: Int64 = 256 << 10
+
+    let context: MailboxContext
+    let zone: Zone
+    /// The peers that may read the zone.
+    let readers: [ReplicaID]
+    let views: [AuthorView]
+    /// Whether what this machine had put is gone.
+    let isLost: Bool
+    /// Whether it waits with changes that their own author may write soon.
+    let mayWait: Bool
+
+    /// What the log says now.
+    struct Written: Sendable {
+        let zone: OwnZone
+        let log: OwnLog
+        /// Whether changes wait that their own author may write soon.
+        var isWaiting = false
+    }
+
+    private var source: ZoneLog { ZoneLog(context.store, zone) }
+    private var leavingOut: LeavingOut {
+        LeavingOut(context: context, zone: zone, readers: readers, views: views)
+    }
+
+    func run(_ report: inout MailboxReport) async throws -> Written {
+        let (own, current) = try await prepare()
+        var log = current
+        if !log.isComplete { try await writeBase(&log, &report) }
+        var written = Written(zone: own, log: log)
+        if log.phase == .building {
+            written = Written(
+                zone: own,
+                log: try await context.store.database.write { [log] db in
+                    var log = log
+                    try log.takePlace(db, now: context.store.now())
+                    return log
+                })
+        }
+        return try await writeChanges(written, &report)
+    }
+
+    // MARK: Which log
+
+    /// Why the log that the head names does not do any more.
+    private enum Need {
+        /// Another log, which readers may begin to read where they are.
+        case another
+        /// Another log, which all have to read from its beginning.
+        case whole
+        /// The same, and all tokens of before are void.
+        case history
+    }
+
+    /// Finds the log to write to, or begins one.
+    private func prepare() async throws -> (OwnZone, OwnLog) {
+        try await context.store.database.write { db in
+            _ = try context.store.fold(db)
+            var own =
+                try OwnZone.find(db, mailbox: context.mailbox, zone: zone.row)
+                ?? OwnZone(mailbox: context.mailbox, zone)
+            let logs = try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row)
+            let named = logs.first { $0.phase == .named }
+            let hasReaderGone = !Set(own.readers).isSubset(of: readers)
+            let need = try need(db, own, named, hasReaderGone: hasReaderGone)
+            if need == .history { own.history = .random() }
+            if hasReaderGone { own.fileEpoch = .random() }
+            own.identity = zone.id.description
+            own.readers = readers
+            try own.save(db)
+            guard need != nil || named == nil else { return (own, named!) }
+            if let begun = logs.first(where: { $0.phase == .building }) {
+                let isGood =
+                    try need != .history && !hasReaderGone && (begun.isWhole || need != .whole)
+                    && source.canGoOn(db, from: begun.token)
+                if isGood { return (own, begun) }
+                try discard(db, begun)
+            }
+            let log = OwnLog(
+                mailbox: context.mailbox, zone: zone.row, isWhole: need == .whole || need == .history,
+                token: try source.start(db).token)
+            try log.save(db)
+            return (own, log)
+        }
+    }
+
+    private func need(
+        _ db: Database, _ own: OwnZone, _ named: OwnLog?, hasReaderGone: Bool
+    ) throws -> Need? {
+        if own.identity != zone.id.description { return .history }
+        guard let named else { return nil }
+        if try !source.canGoOn(db, from: named.token) { return .history }
+        let leftOut = try named.leftOut(db)
+        if !leftOut.isEmpty {
+            let candidates = try leavingOut.candidates(db)
+            let isFit = leftOut.allSatisfy { peer, history in
+                candidates.contains { $0.peer.id == peer && $0.history == history }
+            }
+            if !isFit { return .whole }
+        }
+        if hasReaderGone || isLost { return .another }
+        let isLong =
+            named.changes >= Self.maximumChanges
+            || named.changeBytes > max(named.baseBytes, Self.smallestReplaced)
+        return isLong ? .another : nil
+    }
+
+    /// No head has named it, so nobody needs it.
+    private func discard(_ db: Database, _ log: OwnLog) throws {
+        var log = log
+        log.phase = .replaced
+        log.replacedAt = 0
+        try log.save(db)
+    }
+
+    // MARK: Segments
+
+    private func writeBase(_ log: inout OwnLog, _ report: inout MailboxReport) async throws {
+        var place = ReadingPlace(log.token)
+        while !log.isComplete {
+            try Task.checkCancellation()
+            guard log.segments < MailboxLimits.segments else {
+                throw MailboxError(.invalid, "the zone “\(zone.name)” is too large for a mailbox")
+            }
+            let (batch, next) = try await context.store.readFolded { [source, place] db in
+                try source.batch(db, after: place, leavingOut: [])
+            }
+            place = next
+            if batch.records.isEmpty, !batch.isLast {
+                log.token = batch.token
+            } else {
+                log.append(batch, bytes: try await put(batch, log))
+                report.segmentsPut += 1
+            }
+            try await context.store.database.write { [log] db in try log.save(db) }
+        }
+    }
+
+    private func writeChanges(_ written: Written, _ report: inout MailboxReport) async throws -> Written {
+        var log = written.log
+        var isLast = false
+        while !isLast, log.segments < MailboxLimits.segments {
+            try Task.checkCancellation()
+            let changes = try await nextChanges(log)
+            if changes.mayComeFromOthers, mayWait {
+                return Written(zone: written.zone, log: log, isWaiting: true)
+            }
+            let batch = changes.batch
+            isLast = batch.isLast
+            let from = log.token.sequence
+            if batch.records.isEmpty {
+                guard log.token != batch.token else { break }
+                log.token = batch.token
+            } else {
+                log.append(batch, bytes: try await put(batch, log))
+                report.segmentsPut += 1
+            }
+            try await context.store.database.write { [log, source] db in
+                try log.save(db)
+                let ids = changes.leftOut.map(\.peer.id)
+                for peer in try source.sources(db, after: from, to: batch.token.sequence, among: ids) {
+                    guard let entry = changes.leftOut.first(where: { $0.peer.id == peer }) else { continue }
+                    try log.noteLeftOut(db, peer, entry.history)
+                }
+            }
+        }
+        return Written(zone: written.zone, log: log)
+    }
+
+    private struct Changes: Sendable {
+        let batch: ChangeBatch
+        let leftOut: [LeavingOut.Candidate]
+        /// Whether all of its records have sources that write to the mailbox, and have not done so yet.
+        let mayComeFromOthers: Bool
+    }
+
+    private func nextChanges(_ log: OwnLog) async throws -> Changes {
+        try await context.store.readFolded { [source, leavingOut] db in
+            let place = ReadingPlace(log.token)
+            let candidates = try leavingOut.candidates(db)
+            let covered = candidates.filter(\.isCovered)
+            let batch = try source.batch(db, after: place, leavingOut: covered.map(\.peer.id)).batch
+            var mayComeFromOthers = false
+            if !batch.records.isEmpty, covered.count < candidates.count {
+                let own = try source.batch(db, after: place, leavingOut: candidates.map(\.peer.id)).batch
+                mayComeFromOthers = own.records.isEmpty && own.isLast
+            }
+            return Changes(batch: batch, leftOut: covered, mayComeFromOthers: mayComeFromOthers)
+        }
+    }
+
+    /// Puts the next segment of a log.
+    ///
+    /// - Returns: the number of its bytes.
+    private func put(_ batch: ChangeBatch, _ log: OwnLog) async throws -> Int {
+        let number = UInt64(log.segments + 1)
+        let key = context.secrets.key(of: log.log)
+        let bytes = Segment(zone: zone.id, batch: batch)
+            .sealed(as: number, in: log.log, logKey: key, by: context.secrets)
+        try await context.put(Segment.name(number, of: context.own.id, logKey: key), bytes)
+        return bytes.count
+    }
+}

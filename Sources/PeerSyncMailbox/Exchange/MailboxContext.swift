@@ -1,0 +1,40 @@
+import PeerSyncModel
+import PeerSyncStore
+
+/// What all parts of a pass over a mailbox work with.
+struct MailboxContext: Sendable {
+    let store: RecordStore
+    let secrets: AuthorSecrets
+    let storage: any MailboxStorage
+    /// The row of the mailbox in the store.
+    let mailbox: Int64
+    /// How far the stamps of a peer may lie in the future, in milliseconds.
+    let allowedSkew: Int64
+    let onEvent: @Sendable (MailboxEvent) -> Void
+
+    /// This machine as an author.
+    var own: Author { secrets.author }
+
+    func peerZone(_ zone: Zone, _ peer: Peer) -> PeerZone {
+        PeerZone(store: store, zone: .one(zone), peer: peer, allowedSkew: allowedSkew)
+    }
+
+    func put(_ name: MailboxObjectName, _ bytes: [UInt8]) async throws {
+        guard bytes.count <= MailboxLimits.objectSize else {
+            throw MailboxError(
+                .invalid, "an object for the mailbox would have \(bytes.count) bytes, which is too many")
+        }
+        try await storage.put(name, bytes)
+    }
+
+    /// Now in the form in which the store keeps times.
+    var nowText: String { ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded) ?? "" }
+}
+
+/// A peer, and what it said last in the mailbox.
+struct AuthorView: Sendable {
+    let peer: Peer
+    let head: OpenedHead
+    /// Whether the head came in this pass.
+    let isNew: Bool
+}

@@ -1,0 +1,148 @@
+import GRDB
+import PeerSyncModel
+import PeerSyncStore
+
+/// One pass over a mailbox: reads what others have put, and puts what they lack.
+struct MailboxPass {
+    /// What a running mailbox remembers from pass to pass.
+    struct Memory: Sendable {
+        var heads = HeadReader.Memory()
+        /// Whether this run of the program has looked for what a crash left.
+        var hasSwept = false
+        /// The zones of the last head.
+        var parts: [HeadWriter.Part] = []
+        /// Since when changes of others wait that their authors may write, in milliseconds since 1970.
+        var waitingSince: Int64?
+    }
+
+    /// The longest time for which changes of others wait, in milliseconds.
+    static let longestWait: Int64 = 10 * 60 * 1000
+
+    let context: MailboxContext
+    /// Whether changes of others may wait for their authors.
+    let mayWait: Bool
+
+    func run(_ memory: inout Memory) async throws -> MailboxReport {
+        var report = MailboxReport()
+        let heads = try await HeadReader(context: context).run(&memory.heads)
+        let standing = try await OwnStanding(context, heads)
+        // What the household says decides who reads and writes.
+        let isHouseholdNew = try await takeHouseholds(heads.views)
+        let views = isHouseholdNew ? try await stillPeers(heads.views) : heads.views
+        let zones = try await context.store.database.read { try context.store.zones.all($0) }
+        for view in views { try await read(view, zones, &report) }
+        let files = FileExchange(context: context, views: views)
+        try await files.fetch(zones, &report)
+        guard !standing.isTwin else { throw OwnStanding.twin }
+        try await write(standing, heads, views, zones, &memory, &report)
+        return report
+    }
+
+    // MARK: Reading
+
+    private func takeHouseholds(_ views: [AuthorView]) async throws -> Bool {
+        var isNew = false
+        for view in views where view.isNew {
+            guard let household = view.head.household else { continue }
+            let change = try await context.store.household.take(
+                household, from: view.peer, own: context.own.key)
+            for machine in change.introduced {
+                context.onEvent(.introduced(machine: machine.name, by: machine.by))
+            }
+            for machine in change.removed { context.onEvent(.removed(machine: machine.name, by: machine.by)) }
+            isNew = isNew || !change.introduced.isEmpty || !change.removed.isEmpty
+        }
+        return isNew
+    }
+
+    private func stillPeers(_ views: [AuthorView]) async throws -> [AuthorView] {
+        let peers = Set(try await context.store.peers.all().map(\.id))
+        return views.filter { peers.contains($0.peer.id) }
+    }
+
+    /// Reads what a peer has put. What is wrong with it keeps nobody from reading others.
+    private func read(_ view: AuthorView, _ zones: [Zone], _ report: inout MailboxReport) async throws {
+        var problem: MailboxError?
+        for (section, _) in view.head.zones {
+            guard let zone = zones.first(where: { $0.id == section.zone }) else { continue }
+            let reader = LogReader(
+                context: context, peer: view.peer, head: view.head, section: section, zone: zone)
+            do {
+                try await reader.run(&report)
+            } catch let damage as DamagedObject {
+                problem = MailboxError(.invalid, "“\(view.peer.name)” has \(damage)", underlying: damage)
+            } catch let error as RecordStoreError where error.concernsPeer {
+                problem = MailboxError(.other, error.message, underlying: error)
+            }
+        }
+        try await context.tellProblem(of: view.peer, problem)
+    }
+
+    // MARK: Writing
+
+    private func write(
+        _ standing: OwnStanding, _ heads: HeadReader.Heads, _ views: [AuthorView], _ zones: [Zone],
+        _ memory: inout Memory, _ report: inout MailboxReport
+    ) async throws {
+        let isLost = try await standing.prepare(context)
+        var parts: [HeadWriter.Part] = []
+        var isWaiting = false
+        let now = context.store.now()
+        let mayWait = mayWait && now - (memory.waitingSince ?? now) < Self.longestWait
+        for zone in zones {
+            let readers = try await readers(of: zone)
+            guard !readers.isEmpty else { continue }
+            let writer = LogWriter(
+                context: context, zone: zone,
+                readers: readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted {
+                    $0.rawValue < $1.rawValue
+                },
+                views: views, isLost: isLost, mayWait: mayWait)
+            let written = try await writer.run(&report)
+            isWaiting = isWaiting || written.isWaiting
+            parts.append(HeadWriter.Part(zone: zone, written: written, readers: readers))
+        }
+        memory.waitingSince = isWaiting ? memory.waitingSince ?? now : nil
+        memory.parts = parts
+        let head = HeadWriter(context: context, views: views)
+        var hasPut = try await head.run(parts, isDue: standing.needsHead)
+        let files = FileExchange(context: context, views: views)
+        for part in parts { try await files.put(part, &report) }
+        // Now the files that it offers are there.
+        if try await head.run(parts, isDue: false) { hasPut = true }
+        report.hasPutHead = hasPut
+        try await cleanUp(heads, views, parts, &memory)
+    }
+
+    private func readers(of zone: Zone) async throws -> [(peer: Peer, rights: ZoneRights)] {
+        try await context.store.database.read { db in
+            try context.store.peers.all(db).compactMap { peer in
+                let rights = try ZoneLog(context.store, zone).rights(db, of: peer)
+                return rights == .none ? nil : (peer, rights)
+            }
+        }
+    }
+
+    private func cleanUp(
+        _ heads: HeadReader.Heads, _ views: [AuthorView], _ parts: [HeadWriter.Part], _ memory: inout Memory
+    ) async throws {
+        let cleanUp = CleanUp(context: context, views: views)
+        let published = try await context.store.database.read { db in
+            try Int64.fetchOne(
+                db, sql: "SELECT published FROM grdb_sync_mailbox WHERE id = ?", arguments: [context.mailbox])
+                ?? 0
+        }
+        try await cleanUp.removeHeads(heads.own, but: published)
+        let hasRemoved = try await cleanUp.removeLogs(parts)
+        guard hasRemoved || !memory.hasSwept else { return }
+        try await cleanUp.sweep()
+        memory.hasSwept = true
+    }
+}
+
+extension RecordStoreError {
+    /// Whether the reason lies in what a peer has put, or in what the two machines are for each other.
+    fileprivate var concernsPeer: Bool {
+        [.clockSkew, .changeTokenExpired, .invalidRecord, .notPermitted, .noSuchPeer, .removed].contains(code)
+    }
+}

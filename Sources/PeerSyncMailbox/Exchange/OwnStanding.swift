@@ -1,0 +1,111 @@
+import GRDB
+import PeerSyncModel
+import PeerSyncStore
+
+/// How this machine's last head stands in the mailbox (Protocol/mailbox.md section 10).
+struct OwnStanding {
+    /// How often in a row the last head must be missing until this machine takes what it had put for lost: lists and objects may lag.
+    private static let patience = 3
+
+    static let twin = MailboxError(
+        .invalid,
+        "another machine writes to the mailbox with the identity of this one: one of the two is a copy, and needs an identity of its own"
+    )
+
+    /// What the store remembers.
+    private struct Remembered {
+        var counter: Int64 = 0
+        var published: Int64 = 0
+        var restores: Int64 = 0
+        var missing: Int64 = 0
+    }
+
+    private enum Phase {
+        /// The last head is there, or none was ever put.
+        case good
+        /// The last head is not there.
+        case missing
+        /// A head is there that this store never put.
+        case foreign(Int64)
+    }
+
+    private let phase: Phase
+    private let remembered: Remembered
+
+    /// Whether two machines have one key.
+    let isTwin: Bool
+
+    /// - Throws: ``MailboxError`` `emptied`.
+    init(_ context: MailboxContext, _ heads: HeadReader.Heads) async throws {
+        let remembered = try await context.store.database.read { db in
+            try Row.fetchOne(
+                db, sql: "SELECT counter, published, restores, missing FROM grdb_sync_mailbox WHERE id = ?",
+                arguments: [context.mailbox]
+            ).map { Remembered(counter: $0[0], published: $0[1], restores: $0[2], missing: $0[3]) }
+                ?? Remembered()
+        }
+        self.remembered = remembered
+        guard heads.isAny || remembered.published == 0 else {
+            throw MailboxError(
+                .emptied,
+                "the mailbox is empty, but this machine has put something there: it may be another storage")
+        }
+        let greatest = heads.own.last ?? 0
+        if greatest > remembered.counter {
+            phase = .foreign(greatest)
+        } else if remembered.published > 0, !heads.own.contains(remembered.published),
+            try await context.storage.get(context.own.id.headName(UInt64(remembered.published))) == nil
+        {
+            phase = .missing
+        } else {
+            phase = .good
+        }
+        if case .foreign = phase {
+            isTwin = remembered.published > 0 && remembered.restores > 0
+        } else {
+            isTwin = false
+        }
+    }
+
+    /// Whether a head is due although it may say the same as the last one.
+    var needsHead: Bool {
+        switch phase {
+        case .good: remembered.published == 0
+        case .missing: remembered.missing + 1 >= Self.patience
+        case .foreign: true
+        }
+    }
+
+    /// Notes what was found.
+    ///
+    /// - Returns: whether what this machine had put is lost.
+    func prepare(_ context: MailboxContext) async throws -> Bool {
+        switch phase {
+        case .good:
+            if remembered.missing > 0 { try await set(context, "missing = 0") }
+            return false
+        case .missing:
+            guard remembered.missing + 1 >= Self.patience else {
+                try await set(context, "missing = missing + 1")
+                return false
+            }
+            context.onEvent(.ownObjectsLost)
+            return true
+        case .foreign(let counter):
+            let isKnown = remembered.published > 0
+            try await set(
+                context, "counter = \(counter), restores = restores + \(isKnown ? 1 : 0)", voidingLogs: true)
+            if isKnown { context.onEvent(.restored) }
+            return false
+        }
+    }
+
+    private func set(_ context: MailboxContext, _ assignment: String, voidingLogs: Bool = false) async throws
+    {
+        try await context.store.database.write { db in
+            if voidingLogs { try OwnLog.voidAll(db, mailbox: context.mailbox) }
+            try db.execute(
+                sql: "UPDATE grdb_sync_mailbox SET \(assignment) WHERE id = ?", arguments: [context.mailbox])
+        }
+    }
+}

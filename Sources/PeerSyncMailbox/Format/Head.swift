@@ -1,0 +1,55 @@
+import PeerSyncModel
+
+/// What an author says at one moment (Protocol/mailbox.md section 3).
+package struct Head: Sendable, Equatable {
+    /// The author's clock, in milliseconds since 1970; for people.
+    package var time: Int64
+    package var zones: [ZoneSection]
+    package var household: Household?
+    /// Who may open it, and what.
+    package var readers: [Reader]
+
+    /// A machine that may open a part of the head.
+    package struct Reader: Sendable, Equatable {
+        package let key: [UInt8]
+        /// What it may do in the zones, by their places in ``Head/zones``.
+        package let rights: [Int: ZoneRights]
+        package let hasHousehold: Bool
+
+        package init(key: [UInt8], rights: [Int: ZoneRights], hasHousehold: Bool) {
+            self.key = key
+            self.rights = rights
+            self.hasHousehold = hasHousehold
+        }
+    }
+
+    package init(
+        time: Int64, zones: [ZoneSection], household: Household?, readers: [Reader]
+    ) {
+        self.time = time
+        self.zones = zones
+        self.household = household
+        self.readers = readers
+    }
+}
+
+/// What a reader can open of a head.
+package struct OpenedHead: Sendable, Equatable {
+    package let author: Author
+    package let counter: UInt64
+    package let verificationKey: [UInt8]
+    package let time: Int64
+    /// The zones that the reader may read, with its rights there.
+    package let zones: [(section: ZoneSection, rights: ZoneRights)]
+    package let household: Household?
+
+    package func zone(_ id: ZoneID) -> ZoneSection? { zones.first { $0.section.zone == id }?.section }
+
+    package static func == (left: OpenedHead, right: OpenedHead) -> Bool {
+        left.author == right.author && left.counter == right.counter
+            && left.verificationKey == right.verificationKey
+            && left.time == right.time && left.household == right.household
+            && left.zones.map(\.section) == right.zones.map(\.section)
+            && left.zones.map(\.rights) == right.zones.map(\.rights)
+    }
+}

@@ -1,0 +1,103 @@
+import PeerSyncModel
+
+/// What an author says of one zone in a head: how far its log goes, what it has read of others, and its files.
+package struct ZoneSection: Sendable, Equatable {
+    package var zone: ZoneID
+    package var history: HistoryID
+    package var log: LogID
+    package var logKey: [UInt8]
+    /// Whether every reader reads this log from its first segment on.
+    package var isWhole: Bool
+    /// How many segments make up the whole copy; 0 while it is not finished.
+    package var base: Int
+    package var segments: Int
+    /// The sequences of the tokens of the segments from the last of the base on.
+    package var ends: [Int64]
+    package var covered: ChangeToken
+    package var generations: [Generation]
+    /// The greatest number of a record that the author has forgotten.
+    package var forgotten: Int64
+    package var digest: ZoneDigest
+    /// All that have the section.
+    package var readers: [ReplicaID]
+    package var read: [Read]
+    package var fileKeys: [FileKey]
+    package var offered: [OfferedFile]
+    package var wanted: [AssetHash]
+    /// Whether the author wants more files than it names.
+    package var wantsMore: Bool
+
+    /// A run of the author's program that numbered changes.
+    package struct Generation: Sendable, Equatable {
+        package let id: [UInt8]
+        package let first: Int64
+
+        package init(id: [UInt8], first: Int64) {
+            self.id = id
+            self.first = first
+        }
+    }
+
+    /// What the author has of another one, whose records it takes.
+    package struct Read: Sendable, Equatable {
+        package let replica: ReplicaID
+        package let history: HistoryID
+        package let log: LogID
+        package let segment: Int
+        package let token: ChangeToken?
+
+        package init(replica: ReplicaID, history: HistoryID, log: LogID, segment: Int, token: ChangeToken?) {
+            self.replica = replica
+            self.history = history
+            self.log = log
+            self.segment = segment
+            self.token = token
+        }
+    }
+
+    package struct FileKey: Sendable, Equatable {
+        package let epoch: FileEpoch
+        package let key: [UInt8]
+
+        package init(epoch: FileEpoch, key: [UInt8]) {
+            self.epoch = epoch
+            self.key = key
+        }
+    }
+
+    package struct OfferedFile: Sendable, Equatable {
+        package let hash: AssetHash
+        package let size: Int64
+        /// Its key's place in ``ZoneSection/fileKeys``.
+        package let key: Int
+
+        package init(hash: AssetHash, size: Int64, key: Int) {
+            self.hash = hash
+            self.size = size
+            self.key = key
+        }
+    }
+
+    /// Whether the log can be read to its end.
+    package var isComplete: Bool { base > 0 }
+
+    /// Whether a token belongs to the history of this head.
+    package func hasGivenOut(_ token: ChangeToken) -> Bool {
+        guard token.sequence > 0 else { return true }
+        return generations.last { $0.first <= token.sequence }?.id == token.generation
+    }
+
+    /// Whether who has `holder` has all that `token` covers (Protocol/mailbox.md section 6.1).
+    package func isCovered(_ token: ChangeToken, by holder: ChangeToken) -> Bool {
+        token.sequence == 0
+            || (hasGivenOut(token) && hasGivenOut(holder) && token.sequence <= holder.sequence)
+    }
+
+    /// The last segment whose end a received token covers; nil if it does not cover the base.
+    package func lastSegment(coveredBy token: ChangeToken) -> Int? {
+        guard isComplete, hasGivenOut(token),
+            let index = ends.lastIndex(where: { $0 <= token.sequence })
+        else { return nil }
+        return base + index
+    }
+}

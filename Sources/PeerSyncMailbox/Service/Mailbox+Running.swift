@@ -1,0 +1,76 @@
+import PeerSync
+import PeerSyncStore
+import ServiceLifecycle
+
+/// A mailbox that is kept in step for as long as the program runs.
+extension Mailbox: Service {
+    /// Keeps the store in step with the mailbox: it looks after changes of the store, when a folder changes, and regularly. A storage that cannot
+    /// be used is told once, and asked again.
+    ///
+    /// Runs until the task is cancelled or the service group shuts down.
+    ///
+    /// - Throws: ``/PeerSync/PeerSyncError`` `switchedOff`; ``MailboxError`` `invalid` when somebody has removed the mailbox from the store.
+    public func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown { [self] in try await runUntilCancelled() }
+        } catch is CancellationError {
+            return
+        }
+    }
+
+    private func runUntilCancelled() async throws {
+        let pause = Pause()
+        let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let writes = engine.store.observeWrites { continuation.yield() }
+        let watch = engine.observeWatch { continuation.yield() }
+        defer { withExtendedLifetime((writes, watch)) {} }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in changes {
+                    guard (try? await Task.sleep(for: self.options.delay)) != nil else { return }
+                    pause.hurry()
+                }
+            }
+            group.addTask { await self.watchStorage(pause) }
+            group.addTask { try await self.repeatPasses(pause) }
+            defer { group.cancelAll() }
+            // The first that throws ends the others.
+            while try await group.next() != nil {}
+        }
+    }
+
+    /// Looks again when the storage tells that something has changed.
+    private func watchStorage(_ pause: Pause) async {
+        guard let watched = storage as? any WatchedMailboxStorage else { return }
+        while !Task.isCancelled {
+            if let changes = watched.changes() {
+                for await _ in changes { pause.hurry() }
+            }
+            // The folder that it watches comes with the first head.
+            guard (try? await Task.sleep(for: options.interval)) != nil else { return }
+        }
+    }
+
+    private func repeatPasses(_ pause: Pause) async throws {
+        var told: String?
+        var failures = 0
+        while !Task.isCancelled {
+            do {
+                _ = try await pass(mayWait: true)
+                if told != nil { onEvent(.recovered) }
+                told = nil
+                failures = 0
+            } catch let error as MailboxError {
+                failures += 1
+                if told != error.message { onEvent(.failed(error)) }
+                told = error.message
+                guard try await engine.store.mailboxes.all().contains(where: { $0.name == name }) else {
+                    throw error
+                }
+            }
+            // A storage that fails is asked less and less often, at last every 16 intervals.
+            let interval = options.interval * (1 << min(failures, 4))
+            await pause.sleep(interval * Double.random(in: 1...1.25))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Logging
+import PeerSync
+import PeerSyncModel
+import PeerSyncStore
+
+/// Keeps a store in step with other machines over storage: they leave sealed objects for each other, and need never be on together.
+///
+/// ```swift
+/// let entry = try await engine.store.mailboxes.add("nas", location: "/mnt/nas/scores")
+/// let mailbox = Mailbox(engine, entry, in: FolderStorage(at: URL(fileURLWithPath: entry.location))) { print($0) }
+/// try await mailbox.syncOnce()
+/// ```
+///
+/// The machines must be paired, and have met once: a mailbox carries records, files and the household between machines that know each
+/// other. It is one more way to them, with the same tokens as connections: what came one way is not sent again the other.
+///
+/// As a service it runs until the task is cancelled or the service group shuts down. Several mailboxes of a store may run at the same time. One
+/// mailbox is used by one program at a time.
+public final class Mailbox: Sendable {
+    /// The engine whose store it keeps in step.
+    public let engine: SyncEngine
+    /// The name of the mailbox in the store.
+    public let name: String
+    let storage: any MailboxStorage
+    let options: MailboxOptions
+    let onEvent: @Sendable (MailboxEvent) -> Void
+    let turns = MailboxTurns()
+    private let mailbox: Int64
+
+    /// Takes a mailbox of a store.
+    ///
+    /// - Parameters:
+    ///   - engine: the engine; it need not run.
+    ///   - entry: which mailbox of the engine's store.
+    ///   - storage: where its objects are.
+    ///   - options: how often it looks.
+    ///   - onEvent: called for each event, one at a time; it should return soon.
+    public init(
+        _ engine: SyncEngine, _ entry: MailboxEntry, in storage: any MailboxStorage,
+        options: MailboxOptions = MailboxOptions(),
+        onEvent: @escaping @Sendable (MailboxEvent) -> Void = { _ in }
+    ) {
+        self.engine = engine
+        name = entry.name
+        mailbox = entry.id
+        self.storage = storage
+        self.options = options
+        self.onEvent = onEvent
+    }
+
+    var context: MailboxContext {
+        MailboxContext(
+            store: engine.store, secrets: AuthorSecrets(engine.identity.keyPair, app: engine.app),
+            storage: storage,
+            mailbox: mailbox, allowedSkew: engine.allowedSkew, onEvent: onEvent)
+    }
+
+    /// Reads what is there, and puts what others lack.
+    ///
+    /// - Throws: ``MailboxError``; ``/PeerSync/PeerSyncError`` `switchedOff`; errors of SQLite.
+    @discardableResult
+    public func syncOnce() async throws -> MailboxReport { try await pass(mayWait: false) }
+
+    func pass(mayWait: Bool) async throws -> MailboxReport {
+        try await turns.take { [self] memory in
+            try await engine.checkSwitch()
+            let lease = try await MailboxLease(engine.store, mailbox)
+            do {
+                let report = try await MailboxPass(context: context, mayWait: mayWait).run(&memory)
+                try await lease.end(nil)
+                onEvent(.inStep(report))
+                return report
+            } catch {
+                try? await lease.end(error)
+                throw error
+            }
+        }
+    }
+
+    /// Removes everything that this machine has put. Others keep what they have read; ``StoreMailboxes/remove(_:)`` then forgets the mailbox here.
+    ///
+    /// - Throws: ``MailboxError``.
+    public func removeOwnObjects() async throws {
+        let own = context.own.id
+        for object in try await storage.list(MailboxFormat.heads)
+        where AuthorID.parse(object.name)?.author == own {
+            try await storage.delete(object.name)
+        }
+        for object in try await storage.list(own.folder) { try await storage.delete(object.name) }
+    }
+}

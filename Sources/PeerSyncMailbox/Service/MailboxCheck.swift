@@ -1,0 +1,143 @@
+import Foundation
+import GRDB
+import PeerSync
+import PeerSyncModel
+import PeerSyncStore
+
+/// What a check of a mailbox found.
+public struct MailboxCheck: Sendable, Equatable {
+    /// What a newcomer could make of one zone.
+    public struct Zone: Sendable, Equatable {
+        /// The name of the zone here; nil for the default one.
+        public let name: String?
+        /// The live records that the newcomer has.
+        public let records: Int
+        /// Whether these are the records of this store.
+        public let isEqual: Bool
+    }
+
+    /// The zones that the mailbox has.
+    public internal(set) var zones: [Zone] = []
+    /// The segments that were read.
+    public internal(set) var segments = 0
+    /// The files that were read, and are as their names say.
+    public internal(set) var files = 0
+    /// What is wrong, one sentence for each.
+    public internal(set) var problems: [String] = []
+
+    /// Whether a newcomer could be made from the mailbox, with all that this store has.
+    public var isSound: Bool { problems.isEmpty && zones.allSatisfy(\.isEqual) }
+}
+
+extension Mailbox {
+    /// Syncs, then reads everything that lies in the mailbox for this machine, and proves that a newcomer could be made from it: it makes a
+    /// store of it, in a temporary file, and compares the digests.
+    ///
+    /// - Throws: ``MailboxError``, also what ``syncOnce()`` throws.
+    public func check() async throws -> MailboxCheck {
+        try await syncOnce()
+        return try await turns.take { [self] memory in
+            var check = MailboxCheck()
+            let heads = try await HeadReader(context: context).run(&memory.heads)
+            let own = try await HeadWriter(context: context, views: heads.views).make(memory.parts)
+            for (part, section) in zip(memory.parts, own.zones) {
+                try await checkZone(part, section, heads.views, &check)
+                try await checkFiles(part.zone, section, by: context.own, named: nil, &check)
+                for view in heads.views {
+                    guard let theirs = view.head.zone(part.zone.id) else { continue }
+                    try await checkFiles(
+                        part.zone, theirs, by: view.head.author, named: view.peer.name, &check)
+                }
+            }
+            return check
+        }
+    }
+
+    private func checkZone(
+        _ part: HeadWriter.Part, _ own: ZoneSection, _ views: [AuthorView], _ check: inout MailboxCheck
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "mailbox-check-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let newcomer = try RecordStore(
+            DatabaseQueue(path: folder.appendingPathComponent("store").path), schema: RecordSchema([]),
+            replica: Identity.generate().replicaID)
+        let entry = try await newcomer.mailboxes.add("check", location: "")
+        try await newcomer.database.write { try newcomer.zones.adopt($0, part.zone.id) }
+        let context = context.reading(into: newcomer, entry.id)
+        let ownHead = OpenedHead(
+            author: context.own, counter: 0, verificationKey: context.secrets.verificationKey, time: 0,
+            zones: [(own, .write)], household: nil)
+        var sources: [(name: String, key: [UInt8], head: OpenedHead, section: ZoneSection)] = [
+            ("this machine", context.own.key, ownHead, own)
+        ]
+        for view in views {
+            guard let section = view.head.zone(part.zone.id),
+                try await engine.store.database.read({ [source = ZoneLog(engine.store, part.zone)] in
+                    try source.rights($0, of: view.peer)
+                }) == .write
+            else { continue }
+            sources.append((view.peer.name, view.peer.publicKey, view.head, section))
+        }
+        for source in sources {
+            let peer = try await newcomer.peers.add(key: source.key, name: source.name)
+            let zone = try await newcomer.zones.all()[0]
+            var report = MailboxReport()
+            do {
+                try await LogReader(
+                    context: context, peer: peer, head: source.head, section: source.section, zone: zone
+                ).run(&report)
+                if report.segmentsRead < source.section.segments {
+                    check.problems.append("segment \(report.segmentsRead + 1) of \(source.name) is not there")
+                }
+            } catch let error as MailboxError {
+                throw error
+            } catch {
+                check.problems.append("\(source.name): \(error)")
+            }
+            check.segments += report.segmentsRead
+        }
+        let digest = try await newcomer.zones.all()[0].digest
+        check.zones.append(
+            MailboxCheck.Zone(
+                name: part.zone.isDefault ? nil : part.zone.name, records: Int(digest.count),
+                isEqual: digest == own.digest))
+    }
+
+    private func checkFiles(
+        _ zone: Zone, _ section: ZoneSection, by author: Author, named name: String?,
+        _ check: inout MailboxCheck
+    ) async throws {
+        for file in section.offered {
+            let key = section.fileKeys[file.key]
+            var hasher = AssetHasher()
+            do {
+                for piece in 0..<FilePiece.count(file.size) {
+                    let name = FilePiece.name(piece, of: file.hash, by: author.id, fileKey: key.key)
+                    guard let object = try await storage.get(name) else {
+                        throw DamagedObject("a piece that is not there")
+                    }
+                    let bytes = try FilePiece.open(
+                        object, piece, of: file.hash, in: key.epoch, fileKey: key.key, by: author)
+                    bytes.withUnsafeBytes { hasher.update($0) }
+                }
+                guard hasher.finish() == file.hash else {
+                    throw DamagedObject("other bytes than its name says")
+                }
+                check.files += 1
+            } catch let damage as DamagedObject {
+                check.problems.append("\(name ?? "this machine"): the file \(file.hash): \(damage)")
+            }
+        }
+    }
+}
+
+extension MailboxContext {
+    /// Reads the same objects into another store.
+    fileprivate func reading(into store: RecordStore, _ mailbox: Int64) -> MailboxContext {
+        MailboxContext(
+            store: store, secrets: secrets, storage: storage, mailbox: mailbox, allowedSkew: .max / 2,
+            onEvent: { _ in })
+    }
+}

@@ -1,0 +1,53 @@
+import GRDB
+import PeerSyncModel
+import PeerSyncStore
+
+/// A mailbox of a store, and how it stands with it.
+public struct MailboxEntry: Sendable, Equatable {
+    let id: Int64
+    /// What people call it.
+    public let name: String
+    /// Where it is, as ``StoreMailboxes/add(_:location:)`` got it.
+    public let location: String
+    /// When it was added, ISO 8601.
+    public let addedAt: String
+    /// When this machine was last in step with it, ISO 8601.
+    public let lastSync: String?
+    /// Why it could not be used the last time, if that came after the last sync: one sentence.
+    public let lastError: String?
+    /// The name of the ``MailboxError/Code`` of ``lastError``.
+    public let lastErrorCode: String?
+    /// The machines of which this one has heard there, by name.
+    public let machines: [Machine]
+
+    /// A machine of which this one has heard through the mailbox.
+    public struct Machine: Sendable, Equatable {
+        /// The name of the machine here.
+        public let name: String
+        /// When this machine saw its last word, ISO 8601.
+        public let lastHeard: String
+        /// Why this machine does not read on what the other one has put: one sentence.
+        public let problem: String?
+        /// The name of the ``MailboxError/Code`` of ``problem``.
+        public let problemCode: String?
+    }
+
+    init(_ db: Database, _ row: Row, _ store: RecordStore) throws {
+        let id: Int64 = row["id"]
+        self.id = id
+        name = row["name"]
+        location = row["location"]
+        addedAt = row["addedAt"]
+        lastSync = row["lastSync"]
+        lastError = row["lastError"]
+        lastErrorCode = row["lastErrorCode"]
+        machines = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT machine.name, heardAt, problem, problemCode FROM grdb_sync_mailboxAuthor
+                    JOIN grdb_sync_peer AS machine ON machine.id = peer
+                WHERE mailbox = ? ORDER BY machine.name
+                """, arguments: [id]
+        ).map { Machine(name: $0[0], lastHeard: $0[1], problem: $0[2], problemCode: $0[3]) }
+    }
+}

@@ -1,0 +1,49 @@
+import PeerSyncModel
+import PeerSyncStore
+
+/// An event in a mailbox that a person may want to see. Machines go by their names here.
+public enum MailboxEvent: Sendable {
+    /// Records of a machine came through the mailbox and changed the tables; the name of the zone is nil for the default one.
+    case changed(machine: String, zone: String?, ArrivedChanges)
+    /// This machine refused some of a machine's records.
+    case refusedRecords(machine: String, [RecordName], RefusedRecord.Reason)
+    /// Files of a machine came through the mailbox.
+    case filesReceived(machine: String, count: Int)
+    /// A machine is a peer from now on, because another one has introduced it.
+    case introduced(machine: String, by: String?)
+    /// A machine is a peer no more, because another one has removed it from the household.
+    case removed(machine: String, by: String?)
+    /// What a machine has put cannot be read on, for this reason. Nothing is taken back, and others go on. Told once for each reason.
+    case stopped(machine: String, MailboxError)
+    /// The storage has gone back in time: something is gone that a machine had put.
+    case wentBack(machine: String)
+    /// The storage has lost what this machine had put; it puts everything anew.
+    case ownObjectsLost
+    /// The mailbox has something from this machine that this store never put: the store was restored from a backup. Everything is put anew.
+    case restored
+    /// Everything that was there is read, and everything that this machine has is there.
+    case inStep(MailboxReport)
+    /// The mailbox cannot be used now; the engine tries again. Told once for each reason.
+    case failed(MailboxError)
+    /// The mailbox can be used again.
+    case recovered
+}
+
+/// What one pass over a mailbox did.
+public struct MailboxReport: Sendable, Equatable {
+    /// The segments of other machines that were read.
+    public internal(set) var segmentsRead = 0
+    /// The segments that were put.
+    public internal(set) var segmentsPut = 0
+    /// The files that came.
+    public internal(set) var filesRead = 0
+    /// The files that were put.
+    public internal(set) var filesPut = 0
+    /// Whether a new head was put.
+    public internal(set) var hasPutHead = false
+    /// The records that other machines changed in the tables.
+    public internal(set) var changes = ArrivedChanges()
+
+    /// Makes the report of a pass that did nothing.
+    public init() {}
+}

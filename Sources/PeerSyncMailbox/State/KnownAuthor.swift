@@ -1,0 +1,49 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+import PeerSyncStore
+
+/// A peer that writes to a mailbox, and its last head (`grdb_sync_mailboxAuthor`).
+struct KnownAuthor: Sendable {
+    let mailbox: Int64
+    let peer: Int64
+    let author: AuthorID
+    let counter: Int64
+    /// The head as it lies in the mailbox.
+    let head: [UInt8]
+    /// When this machine saw the head first, ISO 8601.
+    let heardAt: String
+
+    static func all(_ db: Database, mailbox: Int64) throws -> [KnownAuthor] {
+        try Row.fetchAll(
+            db, sql: "SELECT * FROM grdb_sync_mailboxAuthor WHERE mailbox = ? ORDER BY peer",
+            arguments: [mailbox]
+        ).compactMap { row in
+            guard let author = AuthorID(Array(row["author"] as Data)) else { return nil }
+            return KnownAuthor(
+                mailbox: row["mailbox"], peer: row["peer"], author: author, counter: row["counter"],
+                head: Array(row["head"] as Data), heardAt: row["heardAt"])
+        }
+    }
+
+    func save(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO grdb_sync_mailboxAuthor (mailbox, peer, author, counter, head, heardAt) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (mailbox, peer) DO UPDATE SET author = excluded.author, counter = excluded.counter,
+                    head = excluded.head, heardAt = excluded.heardAt
+                """,
+            arguments: [mailbox, peer, Data(author.bytes), counter, Data(head), heardAt])
+    }
+
+    /// Notes why this machine does not read on, or that it does.
+    static func setProblem(
+        _ db: Database, mailbox: Int64, peer: Int64, _ problem: (code: String, message: String)?
+    ) throws {
+        try db.execute(
+            sql: """
+                UPDATE grdb_sync_mailboxAuthor SET problem = ?3, problemCode = ?4
+                WHERE mailbox = ?1 AND peer = ?2 AND problem IS NOT ?3
+                """, arguments: [mailbox, peer, problem?.message, problem?.code])
+    }
+}

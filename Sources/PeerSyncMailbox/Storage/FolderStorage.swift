@@ -1,0 +1,180 @@
+import Foundation
+import PeerSync
+import PeerSyncModel
+import PeerSyncStore
+
+/// A mailbox in a folder: on a network drive, on a stick, or in a folder that another program carries to other machines.
+///
+/// An object is a file in a folder of the folder. It gets its name only when it is whole and durable: it is written under a name that begins
+/// with a dot, and renamed. ``list(_:)`` takes no notice of files of other programs, and neither removes nor follows links.
+///
+/// The folder itself must be there. It is never created: where a disk is not mounted, objects would go to the wrong disk.
+public struct FolderStorage: WatchedMailboxStorage {
+    /// The folder.
+    public let url: URL
+
+    /// The age of a temporary file, in seconds, from which nobody writes it any more. Whoever removes one too early because of a wrong clock makes
+    /// a put fail, which the mailbox repeats.
+    static let staleAge: TimeInterval = 24 * 3600
+
+    /// Names a folder; it may be a link to one.
+    public init(at url: URL) {
+        self.url = url.resolvingSymlinksInPath()
+    }
+
+    public func put(_ name: MailboxObjectName, _ bytes: [UInt8]) async throws {
+        try await attempt(.write) {
+            let directory = path(of: name.folder)
+            if mkdir(directory, 0o777) != 0, errno != EEXIST { throw PosixError() }
+            let temporary = "\(directory)/\(TemporaryFile.name())"
+            do {
+                let file = try PosixFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+                try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+                try file.synchronize()
+                guard rename(temporary, path(of: name)) == 0 else { throw PosixError() }
+            } catch {
+                unlink(temporary)
+                throw error
+            }
+            // Some file systems of other machines know no synchronization of directories.
+            try? PosixFile(directory, O_RDONLY | O_DIRECTORY).synchronize()
+        }
+    }
+
+    public func get(_ name: MailboxObjectName) async throws -> [UInt8]? {
+        try await attempt(.read) {
+            let file: PosixFile
+            do {
+                file = try PosixFile(path(of: name), O_RDONLY | O_NONBLOCK)
+            } catch let error as PosixError where [ENOENT, ENOTDIR, ELOOP].contains(error.code) {
+                return nil
+            }
+            let status = try file.status()
+            guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+            guard status.st_size <= MailboxLimits.objectSize else {
+                throw MailboxError(
+                    .invalid, "the file \(path(of: name)) is larger than any object of a mailbox")
+            }
+            return try file.read(at: 0, upTo: Int(status.st_size))
+        }
+    }
+
+    public func list(_ folder: MailboxFolder) async throws -> [MailboxObject] {
+        try await attempt(.read) {
+            let directory = path(of: folder)
+            return try names(in: directory).compactMap { name in
+                var status = stat()
+                // It may have gone meanwhile.
+                guard lstat("\(directory)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                    return nil
+                }
+                if TemporaryFile.isOne(name) {
+                    if Date().timeIntervalSince(status.modificationDate) > Self.staleAge {
+                        unlink("\(directory)/\(name)")
+                    }
+                    return nil
+                }
+                return MailboxObjectName(folder, name).map {
+                    MailboxObject(name: $0, size: Int64(status.st_size))
+                }
+            }
+        }
+    }
+
+    public func delete(_ name: MailboxObjectName) async throws {
+        try await attempt(.write) {
+            guard unlink(path(of: name)) == 0 || errno == ENOENT || errno == ENOTDIR else {
+                throw PosixError()
+            }
+        }
+    }
+
+    public func changes() -> AsyncStream<Void>? {
+        // Every news comes with a head.
+        FileWatch(folder: "\(url.path)/heads").map { watch in
+            AsyncStream {
+                for await _ in watch.changes { return () }
+                return nil
+            }
+        }
+    }
+
+    // MARK: Paths
+
+    private func path(of folder: MailboxFolder) -> String { "\(url.path)/\(folder)" }
+    private func path(of name: MailboxObjectName) -> String { "\(url.path)/\(name)" }
+
+    private func names(in directory: String) throws -> [String] {
+        guard let stream = opendir(directory) else {
+            if errno == ENOENT { return [] }
+            throw PosixError()
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                })
+            errno = 0
+        }
+        guard errno == 0 else { throw PosixError() }
+        return names
+    }
+
+    // MARK: Errors
+
+    private enum Purpose { case read, write }
+
+    private func attempt<Value: Sendable>(_ purpose: Purpose, _ body: @escaping @Sendable () throws -> Value)
+        async throws -> Value
+    {
+        try Task.checkCancellation()
+        return try await blocking {
+            do {
+                try checkPresence()
+                return try body()
+            } catch let error as PosixError {
+                throw explained(error, purpose)
+            }
+        }
+    }
+
+    private func checkPresence() throws {
+        var status = stat()
+        guard stat(url.path, &status) == 0 else {
+            throw MailboxError(
+                .unreachable, "the folder \(url.path) is not there now", underlying: PosixError())
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw MailboxError(.invalid, "\(url.path) is not a folder")
+        }
+    }
+
+    private func explained(_ error: PosixError, _ purpose: Purpose) -> MailboxError {
+        if error.isOutOfSpace {
+            return MailboxError(.full, "there is no room in \(url.path): \(error)", underlying: error)
+        }
+        switch (error.code, purpose) {
+        case (EROFS, _), (EACCES, .write), (EPERM, .write):
+            return MailboxError(.readOnly, "\(url.path) cannot be written: \(error)", underlying: error)
+        case (EACCES, .read), (EPERM, .read):
+            return MailboxError(.credentials, "\(url.path) cannot be read: \(error)", underlying: error)
+        default:
+            return MailboxError(.unreachable, "\(url.path) cannot be used now: \(error)", underlying: error)
+        }
+    }
+}
+
+/// The names of files that are being written. Programs that carry folders to other machines leave files alone whose name begins with a dot, or
+/// carry them in vain.
+private enum TemporaryFile {
+    private static let prefix = ".put-"
+
+    static func name() -> String { prefix + (0..<16).map { _ in UInt8.random(in: 0...255) }.hexadecimal }
+
+    static func isOne(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 32
+    }
+}

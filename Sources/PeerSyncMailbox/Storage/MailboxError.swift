@@ -1,0 +1,54 @@
+/// The reason why a storage did not do what a mailbox asked for, or why a mailbox cannot be used.
+///
+/// The message is one sentence about what is wrong. The app knows by the code what people can do about it.
+public struct MailboxError: Error, Sendable, CustomStringConvertible {
+    /// A stable name of the kind of error; later versions may add more.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        public let description: String
+
+        /// The storage cannot be reached now: no network, a server that fails, a folder that is not there.
+        public static let unreachable = Code(description: "unreachable")
+        /// The storage refuses the name, the password or the key.
+        public static let credentials = Code(description: "credentials")
+        /// Nobody whom this machine trusts vouches for the server's certificate.
+        public static let notTrusted = Code(description: "notTrusted")
+        /// The storage has no room.
+        public static let full = Code(description: "full")
+        /// This machine may read there, and not write.
+        public static let readOnly = Code(description: "readOnly")
+        /// This machine's clock and the server's differ by so much that the server refuses signatures.
+        public static let clockSkew = Code(description: "clockSkew")
+        /// What the storage answers, or what is in it, is not what it should be; or a setting of it is wrong.
+        public static let invalid = Code(description: "invalid")
+        /// The storage was written to before and is empty now: another folder or bucket, a disk that is not mounted, or somebody emptied it.
+        public static let emptied = Code(description: "emptied")
+        /// Another program uses the mailbox with the same store at this moment.
+        public static let busy = Code(description: "busy")
+        /// Anything else.
+        public static let other = Code(description: "other")
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// One sentence for people, without a full stop.
+    public let message: String
+    /// The error of the system or of a library that caused this one.
+    public let underlying: (any Error)?
+
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of error.
+    ///   - message: one sentence for people, without a full stop. It holds no credentials.
+    ///   - underlying: what caused it.
+    public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+    }
+
+    public var description: String { message }
+
+    /// Whether trying again later may help without anybody doing anything.
+    public var isTransient: Bool { [.unreachable, .full, .clockSkew, .busy, .other].contains(code) }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The changes of a zone for readers in general, in contrast to a ``PeerZone``, which knows one. A mailbox writes logs of it.
+package struct ZoneLog: Sendable {
+    private let store: RecordStore
+    private let zone: Int64
+
+    package init(_ store: RecordStore, _ zone: Zone) {
+        self.store = store
+        self.zone = zone.row
+    }
+
+    private var log: ChangeLog { ChangeLog(tables: store.tables) }
+
+    /// The place where a whole copy begins.
+    package func start(_ db: Database) throws -> ReadingPlace {
+        ReadingPlace(.wholeCopy(horizon: try forgotten(db)))
+    }
+
+    /// The greatest number of a deletion that was forgotten.
+    package func forgotten(_ db: Database) throws -> Int64 { try Zones.purgedSequence(db, zone) }
+
+    /// The digest of the zone's live records. Fold first.
+    package func digest(_ db: Database) throws -> ZoneDigest { try Zones.digest(db, zone) }
+
+    /// Whether this store gave out a token, and can tell what follows it.
+    package func canGoOn(_ db: Database, from token: ChangeToken) throws -> Bool {
+        try log.isGivenOut(db, token) && log.canGoOn(db, zone: zone, from: token)
+    }
+
+    /// The runs of programs that numbered changes, in order, with the first number of each.
+    package func generations(_ db: Database) throws -> [(id: [UInt8], first: Int64)] {
+        try Generations.all(db)
+    }
+
+    /// Reads the next batch after a place. Fold first.
+    ///
+    /// - Parameter peers: the numbers of the peers whose own records it leaves out; none in a whole copy.
+    package func batch(
+        _ db: Database, after place: ReadingPlace, leavingOut peers: [Int64], limit: BatchLimit = .standard
+    ) throws -> (batch: ChangeBatch, place: ReadingPlace) {
+        try log.batch(db, zone: zone, after: place, excluding: peers, limit: limit)
+    }
+
+    /// The peers, of some, that are sources of records with numbers in a range.
+    package func sources(
+        _ db: Database, after first: Int64, to last: Int64, among peers: [Int64]
+    ) throws -> [Int64] {
+        guard !peers.isEmpty else { return [] }
+        return try Int64.fetchAll(
+            db,
+            sql: """
+                SELECT DISTINCT sourcePeer FROM grdb_sync_remoteRecord
+                WHERE zone = ? AND changeSequence > ? AND changeSequence <= ?
+                    AND sourcePeer IN (\(peers.map(String.init).joined(separator: ", ")))
+                """, arguments: [zone, first, last])
+    }
+
+    /// The rights of a peer in the zone.
+    package func rights(_ db: Database, of peer: Peer) throws -> ZoneRights {
+        try Zones.rights(db, peer: peer.id, zone: zone)
+    }
+
+    /// The number up to which a peer has acknowledged this store's changes.
+    package func acknowledged(_ db: Database, by peer: Peer) throws -> Int64 {
+        try PeerTable.progress(db, peer: peer.id, zone: zone).acknowledgedSequence
+    }
+
+    /// The token of a peer's changes that this store holds.
+    package func received(_ db: Database, from peer: Peer) throws -> ChangeToken? {
+        try PeerTable.progress(db, peer: peer.id, zone: zone).received
+    }
+
+    /// The files that live records of the zone refer to. Reads every reference.
+    package func files(_ db: Database) throws -> [ReferredFile] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT file.hash, file.size, MAX(known.sourcePeer IS NULL), MAX(known.changeSequence)
+                FROM grdb_sync_assetReference AS file
+                    JOIN grdb_sync_remoteRecord AS known ON known.remoteRecordID = file.recordName
+                WHERE file.zone = ? GROUP BY file.hash
+                """, arguments: [zone])
+        return rows.compactMap { row in
+            AssetHash(row.bytes("hash")).map {
+                ReferredFile(hash: $0, size: row[1], isOwn: row[2], sequence: row[3])
+            }
+        }
+    }
+}
+
+/// A file that live records of a zone refer to.
+package struct ReferredFile: Sendable, Equatable {
+    package let hash: AssetHash
+    package let size: Int64
+    /// Whether one of the records has no source.
+    package let isOwn: Bool
+    /// The greatest number of these records.
+    package let sequence: Int64
+}

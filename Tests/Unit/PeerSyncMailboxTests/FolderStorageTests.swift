@@ -1,0 +1,111 @@
+import Foundation
+import PeerSyncMailbox
+import TestSupport
+import Testing
+
+/// A mailbox in a folder: what the protocol of storages promises, and what lies beside its objects.
+@Suite struct FolderStorageTests {
+    private let name = MailboxObjectName("heads/00ff-01")!
+
+    @Test func anObjectOfAFolderIsReadListedReplacedAndRemoved() async throws {
+        try await withTemporaryDirectory { url in
+            let storage = FolderStorage(at: url)
+            #expect(try await storage.get(name) == nil)
+            #expect(try await storage.list(name.folder) == [])
+            try await storage.delete(name)
+            try await storage.put(name, [1, 2, 3])
+            try await storage.put(name, [4, 5])
+            #expect(try await storage.get(name) == [4, 5])
+            #expect(try await storage.list(name.folder) == [MailboxObject(name: name, size: 2)])
+            try await storage.delete(name)
+            #expect(try await storage.get(name) == nil)
+            #expect(try await storage.list(name.folder) == [])
+        }
+    }
+
+    @Test func filesOfOthersInAFolderAreNoObjectsAndStay() async throws {
+        try await withTemporaryDirectory { url in
+            let storage = FolderStorage(at: url)
+            try await storage.put(name, [1])
+            let folder = url.appendingPathComponent("heads")
+            for other in ["Thumbs.db", ".DS_Store", "00ff-01 (conflicted copy)", ".put-1"] {
+                try Data([7]).write(to: folder.appendingPathComponent(other))
+            }
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent("sub"), withIntermediateDirectories: false)
+            try FileManager.default.createSymbolicLink(
+                at: folder.appendingPathComponent("link"),
+                withDestinationURL: folder.appendingPathComponent("Thumbs.db"))
+            #expect(try await storage.list(name.folder).map(\.name) == [name])
+            #expect(try await storage.get(MailboxObjectName("heads/link")!) == nil)
+            #expect(try await storage.get(MailboxObjectName("heads/sub")!) == nil)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 7)
+        }
+    }
+
+    @Test func aTemporaryFileOfADayAgoGoesAndANewOneStays() async throws {
+        try await withTemporaryDirectory { url in
+            let storage = FolderStorage(at: url)
+            try await storage.put(name, [1])
+            let folder = url.appendingPathComponent("heads")
+            let files = ["a", "b"].map {
+                folder.appendingPathComponent(".put-" + String(repeating: $0, count: 32))
+            }
+            for file in files { try Data([7]).write(to: file) }
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -25 * 3600)], ofItemAtPath: files[0].path)
+            #expect(try await storage.list(name.folder).map(\.name) == [name])
+            #expect(files.map { FileManager.default.fileExists(atPath: $0.path) } == [false, true])
+        }
+    }
+
+    @Test func aFolderThatIsNotThereIsNeverMade() async throws {
+        try await withTemporaryDirectory { url in
+            let storage = FolderStorage(at: url.appendingPathComponent("stick"))
+            for attempt in [
+                { try await storage.put(name, [1]) }, { _ = try await storage.get(name) },
+                { _ = try await storage.list(name.folder) },
+            ] {
+                let error = await #expect(throws: MailboxError.self) { try await attempt() }
+                #expect(error?.code == .unreachable)
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: url.path) == [])
+        }
+    }
+
+    @Test func aFileInTheFoldersPlaceAndOneThatIsTooLargeAreInvalid() async throws {
+        try await withTemporaryDirectory { url in
+            let file = url.appendingPathComponent("file")
+            try Data().write(to: file)
+            var error = await #expect(throws: MailboxError.self) {
+                _ = try await FolderStorage(at: file).list(name.folder)
+            }
+            #expect(error?.code == .invalid)
+            let storage = FolderStorage(at: url)
+            try await storage.put(name, [1])
+            let object = try FileHandle(forWritingTo: url.appendingPathComponent(name.description))
+            try object.truncate(atOffset: UInt64(MailboxLimits.objectSize) + 1)
+            error = await #expect(throws: MailboxError.self) { _ = try await storage.get(name) }
+            #expect(error?.code == .invalid)
+        }
+    }
+
+    @Test func aWatchTellsOfAHead() async throws {
+        try await withTemporaryDirectory { url in
+            let storage = FolderStorage(at: url)
+            #expect(storage.changes() == nil)
+            try await storage.put(name, [1])
+            let changes = try #require(storage.changes())
+            try await storage.put(name, [2])
+            var iterator = changes.makeAsyncIterator()
+            #expect(await iterator.next() != nil)
+        }
+    }
+
+    @Test(arguments: [
+        "heads", "/a", "a/", "a/b/c", "A/b", "a/b.c", "-a/b", "a/" + String(repeating: "b", count: 65), "a/é",
+    ])
+    func noObjectHasAnOddName(text: String) {
+        #expect(MailboxObjectName(text) == nil)
+    }
+}
