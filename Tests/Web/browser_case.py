@@ -1,5 +1,7 @@
 """What the tests in a browser have in common."""
 
+import atexit
+import functools
 import pathlib
 import shutil
 import unittest
@@ -12,19 +14,33 @@ from page_machine import Machine, PATIENCE
 expect.set_options(timeout=PATIENCE * 1000)
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-DESK = {"viewport": {"width": 1280, "height": 800}}
+DESK = {"viewport": {"width": 1280, "height": 800}, "has_touch": False, "is_mobile": False}
+# Each page is looked at by both, and so in both sizes and in both schemes.
+LOOKS = [{**PHONE, "color_scheme": "light"}, {**DESK, "color_scheme": "dark"}]
 EXPORT = pathlib.Path(__file__).parents[2] / "scripts/data/household.bgstats.json"
 
 
-class BrowserCase(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.playwright = sync_playwright().start()
-        cls.addClassCleanup(cls.playwright.stop)
-        cls.chromium = cls.playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        cls.addClassCleanup(cls.chromium.close)
+@functools.cache
+def chromium():
+    """The browser, one for all tests of this process. Each test has its own profile in it."""
+    playwright = sync_playwright().start()
+    atexit.register(playwright.stop)
+    # evil.example is a name that somebody else lets lead to this machine, see test_attacks.
+    return playwright.chromium.launch(
+        executable_path=shutil.which("chromium"),
+        args=["--no-sandbox", "--host-resolver-rules=MAP evil.example 127.0.0.1"])
 
+
+@functools.cache
+def filled_store():
+    """A scorebook of five years, made once for all tests of this process."""
+    machine = Machine("filled")
+    atexit.register(machine.close)
+    machine.run("import", str(EXPORT))
+    return machine.store
+
+
+class BrowserCase(unittest.TestCase):
     def setUp(self):
         # What a page complains about; a test that provokes something empties it.
         self.complaints = []
@@ -37,9 +53,15 @@ class BrowserCase(unittest.TestCase):
         self.addCleanup(machine.close)
         return machine
 
+    def filled_machine(self):
+        """A machine with a copy of the scorebook of five years."""
+        machine = self.machine()
+        shutil.copytree(filled_store(), machine.store)
+        return machine
+
     def browser(self, machine=None, **options):
         """Opens a browser that knows nothing; with a machine, one that was let in there."""
-        context = self.chromium.new_context(**{**PHONE, **options})
+        context = chromium().new_context(**{**PHONE, **options})
         self.addCleanup(context.close)
         context.set_default_timeout(PATIENCE * 1000)
         page = context.new_page()
@@ -51,7 +73,11 @@ class BrowserCase(unittest.TestCase):
             page.wait_for_url(machine.address + "/")
         return page
 
-    def check_accessibility(self, page, width=None):
+    def forgive(self, *words):
+        """Forgets what pages complained about on purpose."""
+        self.complaints = [one for one in self.complaints if not any(word in one for word in words)]
+
+    def check_accessibility(self, page):
         found = Axe().run(page).response["violations"]
         self.assertEqual([(one["id"], [node["html"] for node in one["nodes"]]) for one in found], [], page.url)
         overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

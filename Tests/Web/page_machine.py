@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 
 PROGRAM = os.environ.get("SCOREBOOK_PROGRAM", ".build/debug/scorebook-peer")
 # A debug build on a busy machine takes its time. Only a fault waits this long.
@@ -73,6 +74,12 @@ class Machine:
             if not self.news.wait_for(found, PATIENCE):
                 raise AssertionError(f"{self.name} does not tell {name}: {self.events}")
             return found()
+
+    def until(self, holds):
+        """Waits until something holds, which only a fault keeps from it."""
+        deadline = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < deadline, f"{self.name} does not get there"
 
     def stop(self):
         if self.process:

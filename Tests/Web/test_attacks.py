@@ -1,7 +1,9 @@
 """What a stranger, a page from elsewhere and a hostile record try."""
 
 import http.client
+import http.server
 import socket
+import threading
 import time
 import unittest
 import urllib.parse
@@ -144,6 +146,77 @@ class AttackTests(BrowserCase):
         for _ in range(550):
             self.addCleanup(socket.create_connection(("127.0.0.1", self.port)).close)
         self.assertEqual(self.ask("GET", "/", Cookie=self.cookie).status, 200)
+
+    def elsewhere(self, html):
+        """Serves a page of somebody else on this machine: the same host with another port, so that cookies of one are sent to the other."""
+        class Hostile(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(html.encode())
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hostile)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server.server_address[1]
+
+    def test_a_page_from_elsewhere_shows_changes_and_reads_nothing(self):
+        before = self.matches()
+        port = self.elsewhere(f"""<iframe src="{self.kitchen.address}/" width="400" height="400"></iframe>
+            <form action="{self.kitchen.address}/new" method="post"><input name="game" value="Hearts">
+            <input name="player[]" value="Ada"><button>Win a prize</button></form><output></output>
+            <script>fetch("{self.kitchen.address}/matches", {{ credentials: "include", mode: "no-cors" }})
+              .then((answer) => answer.text()).catch(() => "nothing")
+              .then((text) => document.querySelector("output").textContent = "read: " + text)</script>""")
+        page = self.browser(self.kitchen)
+        for host in ("127.0.0.1", "localhost"):
+            page.goto(f"http://{host}:{port}/")
+            expect(page.locator("output")).to_have_text("read: nothing")
+            # It is in no frame, over which somebody else could lay their own buttons.
+            self.assertEqual([frame.locator("main").count() for frame in page.frames if frame != page.main_frame], [0])
+            page.get_by_role("button", name="Win a prize").click()
+            expect(page.get_by_role("main")).to_contain_text("This was not sent from a page of this scorebook.")
+        self.assertEqual(self.matches(), before)
+        self.complaints = []
+
+    def test_a_name_that_suddenly_leads_here_gets_nothing(self):
+        # A page of evil.example, whose name server says that it is here: it would be of one origin with the scorebook.
+        page = self.browser(self.kitchen)
+        answer = page.goto(f"http://evil.example:{self.port}/")
+        self.assertEqual(answer.status, 421)
+        expect(page.get_by_role("main")).to_contain_text("This page answers to 127.0.0.1 and localhost alone.")
+        self.assertEqual(page.evaluate("fetch('/matches').then((answer) => answer.status)"), 421)
+        self.forgive("421", "Cross-Origin-Opener-Policy", "Refused to")
+
+    def test_texts_in_every_field_stay_texts(self):
+        name, script = NAMES[0] + NAMES[1], "<script>alert(1)</script>"
+        match = self.kitchen.add("match", "add", "Hearts", "Ada=5", "Alan=7", "--unfinished")
+        path = "/matches/" + match["recordName"].split("|~|")[1]
+        self.kitchen.run(
+            "match", "edit", match["recordName"], "--notes", name, "--board", name, "--location", name,
+            "--team", f"Ada={script}", "--role", f"Alan={script}")
+        self.kitchen.run("score", "add", match["recordName"], f"Ada={script}", "--round", "1")
+        page = self.browser(self.kitchen)
+        page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        for shown in (path, path + "/edit", "/matches?text=%3Cscript%3E" + urllib.parse.quote(name), "/people?text=" + urllib.parse.quote(name),
+                      "/new?isNew=1&game=" + urllib.parse.quote(name), "/?done=saved&to=//evil.example&run=" + urllib.parse.quote(name)):
+            page.goto(self.kitchen.address + shown)
+            self.assertNotEqual(page.title(), "owned")
+            self.assertEqual(page.locator("main script, main img").count(), 0, shown)
+        # What another browser typed comes here by the script of the page.
+        page.goto(self.kitchen.address + path)
+        page.route("**/scores", lambda route: route.fulfill(status=409, json={
+            "conflicts": [{"player": "x", "name": name, "present": name, "typed": name}]}))
+        page.get_by_role("textbox", name="Alan").fill("7")
+        page.get_by_role("button", name="Write down").tap()
+        expect(page.get_by_role("status")).to_contain_text(NAMES[0])
+        self.assertEqual(page.locator("#status script, #status img").count(), 0)
+        self.forgive("409")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import unittest
 
 from playwright.sync_api import expect
 
-from browser_case import DESK, PHONE, BrowserCase
+from browser_case import LOOKS, BrowserCase
 from page_machine import shifted
 
 
@@ -132,14 +132,13 @@ class BrowserTests(BrowserCase):
 
     def test_every_page_is_accessible(self):
         self.kitchen.serve("web", "--port", "0")
-        for device in (PHONE, DESK):
-            for scheme in ("light", "dark"):
-                page = self.browser(self.kitchen, color_scheme=scheme, **device)
-                self.check_accessibility(self.browsers(page))
-                link = self.link(page, "A link for a guest")
-                self.check_accessibility(page)
-                page.goto(link)
-                self.check_accessibility(page)
+        for look in LOOKS:
+            page = self.browser(self.kitchen, **look)
+            self.check_accessibility(self.browsers(page))
+            link = self.link(page, "A link for a guest")
+            self.check_accessibility(page)
+            page.goto(link)
+            self.check_accessibility(page)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import unittest
 
 from playwright.sync_api import expect
 
-from browser_case import DESK, EXPORT, PHONE, BrowserCase
+from browser_case import DESK, PHONE, BrowserCase
 from screenshots import shot
 
 
@@ -108,8 +108,7 @@ class DeletedTests(BrowserCase):
         expect(page.locator("#list li")).to_contain_text(name)
 
     def test_the_list_has_pages(self):
-        machine = self.machine()
-        machine.run("import", str(EXPORT))
+        machine = self.filled_machine()
         # As any other program that knows SQLite does it.
         with contextlib.closing(sqlite3.connect(machine.store / "scorebook.sqlite")) as database, database:
             database.execute("PRAGMA foreign_keys = ON")

@@ -23,10 +23,11 @@ PART = 'Content-Disposition: form-data; name="file"; filename="{}"\r\nContent-Ty
 
 
 class FileTests(BrowserCase):
-    def open(self, *records, **options):
+    def open(self, *records, is_filled=False, **options):
         """Serves a scorebook, and opens the page of files."""
-        self.kitchen = self.machine()
-        self.kitchen.run(*(records or ("person", "add", "Ada")))
+        self.kitchen = self.filled_machine() if is_filled else self.machine()
+        if not is_filled:
+            self.kitchen.run(*(records or ("person", "add", "Ada")))
         page = self.browser(self.kitchen.serve("web", "--port", "0"), **options)
         page.get_by_role("navigation").get_by_role("link", name="Files").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Files")
@@ -89,7 +90,7 @@ class FileTests(BrowserCase):
         expect(page.get_by_role("main")).to_contain_text("dropped.json")
 
     def test_what_was_deleted_here_comes_back_if_somebody_wants_it(self):
-        page = self.open("import", str(EXPORT))
+        page = self.open(is_filled=True)
         self.kitchen.run("match", "delete", "last", "--yes")
         for restores, count in ((False, 399), (True, 400)):
             page.goto(self.kitchen.address + "/files")
@@ -127,7 +128,7 @@ class FileTests(BrowserCase):
         self.assertEqual(len(self.kitchen.add("match", "list")), 400)
 
     def test_an_export_is_the_same_as_the_command_makes(self):
-        page = self.open("import", str(EXPORT))
+        page = self.open(is_filled=True)
         path = self.download(page, "The whole scorebook")
         self.assertRegex(path.name, r"^scorebook-\d{4}-\d\d-\d\d\.json$")
         other = self.machine("study")
@@ -147,7 +148,7 @@ class FileTests(BrowserCase):
         self.assertEqual([game["fields"]["name"] for game in games], ["Catan"])
 
     def test_a_backup_is_a_scorebook(self):
-        page = self.open("import", str(EXPORT))
+        page = self.open(is_filled=True)
         path = self.download(page, "A backup of everything")
         self.assertRegex(path.name, r"^scorebook-\d{4}-\d\d-\d\d\.sqlite$")
         with contextlib.closing(sqlite3.connect(path)) as database:
@@ -161,7 +162,7 @@ class FileTests(BrowserCase):
         self.assertEqual(len(restored.add("match", "list")), 400)
 
     def test_the_list_of_matches_is_for_a_spreadsheet(self):
-        page = self.open("import", str(EXPORT))
+        page = self.open(is_filled=True)
         self.kitchen.run("match", "add", "Catan", "@SUM", "--new-game", "--new-persons", "--location", 'A "B", C')
         path = self.download(page, "The list of matches")
         rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))))

@@ -4,7 +4,7 @@ import unittest
 
 from playwright.sync_api import expect
 
-from browser_case import DESK, PHONE, BrowserCase
+from browser_case import LOOKS, BrowserCase
 
 
 class MachineTests(BrowserCase):
@@ -153,14 +153,13 @@ class MachineTests(BrowserCase):
         kitchen.run("zone", "create", "Club")
         study.stop()
         kitchen.run("game", "add", "Hearts")
-        for device in (PHONE, DESK):
-            for scheme in ("light", "dark"):
-                page = self.machines(kitchen, color_scheme=scheme, **device)
-                expect(page.locator("#machines li")).to_contain_text("1 change waits")
-                self.check_accessibility(page)
-                page.get_by_role("link", name="study").click()
-                page.get_by_text("Forget this machine").click()
-                self.check_accessibility(page)
+        for look in LOOKS:
+            page = self.machines(kitchen, **look)
+            expect(page.locator("#machines li")).to_contain_text("1 change waits")
+            self.check_accessibility(page)
+            page.get_by_role("link", name="study").click()
+            page.get_by_text("Forget this machine").click()
+            self.check_accessibility(page)
 
     def test_a_machine_that_is_not_there(self):
         machine = self.listen(self.machine())

@@ -17,6 +17,8 @@ from playwright.sync_api import expect
 from browser_case import DESK, PHONE, BrowserCase
 from page_machine import PATIENCE, PROGRAM, shifted
 
+# One test gives this machine another address.
+ALONE = True
 # Where scripts/test lets this machine be.
 ADDRESS = "192.168.77.20"
 NAMES = {"DNS:localhost", "IP Address:127.0.0.1", f"IP Address:{ADDRESS}"}

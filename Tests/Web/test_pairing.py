@@ -6,7 +6,7 @@ import unittest
 
 from playwright.sync_api import expect
 
-from browser_case import DESK, PHONE, BrowserCase
+from browser_case import LOOKS, BrowserCase
 
 
 class PairingTests(BrowserCase):
@@ -129,12 +129,11 @@ class PairingTests(BrowserCase):
     def test_every_step_is_accessible(self):
         kitchen, study, here, there = self.pages()
         code = self.show(here)
-        for device in (PHONE, DESK):
-            for scheme in ("light", "dark"):
-                page = self.browser(kitchen, color_scheme=scheme, **device)
-                page.goto(kitchen.address + "/machines/pair")
-                expect(page.locator(".code")).to_have_text(code)
-                self.check_accessibility(page)
+        for look in LOOKS:
+            page = self.browser(kitchen, **look)
+            page.goto(kitchen.address + "/machines/pair")
+            expect(page.locator(".code")).to_have_text(code)
+            self.check_accessibility(page)
         self.check_accessibility(there)
         self.type(there, code, kitchen.place)
         expect(there.locator("#pairing")).to_contain_text("Paired and in sync with kitchen")

@@ -11,7 +11,7 @@ from unittest import mock
 
 from playwright.sync_api import expect
 
-from browser_case import DESK, PHONE, BrowserCase
+from browser_case import LOOKS, BrowserCase
 
 # Draws a picture in the browser: its left half is red, the other one blue.
 DRAW = """([type, width, height]) => {
@@ -124,6 +124,9 @@ class PictureTests(BrowserCase):
         page.get_by_role("button", name="Delete", exact=True).tap()
         expect(page.locator(".pictures li")).to_have_count(0)
         self.assertEqual(self.pictures(), [])
+        page.get_by_role("button", name="Take back").tap()
+        expect(page.locator(".pictures img")).to_have_count(1)
+        self.assertEqual(len(self.pictures()), 1)
 
     def test_a_person_and_a_game_have_one(self):
         page = self.begin()
@@ -192,14 +195,13 @@ class PictureTests(BrowserCase):
         page = self.begin()
         file = self.draw(page, "one.jpg")
         self.add(page, file, caption="Red and blue")
-        for device in (PHONE, DESK):
-            for scheme in ("light", "dark"):
-                page = self.browser(self.kitchen, color_scheme=scheme, **device)
-                page.goto(self.kitchen.address + self.path)
-                expect(page.get_by_role("img", name="Red and blue")).to_be_visible()
-                for summary in page.locator("section summary").all():
-                    summary.click()
-                self.check_accessibility(page)
+        for look in LOOKS:
+            page = self.browser(self.kitchen, **look)
+            page.goto(self.kitchen.address + self.path)
+            expect(page.get_by_role("img", name="Red and blue")).to_be_visible()
+            for summary in page.locator("section summary").all():
+                summary.click()
+            self.check_accessibility(page)
 
 
 if __name__ == "__main__":

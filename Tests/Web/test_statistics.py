@@ -6,15 +6,14 @@ import unittest
 
 from playwright.sync_api import expect
 
-from browser_case import DESK, EXPORT, PHONE, BrowserCase
+from browser_case import DESK, LOOKS, BrowserCase
 
 PATHS = ("/statistics", "/statistics?year=2024", "/statistics?person=Ida Brandt", "/statistics?game=Catan")
 
 
 class StatisticsTests(BrowserCase):
     def household(self):
-        machine = self.machine()
-        machine.run("import", str(EXPORT))
+        machine = self.filled_machine()
         return machine.serve("web", "--port", "0")
 
     def tiles(self, page):
@@ -120,18 +119,17 @@ class StatisticsTests(BrowserCase):
 
     def test_everybody_can_read_them(self):
         machine = self.household()
-        for device in (PHONE, DESK):
-            for scheme in ("light", "dark"):
-                page = self.browser(machine, color_scheme=scheme, **device)
-                for path in PATHS:
-                    page.goto(machine.address + path)
-                    self.check_accessibility(page)
-                    for image in page.locator("svg[role=img]").all():
-                        self.assertRegex(image.get_attribute("aria-label"), r"\d")
-                    for summary in page.locator(".chart summary").all():
-                        summary.click()
-                    self.assertGreater(page.locator(".chart details[open] tbody tr").count(), 2)
-                    self.check_accessibility(page)
+        for look in LOOKS:
+            page = self.browser(machine, **look)
+            for path in PATHS:
+                page.goto(machine.address + path)
+                self.check_accessibility(page)
+                for image in page.locator("svg[role=img]").all():
+                    self.assertRegex(image.get_attribute("aria-label"), r"\d")
+                for summary in page.locator(".chart summary").all():
+                    summary.click()
+                self.assertGreater(page.locator(".chart details[open] tbody tr").count(), 2)
+                self.check_accessibility(page)
 
     def test_the_keyboard_is_enough(self):
         machine = self.household()

@@ -5,13 +5,31 @@ import unittest
 
 from playwright.sync_api import expect
 
-from browser_case import BrowserCase
+from browser_case import DESK, BrowserCase
 
 
 class TableTests(BrowserCase):
+    def table(self, *players, **options):
+        """Begins a match of Ada and Alan, and opens its page."""
+        self.kitchen = self.machine()
+        self.path = self.match(self.kitchen, *(players or ("Ada", "Alan")))
+        return self.another(self.kitchen.serve("web", "--port", "0"), **options)
+
+    def another(self, machine, **options):
+        page = self.browser(machine, **options)
+        page.goto(machine.address + self.path)
+        return page
+
+    def write_down(self, page, round=None, **scores):
+        if round:
+            page.get_by_label("Scores of round").fill(str(round))
+        for name, score in scores.items():
+            page.get_by_role("textbox", name=name).fill(score)
+        page.get_by_role("button", name="Write down").click()
+
     def match(self, machine, *players):
         """Adds a match, and returns the path of its page."""
-        match = machine.add("match", "add", "Hearts", *players, "--new-game", "--new-persons")
+        match = machine.add("match", "add", "Hearts", *players, "--new-game", "--new-persons", "--unfinished")
         return "/matches/" + match["recordName"].split("|~|")[1]
 
     def cell(self, page, row, column):
@@ -28,7 +46,7 @@ class TableTests(BrowserCase):
         expect(page.get_by_role("heading", name="Hearts")).to_be_visible()
         expect(page.locator("#sheet thead th")).to_have_count(3)
         page.get_by_role("link", name="Tonight").tap()
-        expect(page.locator("#latest li")).to_have_count(2)
+        expect(page.locator("#open li")).to_have_count(2)
 
     def test_a_new_game_with_new_people(self):
         machine = self.machine()
@@ -124,24 +142,144 @@ class TableTests(BrowserCase):
         self.complaints = [one for one in self.complaints if "422" not in one]
         self.assertEqual(machine.add("score", "list", "--match", "last"), [])
 
+    def test_a_slip_leaves_everything_in_its_field(self):
+        page = self.table()
+        self.write_down(page, Ada="3,5", Alan="7")
+        expect(page.get_by_role("status")).to_contain_text("“3,5” is no number that can be added up")
+        self.forgive("422")
+        expect(page.get_by_role("textbox", name="Alan")).to_have_value("7")
+        self.write_down(page, Ada="3")
+        expect(page.get_by_role("status")).to_contain_text("Written down")
+        expect(self.cell(page, 1, 1)).to_have_text("3")
+        expect(self.cell(page, 1, 2)).to_have_text("7")
+
+    def test_an_entry_that_conflicts_is_asked_about_until_somebody_answers(self):
+        page = self.table()
+        page.context.set_offline(True)
+        self.write_down(page, round=1, Alan="8")
+        self.write_down(page, round=2, Alan="9")
+        self.kitchen.run("score", "add", "last", "Alan=7", "--round", "1")
+        page.context.set_offline(False)
+        # The next entry is written all the same, and the question is not gone with the page.
+        expect(self.cell(page, 2, 2)).to_have_text("9")
+        question = "Round 1: Alan has 7 already, you typed 8."
+        expect(page.get_by_role("status")).to_contain_text(question)
+        page.goto(self.kitchen.address + "/")
+        expect(page.get_by_role("status")).to_contain_text(question)
+        page.get_by_role("button", name="Take mine").tap()
+        expect(page.get_by_role("status")).to_contain_text("Written down")
+        page.goto(self.kitchen.address + self.path)
+        expect(self.cell(page, 1, 2)).to_have_text("8")
+        self.forgive("ERR_INTERNET_DISCONNECTED", "409")
+
+    def test_an_entry_waits_while_the_scorebook_cannot_take_it(self):
+        page = self.table()
+        page.route("**/scores", lambda route: route.fulfill(status=503, json={"message": "Not now."}))
+        self.write_down(page, Ada="5")
+        expect(page.get_by_role("status")).to_contain_text("One entry waits for the scorebook")
+        page.reload()
+        page.unroute("**/scores")
+        expect(page.get_by_role("status")).to_contain_text("Written down")
+        expect(self.cell(page, 1, 1)).to_have_text("5")
+        self.forgive("503")
+
+    def test_an_entry_waits_until_the_browser_is_let_in_again(self):
+        page = self.table()
+        page.context.clear_cookies()
+        self.write_down(page, Ada="5")
+        expect(page.get_by_role("status")).to_contain_text("One entry waits until this browser is let in again")
+        page.goto(self.kitchen.link)
+        expect(page.get_by_role("status")).to_contain_text("Written down")
+        self.assertEqual(len(self.kitchen.add("score", "list", "--match", "last")), 1)
+        self.forgive("401")
+
+    def test_what_is_typed_comes_back_with_the_page(self):
+        page = self.table()
+        page.get_by_role("textbox", name="Ada").tap()
+        for key in ("−", "1", "2"):
+            page.get_by_role("button", name="Minus" if key == "−" else key, exact=True).tap()
+        expect(page.get_by_role("textbox", name="Ada")).to_have_value("-12")
+        page.reload()
+        expect(page.get_by_role("textbox", name="Ada")).to_have_value("-12")
+        page.get_by_role("button", name="Write down").tap()
+        expect(self.cell(page, 1, 1)).to_have_text("-12")
+        page.reload()
+        expect(page.get_by_label("Scores of round")).to_have_value("1")
+        expect(page.get_by_role("textbox", name="Alan")).to_have_value("")
+
     def test_another_machine_sees_it(self):
-        kitchen, study = self.machine("kitchen"), self.machine("study")
-        path = self.match(kitchen, "Ada", "Alan")
-        live = ("listen", "--port", "0", "--host", "127.0.0.1", "--no-discovery", "--web", "--web-port", "0")
-        kitchen.serve(*live, "--pair")
-        code = kitchen.event("pairingCode")["code"]
-        kitchen_address = "127.0.0.1:{}".format(kitchen.event("listening")["port"])
-        study.run("connect", kitchen_address, "--code", code, "--once")
-        study.serve(*live, "--connect", kitchen_address)
-        here, there = self.browser(kitchen), self.browser(study)
-        here.goto(kitchen.address + path)
-        there.goto(study.address + path)
-        here.get_by_role("textbox", name="Ada").fill("5")
-        here.get_by_role("button", name="Write down").tap()
+        self.kitchen, study = self.household()
+        self.path = self.match(self.kitchen, "Ada", "Alan")
+        study.until(lambda: study.add("match", "list"))
+        here, there = self.another(self.kitchen), self.another(study, **DESK)
+        self.write_down(here, Ada="5")
         expect(self.cell(there, 1, 1)).to_have_text("5")
         # And what a program on this machine writes.
         study.run("score", "add", "last", "Alan=9", "--round", "1")
         expect(self.cell(here, 1, 2)).to_have_text("9")
+        there.get_by_role("button", name="Finish").click()
+        expect(here.get_by_role("button", name="Finish")).to_have_count(0)
+
+    def test_two_machines_that_do_not_see_each_other_lose_nothing(self):
+        self.kitchen, study = self.household()
+        self.path = self.match(self.kitchen, "Ada", "Alan")
+        study.until(lambda: study.add("match", "list"))
+        here, there = self.another(self.kitchen), self.another(study)
+        study.run("sync", "off")
+        self.write_down(here, Ada="5", Alan="7")
+        self.write_down(there, Alan="8")
+        for page in (here, there):
+            expect(page.get_by_role("status")).to_contain_text("Written down")
+        study.run("sync", "on")
+        # Both scores are there, until somebody says which one is right.
+        for page in (here, there):
+            expect(self.cell(page, 1, 1)).to_have_text("5")
+            expect(self.cell(page, 1, 2)).to_have_text(re.compile("7 [+] 8|8 [+] 7"))
+        self.write_down(here, round=1, Alan="8")
+        expect(here.get_by_role("status")).to_contain_text("you typed 8")
+        here.get_by_role("button", name="Take mine").tap()
+        for page in (here, there):
+            expect(self.cell(page, 1, 2)).to_have_text("8")
+        self.forgive("409")
+
+    def test_the_keyboard_is_enough(self):
+        machine = self.machine()
+        machine.run("person", "add", "Ada")
+        page = self.browser(machine.serve("web", "--port", "0"), **DESK)
+
+        def go(name, tag="INPUT"):
+            """Goes to a field, box or button as who has no mouse does."""
+            for _ in range(60):
+                page.keyboard.press("Tab")
+                here = page.evaluate("""() => {
+                  const { tagName, labels, textContent } = document.activeElement;
+                  return [tagName, ...[...(labels ?? []), { textContent }].map((one) => one.textContent.trim())];
+                }""")
+                if here[0] == tag and name in here[1:]:
+                    # Whoever sees where they are finds the way.
+                    self.assertTrue(page.evaluate("document.activeElement.matches(':focus-visible')"))
+                    return
+            self.fail(f"the keyboard does not reach {name}")
+
+        go("A new game")
+        page.keyboard.type("Skat")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Skat")
+        go("Ada")
+        page.keyboard.press("Space")
+        go("Somebody new")
+        page.keyboard.type("Alan")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Write down")).to_be_visible()
+        go("Ada")
+        page.keyboard.type("18")
+        go("Alan")
+        page.keyboard.type("-36")
+        page.keyboard.press("Enter")
+        expect(self.cell(page, 1, 2)).to_have_text("-36")
+        go("Finish", "BUTTON")
+        page.keyboard.press("Enter")
+        expect(page.locator("#sheet")).to_contain_text("Ada has won.")
 
     def test_everything_works_without_a_script(self):
         machine = self.machine()
@@ -159,8 +297,14 @@ class TableTests(BrowserCase):
         expect(page.get_by_role("heading", name="Who is right?")).to_be_visible()
         page.get_by_role("button", name="Take mine").tap()
         expect(self.cell(page, 1, 1)).to_have_text("6")
-        page.goto(machine.address + path)
-        self.complaints = [one for one in self.complaints if "409" not in one]
+        # What was written is taken back without a script, too.
+        page.get_by_label("Scores of round").fill("2")
+        page.get_by_role("textbox", name="Ada").fill("7")
+        page.get_by_role("button", name="Write down").tap()
+        expect(self.cell(page, 2, 1)).to_have_text("7")
+        page.get_by_role("button", name="Take back").tap()
+        expect(page.locator("#sheet tbody tr")).to_have_count(1)
+        self.forgive("409")
 
 
 if __name__ == "__main__":

@@ -45,8 +45,13 @@ extension ScorebookStore {
     private func game(_ db: Database, _ new: NewMatch) throws -> RecordName {
         guard new.createsGame else { return try lookup(.game).find(db, new.game) }
         if let known = try lookup(.game).findCertain(db, new.game) { return known }
-        let game = Game(
-            name: try Bounds.name(new.game, "name"), cooperative: new.createsCooperativeGame ? true : nil)
+        var game = Game(name: try Bounds.name(new.game, "name"))
+        switch new.newGameRule {
+        case .highestScore: break
+        case .lowestScore: game.highestWins = false
+        case .noPoints: game.noPoints = true
+        case .together: game.cooperative = true
+        }
         try game.insert(db)
         // The players have to be in the zone of the game, which has none before the fold.
         let added: Game = try settled(db, game.recordName)

@@ -17,8 +17,17 @@ public struct NewMatch: Sendable {
     public var createsPersons: Bool
     /// Whether the operation adds the game if nobody knows it.
     public var createsGame: Bool
-    /// Whether a game that the operation adds is one that all win or lose together.
-    public var createsCooperativeGame = false
+    /// How a game is won that the operation adds.
+    public var newGameRule = NewGameRule.highestScore
+
+    /// How a new game is won.
+    public enum NewGameRule: String, Sendable, Decodable {
+        case highestScore, lowestScore
+        /// Somebody says who has won.
+        case noPoints
+        /// All win or lose together.
+        case together
+    }
 
     public init(
         game: String, date: String? = nil, players: [NewPlayer] = [], location: String? = nil,

@@ -81,8 +81,13 @@ extension ScorebookStore {
 
     /// Returns the score that a player has in the round of another one.
     static func present(_ db: Database, _ score: Score) throws -> Score? {
+        try allPresent(db, score).first
+    }
+
+    /// Returns all scores that a player has in the round of another one.
+    static func allPresent(_ db: Database, _ score: Score) throws -> [Score] {
         try Score.filter(Column("player") == score.player.description && Column("round") == score.round)
-            .order(Column("recordName")).fetchOne(db)
+            .order(Column("recordName")).fetchAll(db)
     }
 
     /// Returns the last round of a match that has scores, 0 if none has.

@@ -42,7 +42,7 @@ public struct ScoreEntry: Sendable {
             public let player: RecordName
             /// The person's name.
             public let person: String
-            /// The score that is there, as people write it.
+            /// The score that is there, as people write it; “7 + 8” if there are several.
             public let present: String
             /// The score of the entry.
             public let typed: String
@@ -65,15 +65,14 @@ extension ScorebookStore {
         try await write { [self] db in
             let _: Match = try Self.fetch(db, entry.match)
             try Self.checkRound(db, entry.round, entry.match)
-            var conflicts: [RecordName: Score] = [:]
+            var conflicts: [RecordName: [Score]] = [:]
             for (player, typed) in entry.values.sorted(by: { $0.key < $1.key }) {
                 let part: Player = try Self.fetch(db, player)
                 guard part.match == entry.match else {
                     throw ScorebookError(.invalidValue, "\(player) is not a player of \(entry.match)")
                 }
-                if let present = try write(db, entry, player, ScoreValue(typed: typed)) {
-                    conflicts[player] = present
-                }
+                let present = try write(db, entry, player, ScoreValue(typed: typed))
+                if !present.isEmpty { conflicts[player] = present }
             }
             _ = try records.fold(db, newIn: try scope(db, of: entry.match).target)
             let sheet = try MatchSheet(db, entry.match)
@@ -82,32 +81,36 @@ extension ScorebookStore {
                     conflicts[line.recordName].map {
                         .init(
                             player: line.recordName, person: line.person,
-                            present: $0.text ?? $0.points.map(MatchSheet.Entry.written) ?? "",
+                            present: $0.map { $0.text ?? $0.points.map(MatchSheet.Entry.written) ?? "" }
+                                .joined(separator: " + "),
                             typed: entry.values[line.recordName] ?? "")
                     }
                 }, sheet: sheet)
         }
     }
 
-    /// - Returns: the score that is there in place of the one to write; nil if there is none, or if it is equal.
+    /// - Returns: the scores that are there in place of the one to write: several, if machines that did not see each other wrote one
+    ///   each. Empty if there is none, or if the only one is equal.
     private func write(
         _ db: Database, _ entry: ScoreEntry, _ player: RecordName, _ value: ScoreValue
-    ) throws -> Score? {
+    ) throws -> [Score] {
         let name = entry.scoreName(player)
         // It is there, or somebody has taken it back before it came again.
-        guard try records.state(db, of: name) == nil else { return nil }
+        guard try records.state(db, of: name) == nil else { return [] }
         let new = Score(
             recordName: name, player: player, round: entry.round, points: value.points, text: value.text)
-        guard let there = try Self.present(db, new) else {
+        let present = try Self.allPresent(db, new)
+        guard let first = present.first else {
             try new.insert(db)
-            return nil
+            return []
         }
-        guard there.points != new.points || there.text != new.text else { return nil }
-        guard entry.replaces else { return there }
-        var score = there
+        guard present.count > 1 || first.points != new.points || first.text != new.text else { return [] }
+        guard entry.replaces else { return present }
+        for other in present.dropFirst() { try records.delete(db, other.recordName) }
+        var score = first
         (score.points, score.text) = (new.points, new.text)
-        try score.updateChanges(db, from: there)
-        return nil
+        try score.updateChanges(db, from: first)
+        return []
     }
 
     /// Takes back the scores of an entry that are still as it wrote them.

@@ -2,6 +2,26 @@ import GRDB
 import PeerSync
 
 extension ScorebookStore {
+    /// The number of matches among which ``unfinishedMatches(limit:)`` looks.
+    private static let latestMatches = 1000
+
+    /// Lists the unfinished ones among the latest 1,000 matches, the latest first. So it takes little time in a large scorebook, too.
+    ///
+    /// - Parameter limit: the maximum number of matches.
+    public func unfinishedMatches(limit: Int) async throws -> [MatchListing] {
+        let names = try await read { [self] db in
+            try RecordName.fetchAll(
+                db,
+                sql: """
+                    SELECT recordName FROM (
+                        SELECT recordName, unfinished, date FROM SBMatch WHERE \(limits())
+                        ORDER BY date DESC LIMIT \(Self.latestMatches)
+                    ) WHERE unfinished ORDER BY date DESC, recordName LIMIT ?
+                    """, arguments: [limit])
+        }
+        return try await matchLines(names)
+    }
+
     /// Finds a match that somebody may go on with.
     ///
     /// - Parameter text: names one that is not finished, as if there were no others; nil for the latest.

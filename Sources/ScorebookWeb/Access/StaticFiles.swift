@@ -12,6 +12,9 @@ struct StaticFiles: RouterMiddleware {
         "/page.css": ("text/css; charset=utf-8", ByteBuffer(bytes: PackageResources.page_css)),
         "/page.js": ("text/javascript; charset=utf-8", ByteBuffer(bytes: PackageResources.page_js)),
         "/icon.svg": ("image/svg+xml", ByteBuffer(bytes: PackageResources.icon_svg)),
+        // For home screens that take no SVG.
+        "/icon-180.png": ("image/png", ByteBuffer(bytes: PackageResources.icon_180_png)),
+        "/icon-512.png": ("image/png", ByteBuffer(bytes: PackageResources.icon_512_png)),
         "/manifest.webmanifest": (
             "application/manifest+json", ByteBuffer(bytes: PackageResources.manifest_webmanifest)
         ),

@@ -50,7 +50,7 @@ extension Pages {
     }
 
     /// As in “a, b and c”; nil for nothing.
-    private static func sentence(_ parts: [String]) -> String? {
+    static func sentence(_ parts: [String]) -> String? {
         guard let last = parts.last else { return nil }
         return parts.count == 1 ? last : parts.dropLast().joined(separator: ", ") + " and " + last
     }
@@ -58,7 +58,7 @@ extension Pages {
     // MARK: Deleted things
 
     private func deletedPage(_ request: Request, _ context: PageContext) async throws -> Response {
-        let page = max(1, min(request.query("page").flatMap { Int($0) } ?? 1, 1_000_000))
+        let page = Self.pageNumber(request)
         let all = try await scorebook.deletedRecords()
         let shown = all.dropFirst((page - 1) * Self.deletedPageSize).prefix(Self.deletedPageSize)
         return try render(

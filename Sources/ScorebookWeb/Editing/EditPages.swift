@@ -9,14 +9,6 @@ extension Pages {
         addEditing(.match, "matches", to: router, matchForm, editMatch)
         addEditing(.game, "games", to: router, gameForm, editGame)
         addEditing(.person, "people", to: router, personForm, editPerson)
-        router.post("matches/:id/finish") { _, context in
-            let match = try record(.match, context)
-            let (scorebook, run) = command("match edit")
-            var edit = MatchEdit()
-            edit.unfinished = .clear
-            try await scorebook.editMatch("\(match)", edit)
-            return try await saved(run, at: Self.path(match), .finished)
-        }
     }
 
     /// The parts of an edit page.

@@ -8,7 +8,7 @@ import Scorebook
 /// It comes in the query of the page, so that it is there without JavaScript, and after the page was loaded again.
 struct Notice: Sendable {
     enum Kind: String, Sendable {
-        case saved, unchanged, finished, deleted, restored, imported, back
+        case saved, unchanged, finished, deleted, pictureDeleted, restored, imported, back
 
         fileprivate var text: String {
             switch self {
@@ -16,6 +16,7 @@ struct Notice: Sendable {
             case .unchanged: "Nothing was changed."
             case .finished: "Finished."
             case .deleted: "Deleted."
+            case .pictureDeleted: "The picture is deleted."
             case .restored: "Restored."
             case .imported: "Imported."
             case .back: "Taken back."

@@ -45,7 +45,7 @@ extension Pages {
         if let best = figures.records.first {
             facts.append(
                 fact(
-                    "Best score", MatchSheet.Entry.written(best.points), path: link(best.match),
+                    "Best score", reader.points(best.points), path: link(best.match),
                     more: " by \(best.person.isEmpty ? "(no name)" : best.person)"))
         }
         return facts + ends(figures, query("game", game.recordName), reader)

@@ -2,15 +2,9 @@ import Hummingbird
 import PeerSync
 import Scorebook
 
-/// The games, and what statistics say of one. docs/statistics.md has the rules.
+/// A game, and what statistics say of it. docs/statistics.md has the rules.
 extension Pages {
     func addGames(to router: Router<PageContext>) {
-        router.get("games") { _, context in
-            let games = try await figures.games()
-            return try render(
-                "games", title: "Games", section: "/games",
-                ["games": games.map { Self.line($0, context.reader) }], context)
-        }
         router.get("games/:id") { _, context in try await game(record(.game, context), context) }
     }
 
@@ -33,7 +27,7 @@ extension Pages {
                 "best": figures.records.prefix(10).map { best in
                     [
                         "person": best.person.isEmpty ? "(no name)" : best.person,
-                        "points": MatchSheet.Entry.written(best.points),
+                        "points": reader.points(best.points),
                         "day": best.day.map(reader.calendarDay) ?? "–", "path": Self.link(best.match) ?? "",
                     ]
                 },
@@ -45,7 +39,7 @@ extension Pages {
     }
 
     /// How the game is won, in words.
-    private static func rule(_ game: Game) -> String {
+    static func rule(_ game: Game) -> String {
         if game.noPoints == true { return "without points" }
         if game.cooperative == true { return "all win or lose together" }
         return game.highestWins == false ? "lowest score wins" : "highest score wins"

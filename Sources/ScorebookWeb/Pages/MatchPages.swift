@@ -7,6 +7,8 @@ import Scorebook
 extension Pages {
     /// The number of matches on one page of a list.
     private static let pageSize = 50
+    /// The number of names that a field offers while somebody types.
+    private static let offeredNames = 200
 
     func addMatches(to router: Router<PageContext>) {
         router.get("matches") { request, context in try await matches(request, context) }
@@ -28,34 +30,33 @@ extension Pages {
     // MARK: Lists
 
     private func matches(_ request: Request, _ context: PageContext) async throws -> Response {
-        let page = min(1_000_000, max(1, request.query("page").flatMap { Int($0) } ?? 1))
+        let page = Self.pageNumber(request)
+        let fields = ["game", "person", "since", "until", "place", "text"].map { ($0, request.query($0)) }
+        let asked = Dictionary(uniqueKeysWithValues: fields)
+        func value(_ name: String) -> String? { asked[name] ?? nil }
         var filter = MatchFilter(
-            game: request.query("game"), person: request.query("person"), since: request.query("since"),
-            until: request.query("until"), place: request.query("place"), text: request.query("text"),
-            limit: Self.pageSize + 1)
+            game: value("game"), person: value("person"), since: value("since"), until: value("until"),
+            place: value("place"), text: value("text"), limit: Self.pageSize + 1)
         filter.offset = (page - 1) * Self.pageSize
         let found = try await scorebook.matches(filter)
         let shown = found.prefix(Self.pageSize)
-        func path(_ page: Int) -> String {
-            var link = URLComponents()
-            link.path = "/matches"
-            link.queryItems =
-                ["game", "person", "since", "until", "place", "text"].compactMap { name in
-                    request.query(name).map { URLQueryItem(name: name, value: $0) }
-                } + [URLQueryItem(name: "page", value: "\(page)")]
-            return link.string ?? "/matches"
-        }
-        return try render(
-            "matches", title: "Matches", section: "/matches",
-            [
-                "matches": shown.map { Self.line($0, context.reader) }, "isEmpty": shown.isEmpty,
-                "isFiltered": filter.game != nil || filter.person != nil || filter.since != nil
-                    || filter.until != nil || filter.place != nil || filter.text != nil,
-                "since": filter.since ?? "", "until": filter.until ?? "", "place": filter.place ?? "",
-                "text": filter.text ?? "",
-                "earlier": found.count > Self.pageSize ? path(page + 1) : false as Any,
-                "later": page > 1 ? path(page - 1) : false as Any,
-            ], context)
+        let isFiltered = fields.contains { $1 != nil }
+        func path(_ page: Int) -> String { Self.path("/matches", fields + [("page", "\(page)")]) }
+        var content: [String: Any] = [
+            "matches": shown.map { Self.line($0, context.reader) },
+            "nothing": shown.isEmpty
+                ? (isFiltered ? "No match is like that." : "No matches yet.") : false as Any,
+            "isFiltered": isFiltered, "finds": isFiltered || !shown.isEmpty,
+            "earlier": found.count > Self.pageSize ? path(page + 1) : false as Any,
+            "later": page > 1 ? path(page - 1) : false as Any,
+            "games": try await scorebook.names(.game).prefix(Self.offeredNames).map(\.name),
+            "persons": try await scorebook.names(.person).prefix(Self.offeredNames).map(\.name),
+        ]
+        for (name, value) in fields { content[name] = value ?? "" }
+        // Links name records, which say nothing to people.
+        if let game = value("game") { content["game"] = try await scorebook.game(game).game.name ?? "" }
+        if let person = value("person") { content["person"] = try await scorebook.person(person).person.name }
+        return try render("matches", title: "Matches", section: "/matches", content, context)
     }
 
     // MARK: A match
@@ -65,7 +66,8 @@ extension Pages {
     {
         let sheet = try await scorebook.matchSheet("\(name)")
         var content = Self.content(sheet, context.reader)
-        content["sheet"] = Self.table(sheet)
+        content["sheet"] = Self.table(sheet, context.reader)
+        content["ending"] = Self.ending(sheet, try? await scorebook.game("\(sheet.gameRecord)").game)
         content["pictures"] = try await pictures(of: name, Self.title(sheet))
         return try render("match", title: Self.title(sheet), section: "/matches", content, context)
     }
@@ -79,7 +81,7 @@ extension Pages {
             "date": sheet.date.map(reader.moment).shown, "place": sheet.location.shown,
             "board": sheet.board.shown, "notes": sheet.notes.shown,
             "minutes": sheet.durationMinutes.map(reader.number).shown,
-            "result": (sheet.result?.rawValue).shown, "isUnfinished": sheet.isUnfinished,
+            "verdict": verdict(sheet).shown, "isUnfinished": sheet.isUnfinished,
             "entry": UUID().uuidString.lowercased(), "round": round,
             "fields": sheet.bySeat.map { line in
                 [
@@ -98,23 +100,17 @@ extension Pages {
         return isOpen ? last : last + 1
     }
 
-    private static func person(_ line: MatchSheet.Line) -> String {
-        line.person.isEmpty ? "(no name)" : line.person
-    }
-
-    /// Whether a player has won, or would win if the match were over now.
-    private static func leads(_ line: MatchSheet.Line, _ sheet: MatchSheet) -> Bool {
-        line.winner ?? (sheet.isUnfinished && line.rank == 1)
-    }
-
     /// The sheet as a table: a column for each player in the order of the seats, a row for each round.
-    private static func table(_ sheet: MatchSheet) -> [String: Any] {
+    private static func table(_ sheet: MatchSheet, _ reader: Reader) -> [String: Any] {
         let seats = sheet.bySeat
         let rounds = Set(seats.flatMap { $0.scores.compactMap(\.round) }).sorted()
         let hasOthers = seats.contains { $0.scores.contains { $0.round == nil } }
         func cells(_ round: Int?) -> [[String: Any]] {
             seats.map { line in
-                ["text": line.scores.filter { $0.round == round }.map(\.written).joined(separator: "+")]
+                [
+                    "text": line.scores.filter { $0.round == round }
+                        .map { $0.text ?? $0.points.map(reader.points) ?? "" }.joined(separator: " + ")
+                ]
             }
         }
         var rows = rounds.map { ["name": "\($0)", "cells": cells($0)] as [String: Any] }
@@ -130,7 +126,7 @@ extension Pages {
             "rows": rows, "hasScores": hasScores,
             "totals": seats.map { line in
                 [
-                    "text": line.writtenTotal ?? "", "leads": leads(line, sheet),
+                    "text": line.total.map(reader.points) ?? "", "leads": leads(line, sheet),
                     "place": line.rank.map { "\($0)." } ?? "",
                 ] as [String: Any]
             },
@@ -177,7 +173,8 @@ extension Pages {
             }
             values[name] = text
         }
-        let outcome = try await command("score add").scorebook.enter(
+        let (scorebook, run) = command("score add")
+        let outcome = try await scorebook.enter(
             ScoreEntry(
                 id: form.entry, match: match, round: form.round, values: values,
                 replaces: form.replaces != nil))
@@ -188,7 +185,7 @@ extension Pages {
                         .init(player: "\($0.player)", name: $0.person, present: $0.present, typed: $0.typed)
                     }), outcome.conflicts.isEmpty ? .ok : .conflict)
         }
-        guard !outcome.conflicts.isEmpty else { return redirect(Self.path(match)) }
+        guard !outcome.conflicts.isEmpty else { return try await saved(run, at: Self.path(match)) }
         return try render(
             "conflict", title: "Who is right?", section: "/matches",
             [

@@ -29,6 +29,8 @@ struct Pages: Sendable {
         router.add(middleware: Notices(scorebook: scorebook))
         addTonight(to: router)
         addMatches(to: router)
+        addEnding(to: router)
+        addNameLists(to: router)
         addPersons(to: router)
         addGames(to: router)
         addUndo(to: router)

@@ -3,24 +3,10 @@ import Hummingbird
 import PeerSync
 import Scorebook
 
-/// The persons, and what statistics say of one. docs/statistics.md has the rules.
+/// A person, and what statistics say of them. docs/statistics.md has the rules.
 extension Pages {
     func addPersons(to router: Router<PageContext>) {
-        router.get("people") { _, context in
-            let persons = try await figures.persons()
-            return try render(
-                "people", title: "People", section: "/people",
-                ["persons": persons.map { Self.line($0, context.reader) }], context)
-        }
         router.get("people/:id") { _, context in try await person(record(.person, context), context) }
-    }
-
-    /// A person or game as lists show it.
-    static func line(_ record: RecentRecord, _ reader: Reader) -> [String: Any] {
-        [
-            "path": path(record.recordName), "name": record.name.isEmpty ? "(no name)" : record.name,
-            "matches": reader.number(record.matches), "last": record.lastDate.map(reader.day).shown,
-        ]
     }
 
     private func person(_ name: RecordName, _ context: PageContext) async throws -> Response {
@@ -52,7 +38,7 @@ extension Pages {
                 "best": figures.records.map { best in
                     [
                         "game": best.game.isEmpty ? "(no name)" : best.game,
-                        "points": MatchSheet.Entry.written(best.points),
+                        "points": reader.points(best.points),
                         "day": best.day.map(reader.calendarDay) ?? "–", "path": Self.link(best.match) ?? "",
                     ]
                 },

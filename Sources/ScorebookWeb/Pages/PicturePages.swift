@@ -28,15 +28,17 @@ extension Pages {
             }
             router.post("\(folder)/:id/picture/delete") { _, context in
                 let name = try record(kind, context)
-                try await edit(kind, name, .clear)
-                return redirect(Self.path(name))
+                let (scorebook, run) = command("\(kind.noun) edit")
+                try await Self.edit(kind, name, .clear, in: scorebook)
+                return try await saved(run, at: Self.path(name), .pictureDeleted)
             }
         }
         router.post("images/:id/delete") { _, context in
             let name = try record(.matchImage, context)
             let match = try await scorebook.picture("\(name)").match
+            let (scorebook, run) = command("image delete")
             _ = try await scorebook.delete(name)
-            return redirect(match.map(Self.path) ?? "/matches")
+            return try await saved(run, at: match.map(Self.path) ?? "/matches", .pictureDeleted)
         }
     }
 
@@ -144,7 +146,7 @@ extension Pages {
     ) async throws -> Response {
         try await uploads.receive(request) { form in
             guard let file = form.files.first else { throw Self.nothingChosen }
-            try await edit(kind, name, .set(Self.named(file)))
+            try await Self.edit(kind, name, .set(Self.named(file)), in: scorebook)
         }
         return redirect(Self.path(name) + "#pictures")
     }
@@ -153,7 +155,9 @@ extension Pages {
         PageError(.unprocessableContent, "Choose a picture first, or take one.")
     }
 
-    private func edit(_ kind: RecordKind, _ name: RecordName, _ picture: Change<URL>) async throws {
+    private static func edit(
+        _ kind: RecordKind, _ name: RecordName, _ picture: Change<URL>, in scorebook: ScorebookStore
+    ) async throws {
         if kind == .person {
             _ = try await scorebook.editPerson("\(name)", PersonEdit(avatar: picture))
         } else {

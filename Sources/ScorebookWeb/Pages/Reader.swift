@@ -38,6 +38,11 @@ struct Reader: Sendable {
 
     func number(_ number: Int) -> String { number.formatted(.number.locale(locale)) }
 
+    /// Writes a score or a total, as in “1,234.5”.
+    func points(_ points: Double) -> String {
+        points.formatted(.number.precision(.fractionLength(0...6)).locale(locale))
+    }
+
     /// Writes a number of bytes, as in “5.4 MB”.
     func bytes(_ count: Int64) -> String { count.formatted(.byteCount(style: .file).locale(locale)) }
 

@@ -7,6 +7,7 @@ import Scorebook
 extension Pages {
     /// How many games and matches the first page offers before “more”.
     private static let offered = 12
+    private static let latest = 5
 
     func addTonight(to router: Router<PageContext>) {
         router.get("/") { _, context in try await tonight(context) }
@@ -18,12 +19,19 @@ extension Pages {
     }
 
     private func tonight(_ context: PageContext) async throws -> Response {
-        let matches = try await scorebook.matches(MatchFilter(limit: 5))
+        let unfinished = try await scorebook.unfinishedMatches(limit: Self.offered)
+        let open = Set(unfinished.map(\.recordName))
+        let matches = try await scorebook.matches(MatchFilter(limit: Self.latest + open.count))
+            .filter { !open.contains($0.recordName) }.prefix(Self.latest)
         let games = try await scorebook.recentNames(.game)
         return try render(
             "tonight", title: "Tonight", section: "/",
             [
+                "open": [
+                    "matches": unfinished.map { Self.line($0, context.reader, isAmongOpen: true) }
+                ], "hasOpen": !unfinished.isEmpty,
                 "matches": matches.map { Self.line($0, context.reader) },
+                "isEmpty": games.isEmpty && matches.isEmpty && unfinished.isEmpty,
                 "games": games.prefix(Self.offered).map(Self.choice),
                 "more": games.dropFirst(Self.offered).sorted { $0.name.lowercased() < $1.name.lowercased() }
                     .map(Self.choice),
@@ -42,11 +50,12 @@ extension Pages {
         let name =
             isNew ? game.trimmingCharacters(in: .whitespaces) : try await scorebook.game(game).game.name ?? ""
         guard !name.isEmpty else { throw PageError(.unprocessableContent, "The game needs a name.") }
+        let persons = try await scorebook.recentNames(.person).map(Self.choice)
         return try render(
             "players", title: name, section: "/",
             [
-                "game": isNew ? name : game, "name": name, "isNew": isNew,
-                "persons": try await scorebook.recentNames(.person).map(Self.choice),
+                "game": isNew ? name : game, "isNew": isNew,
+                "persons": persons, "isFirst": persons.isEmpty,
             ], context)
     }
 
@@ -55,6 +64,8 @@ extension Pages {
         /// The record name of a game, or the name of a new one.
         let game: String
         let isNew: String?
+        /// How a new game is won.
+        let rule: NewMatch.NewGameRule?
         /// The record names of the players.
         let player: [String]?
         /// The names of further players, separated by commas.
@@ -64,21 +75,26 @@ extension Pages {
     private func add(_ form: NewMatchForm) async throws -> RecordName {
         let others = (form.others ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty }
-        let match = try await command("match add").scorebook.addMatch(
-            NewMatch(
-                game: form.game, players: ((form.player ?? []) + others).map { NewPlayer($0) },
-                isUnfinished: true, createsPersons: !others.isEmpty, createsGame: form.isNew != nil))
-        return match.recordName
+        var new = NewMatch(
+            game: form.game, players: ((form.player ?? []) + others).map { NewPlayer($0) },
+            isUnfinished: true, createsPersons: !others.isEmpty, createsGame: form.isNew != nil)
+        new.newGameRule = form.rule ?? .highestScore
+        return try await command("match add").scorebook.addMatch(new).recordName
     }
 
     /// A match as lists show it.
-    static func line(_ match: MatchListing, _ reader: Reader) -> [String: Any] {
-        [
+    ///
+    /// - Parameter isAmongOpen: whether the whole list is of unfinished matches, so that no line has to say it.
+    static func line(_ match: MatchListing, _ reader: Reader, isAmongOpen: Bool = false) -> [String: Any] {
+        func names(_ names: [String]) -> String {
+            names.map { $0.isEmpty ? "(no name)" : BidiText.isolated($0) }.joined(separator: ", ")
+        }
+        return [
             "path": path(match.recordName), "game": match.game.isEmpty ? "(no game)" : match.game,
-            "date": match.date.map(reader.moment).shown, "place": match.location.shown,
-            "isUnfinished": match.isUnfinished,
-            "players": match.players.map { $0.isEmpty ? "(no name)" : $0 }.joined(separator: ", "),
-            "winners": match.winners.isEmpty ? false : match.winners.joined(separator: ", ") as Any,
+            "date": match.date.map(reader.moment).shown,
+            "place": match.location.map(BidiText.isolated).shown,
+            "isUnfinished": match.isUnfinished && !isAmongOpen, "players": names(match.players),
+            "winners": match.winners.isEmpty ? false : names(match.winners) as Any,
         ]
     }
 }

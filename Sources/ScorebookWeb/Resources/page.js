@@ -32,7 +32,7 @@ async function refresh() {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       for (const part of document.querySelectorAll("[data-live]")) {
         const other = page.getElementById(part.id);
-        if (other && other.innerHTML !== part.innerHTML) part.innerHTML = other.innerHTML;
+        if (other) replace(part, other);
       }
       takeFields(page);
     }
@@ -41,6 +41,21 @@ async function refresh() {
   } finally {
     isRefreshing = false;
   }
+}
+
+// Puts a new part in the place of an old one. What somebody has opened, moved sideways or chosen with the keyboard stays so.
+function replace(part, other) {
+  const opened = [...part.querySelectorAll("details[open] > summary")].map((one) => one.textContent);
+  for (const one of other.querySelectorAll("details > summary")) {
+    if (opened.includes(one.textContent)) one.parentElement.open = true;
+  }
+  if (other.innerHTML === part.innerHTML) return;
+  const places = [...part.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
+  const stops = () => [...part.querySelectorAll("a, button, input, select, summary, [tabindex]")];
+  const stop = stops().indexOf(document.activeElement);
+  part.innerHTML = other.innerHTML;
+  for (const [number, one] of part.querySelectorAll(".scroll").entries()) one.scrollLeft = places[number] ?? 0;
+  stops()[stop]?.focus({ preventScroll: true });
 }
 
 // Fields in which nobody has typed follow what is in the scorebook.
@@ -59,10 +74,8 @@ if (document.querySelector("[data-live]")) {
   new EventSource("/changes").addEventListener("change", refresh);
 }
 
-// On a small screen the navigation is wider than the page.
-document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
-
-// Scores: each entry has an id, waits in the browser until the scorebook has it, and is sent again until then.
+// Scores: each entry has an id, waits in the browser until the scorebook has it, and is sent again until then. One that the scorebook
+// does not take as it is waits until somebody says what becomes of it.
 
 const key = "entries";
 let isSending = false;
@@ -75,6 +88,14 @@ function keep(entries) {
   localStorage.setItem(key, JSON.stringify(entries));
 }
 
+function drop(entry) {
+  keep(waiting().filter((other) => other.entry !== entry.entry));
+}
+
+function unsent() {
+  return waiting().filter((entry) => !entry.answer);
+}
+
 // crypto.randomUUID is missing where the page comes without TLS.
 function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -85,8 +106,7 @@ function uuid() {
 }
 
 function enter(path, fields) {
-  const entry = uuid();
-  keep([...waiting(), { path, entry, fields }]);
+  keep([...waiting(), { path, entry: uuid(), fields }]);
   send();
 }
 
@@ -94,21 +114,30 @@ async function send() {
   if (isSending) return;
   isSending = true;
   try {
-    for (let first = waiting()[0]; first; first = waiting()[0]) {
-      const answer = await post(first.path, [["entry", first.entry], ...first.fields]);
-      keep(waiting().filter((other) => other.entry !== first.entry));
+    let last;
+    for (let [next] = unsent(); next; [next] = unsent()) {
+      const answer = await post(next.path, [["entry", next.entry], ...next.fields]);
+      // The scorebook has not looked at it.
+      if (answer.status === 401) return tellWaiting("until this browser is let in again");
+      if (answer.status >= 500) return tellWaiting("for the scorebook");
       const text = await answer.json();
-      if (answer.status === 409) settle(first, text.conflicts);
-      else if (!answer.ok) say(text.message);
-      else say("Written down.", button("Take back", () => takeBack(first)));
+      if (answer.ok) drop((last = next));
+      else keep(waiting().map((other) => (other.entry === next.entry ? { ...other, answer: text } : other)));
     }
+    if (last) say("Written down.", button("Take back", () => takeBack(last)));
+    settle();
     refresh();
   } catch {
-    const count = waiting().length;
-    say(`${count === 1 ? "One entry waits" : count + " entries wait"} for the network.`, button("Try now", send));
+    tellWaiting("for the network");
   } finally {
     isSending = false;
   }
+}
+
+function tellWaiting(what) {
+  const count = unsent().length;
+  if (count === 0) return;
+  say(`${count === 1 ? "One entry waits" : count + " entries wait"} ${what}.`, button("Try now", send));
 }
 
 function post(path, fields) {
@@ -121,20 +150,48 @@ function post(path, fields) {
   });
 }
 
-// Somebody was faster with another score.
-function settle(entry, conflicts) {
-  const text = conflicts.map((one) => `${one.name} has ${one.present} already, you typed ${one.typed}`).join("; ");
-  say(
-    `${text}.`,
-    button("Keep", () => say("")),
-    button("Take mine", () =>
-      enter(entry.path, [
-        ...entry.fields.filter(([name]) => name === "round"),
-        ...conflicts.map((one) => [`score[${one.player}]`, one.typed]),
-        ["replaces", "1"],
-      ]),
-    ),
-  );
+// Asks about the first entry that the scorebook did not take.
+function settle() {
+  const entry = waiting().find((one) => one.answer);
+  if (!entry) return;
+  const done = (text) => {
+    drop(entry);
+    say(text ?? "");
+    settle();
+  };
+  const round = entry.fields.filter(([name]) => name === "round");
+  const { conflicts, message } = entry.answer;
+  if (conflicts) {
+    // Somebody was faster with another score.
+    const text = conflicts.map((one) => `${one.name} has ${one.present} already, you typed ${one.typed}`).join("; ");
+    const again = [...round, ...conflicts.map((one) => [`score[${one.player}]`, one.typed]), ["replaces", "1"]];
+    say(
+      `Round ${round.map(([, number]) => number)}: ${text}.`,
+      button("Keep", () => done()),
+      button("Take mine", () => {
+        drop(entry);
+        enter(entry.path, again);
+      }),
+    );
+  } else if (putBack(entry)) {
+    done(message);
+  } else {
+    const typed = entry.fields.filter(([name]) => name !== "round").map(([, value]) => value);
+    say(`${message} You typed ${typed.join(", ")}.`, button("Forget it", () => done()));
+  }
+}
+
+// Puts what was typed back into its form, if that is on this page and nobody has typed there since.
+function putBack(entry) {
+  const form = document.querySelector("form[data-entry]");
+  if (!form || new URL(form.action).pathname !== entry.path) return false;
+  const inputs = entry.fields.map(([name]) => form.elements[name]);
+  if (inputs.some((input) => !input || input.value !== input.defaultValue)) return false;
+  for (const [number, input] of inputs.entries()) {
+    input.value = entry.fields[number][1];
+    if (input.name !== "round") input.defaultValue = "";
+  }
+  return true;
 }
 
 async function takeBack(entry) {
@@ -148,15 +205,27 @@ async function takeBack(entry) {
 }
 
 for (const form of document.querySelectorAll("form[data-entry]")) {
+  const path = new URL(form.action).pathname;
+  const inputs = [...form.querySelectorAll("[data-score]")];
+  const { round } = form.elements;
+  const typed = () => {
+    const changed = inputs.filter((input) => input.value !== input.defaultValue && input.value.trim() !== "");
+    return changed.length === 0 ? null : [["round", round.value], ...changed.map((input) => [input.name, input.value.trim()])];
+  };
+  // A phone may throw a page away while somebody looks elsewhere. What was typed comes back with it.
+  const draft = `draft ${path}`;
+  const fields = JSON.parse(sessionStorage.getItem(draft) ?? "null");
+  if (fields) putBack({ path, fields });
+  form.addEventListener("input", () => sessionStorage.setItem(draft, JSON.stringify(typed())));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const inputs = [...form.querySelectorAll("[data-score]")];
-    const typed = inputs.filter((input) => input.value !== input.defaultValue && input.value.trim() !== "");
-    if (typed.length === 0) return say("Type a score first.");
-    const path = new URL(form.action).pathname;
-    enter(path, [["round", form.elements.round.value], ...typed.map((input) => [input.name, input.value.trim()])]);
-    for (const input of inputs) input.value = input.defaultValue = input.value;
+    const fields = typed();
+    if (!fields) return say("Type a score first.");
+    sessionStorage.removeItem(draft);
+    // Nothing is typed any more, so that the fields follow the scorebook again.
+    for (const input of [round, ...inputs]) input.defaultValue = input.value;
     document.activeElement?.blur();
+    enter(path, fields);
   });
   keypad(form);
 }
@@ -172,30 +241,36 @@ function keypad(form) {
   }
   const keys = document.createElement("div");
   keys.className = "keypad";
-  for (const text of ["1", "2", "3", "4", "5", "6", "7", "8", "9", "−", "0", "⌫"]) {
+  const next = button("Next", () => {
+    current = inputs[(inputs.indexOf(current) + 1) % inputs.length];
+    current.focus();
+    current.select();
+  });
+  next.className = "next";
+  for (const text of ["1", "2", "3", "⌫", "4", "5", "6", "−", "7", "8", "9", "Next", "0"]) {
+    if (text === "Next") {
+      keys.append(next);
+      continue;
+    }
     const one = button(text, () => {
       const value = current.value;
       if (text === "⌫") current.value = value.slice(0, -1);
       else if (text === "−") current.value = value.startsWith("-") ? value.slice(1) : "-" + value;
       else current.value = value + text;
+      current.dispatchEvent(new Event("input", { bubbles: true }));
       current.focus();
     });
     if (text === "⌫") one.setAttribute("aria-label", "Delete the last digit");
     if (text === "−") one.setAttribute("aria-label", "Minus");
     keys.append(one);
   }
-  const next = button("Next", () => {
-    current = inputs[(inputs.indexOf(current) + 1) % inputs.length];
-    current.focus();
-    current.select();
-  });
-  keys.append(next);
   form.querySelector(".actions").before(keys);
 }
 
 window.addEventListener("online", send);
-setInterval(() => waiting().length > 0 && send(), 5000);
-if (waiting().length > 0) send();
+setInterval(() => unsent().length > 0 && send(), 5000);
+settle();
+if (unsent().length > 0) send();
 
 // Files: one that is dropped on the form is sent at once, and one that is too large is not sent at all.
 for (const form of document.querySelectorAll("form[data-drop]")) {

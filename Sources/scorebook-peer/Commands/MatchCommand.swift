@@ -49,7 +49,7 @@ struct MatchCommand: AsyncParsableCommand {
                 durationMinutes: details.duration, rounds: details.rounds, notes: details.notes,
                 board: details.board, isUnfinished: unfinished,
                 createsPersons: newPersons, createsGame: newGame)
-            new.createsCooperativeGame = parts.won || parts.lost
+            if parts.won || parts.lost { new.newGameRule = .together }
             let match: Match
             do {
                 match = try await store.scorebook.addMatch(new)

@@ -105,7 +105,7 @@ struct MendingTests {
         let scorebook = try await scorebook()
         var new = NewMatch(
             game: "Spirit Island", players: [NewPlayer("Ada", isWinner: false)], createsGame: true)
-        new.createsCooperativeGame = true
+        new.newGameRule = .together
         try await scorebook.addMatch(new)
         #expect(try await scorebook.game("spirit").game.cooperative == true)
     }
