@@ -117,7 +117,7 @@ class Listening:
 
     def __init__(self, running: Running) -> None:
         self.running = running
-        self.address = running.wait_for(r"listening on (127\.0\.0\.1:\d+)")
+        self.address = running.wait_for(r"listening on (\S+:\d+)")
 
     def code(self) -> str:
         return self.running.wait_for(r"pairing code (\d{3}-\d{3})")

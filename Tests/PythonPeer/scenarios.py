@@ -1,4 +1,4 @@
-"""Runs this peer against scorebook-peer, in scenarios of which each has stores of its own.
+"""Runs this peer against scorebook-peer, in scenarios of which each has stores of its own: what conformance.py cannot see.
 
 Prints a line for each scenario; exit 1 if any fails.
 """
@@ -9,7 +9,6 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,7 +18,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from machines import (
-    HERE,
     Listening,
     Machine,
     Python,
@@ -85,35 +83,6 @@ def imported(directory: Path, name: str, *, whole: bool = False) -> Reference:
         data.write_text(json.dumps(export), encoding="utf-8")
     reference.run("import", str(data))
     return reference
-
-
-@scenario
-def breaking_the_rules(directory: Path) -> None:
-    """Some two hundred ways to break them, each answered by the error that the text names."""
-    python, reference = Python(directory, "python"), Reference(directory, "reference")
-    pair(python, reference)
-    with reference.listen() as listening:
-        command = [sys.executable, str(HERE / "probe.py"), str(python.store), listening.address]
-        done = subprocess.run(command, capture_output=True, text=True, env=python.environment())
-        assert done.returncode == 0, "\n".join(line for line in done.stdout.splitlines() if not line.startswith("ok"))
-        equal(done.stdout.splitlines()[-1], "0 differ")
-    sync(reference, python)
-
-
-@scenario
-def pairing_python_calls(directory: Path) -> None:
-    python, reference = Python(directory, "python"), Reference(directory, "reference")
-    pair(python, reference)
-    sync(python, reference)
-    sync(reference, python)
-
-
-@scenario
-def pairing_reference_calls(directory: Path) -> None:
-    python, reference = Python(directory, "python"), Reference(directory, "reference")
-    pair(reference, python)
-    sync(reference, python)
-    sync(python, reference)
 
 
 @scenario
@@ -345,25 +314,6 @@ def verify_by_reference(directory: Path) -> None:
         output = reference.run("verify", listening.address)
     assert output
     equal(moved(sync(python, reference)), (0, 0, 0))
-
-
-@scenario
-def verify_by_python(directory: Path) -> None:
-    python, reference = Python(directory, "python"), imported(directory, "reference")
-    pair(python, reference)
-    equal(moved(sync(python, reference, "--verify")), (0, 0, 1))
-    equal(moved(sync(python, reference)), (0, 0, 0))
-
-
-@scenario
-def verify_mends(directory: Path) -> None:
-    """The derived columns of a record are damaged here: the digests differ, and a resync mends them."""
-    python, reference = Python(directory, "python"), imported(directory, "reference")
-    pair(python, reference)
-    with sqlite3.connect(python.store / "store.sqlite") as database:
-        database.execute("UPDATE record SET liveId = NULL, id = NULL, milliseconds = NULL WHERE number % 50 = 0")
-    database.close()
-    equal(moved(sync(python, reference))[2], 1)
 
 
 @scenario
