@@ -67,7 +67,7 @@ class Run:
         for check in PAIRING:
             self._try(check)
         if self._kit.name:
-            for check in (*CALLS, *_broken_rules(CALLER), *IS_CALLED, *_broken_rules(LISTENER), *AT_LAST):
+            for check in (*CALLS, *IS_CALLED, *_broken_rules(CALLER), *_broken_rules(LISTENER), *AT_LAST):
                 if self._is_wanted(check):
                     self._try(check)
         else:

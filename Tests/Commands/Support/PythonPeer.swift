@@ -72,5 +72,15 @@ enum PythonPeer {
             ])
     }
 
+    /// Lets strangers besiege the program under test, and measures what its paired machines notice.
+    static func siege(by count: Int, _ scene: Scene) async throws -> Outcome {
+        try await run(
+            scene,
+            [
+                directory.appendingPathComponent("strangers.py").path, "--program", PeerProcess.program.path,
+                "--count", "\(count)", "--changes", "2",
+            ])
+    }
+
     private static var scenarioFile: String { directory.appendingPathComponent("scenarios.py").path }
 }
