@@ -67,7 +67,7 @@ package struct RuleRecord: Sendable, Equatable {
     /// The records that this one cannot be shown without.
     package var needed: [RecordName] {
         (references ?? []).compactMap { reference in
-            guard reference.rule != .nullify, case .record(let target) = reference.target else { return nil }
+            guard reference.rule.needsTarget, case .record(let target) = reference.target else { return nil }
             return target
         }
     }
@@ -75,7 +75,7 @@ package struct RuleRecord: Sendable, Equatable {
     /// The references that are empty while their target is not shown.
     var nullified: [(target: RecordName, stamp: Stamp)] {
         (references ?? []).compactMap { reference in
-            guard reference.rule == .nullify, case .record(let target) = reference.target,
+            guard !reference.rule.needsTarget, case .record(let target) = reference.target,
                 let stamp = reference.stamp
             else { return nil }
             return (target, stamp)

@@ -111,8 +111,7 @@ private struct Region {
             case .none: return !reference.isRequired
             case .invalid: return false
             case .record(let target):
-                // A reference with the rule nullify is empty while its target is not shown.
-                return reference.rule == .nullify || isShown(target)
+                return !reference.rule.needsTarget || isShown(target)
             }
         }
     }

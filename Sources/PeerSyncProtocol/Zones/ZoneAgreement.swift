@@ -158,7 +158,7 @@ package struct ZoneAgreement: Sendable {
         guard case .sharing(let own, let theirs) = state else { return [] }
         state = .agreed
         let answer: [Step] = situation.isCaller ? [] : [.send(.open(own))]
-        return answer + [.agreed(common(own, theirs))]
+        return answer + [.agreed(common(own.zones, theirs.zones))]
     }
 
     /// Checks the listener's answer for the caller, which gives nothing up for a zone that the other side does not
@@ -332,15 +332,12 @@ package struct ZoneAgreement: Sendable {
     }
 
     /// Returns the zones that both sides take part in, and this side's rights there.
-    private func common(_ own: Message.Open, _ theirs: Message.Open) -> [Entry] {
-        let tokens = Dictionary(theirs.zones.map { ($0.id, $0.received) }) { first, _ in first }
-        var rights = Dictionary(situation.theirs.map { ($0.id, $0.rights) }) { first, _ in first }
-        if ![.none, .beside].contains(own.union), let target = meeting?.id(after: own.union) {
-            // The other side gives the zone the rights of its former default zone.
-            rights[target] = situation.theirs.first(where: \.isDefault)?.rights
-        }
-        return Set(own.zones.map(\.id)).intersection(tokens.keys).sorted().map { id in
-            // The other side takes up a zone that it has not offered, and lets this side write there.
+    private func common(_ own: [Message.Open.Entry], _ theirs: [Message.Open.Entry]) -> [Entry] {
+        let tokens = Dictionary(theirs.map { ($0.id, $0.received) }) { first, _ in first }
+        let rights = Dictionary(situation.theirs.map { ($0.id, $0.rights) }) { first, _ in first }
+        return Set(own.map(\.id)).intersection(tokens.keys).sorted().map { id in
+            // The other side has not offered a zone that it takes up, or that a union gives the id of this side's. In the first
+            // it lets this side write, and without that right there is no such union.
             Entry(id: id, rights: rights[id] ?? .write, heldByPeer: tokens[id] ?? nil)
         }
     }

@@ -40,7 +40,7 @@ enum CaptureTriggers {
         let isAnyChanged = differs.joined(separator: " OR ")
         let former = FormerValues.sql(fields.map { "OLD.\($0)" })
         // A foreign key's action empties these references, and only this trigger sees what they held.
-        let nullified = table.type.references.filter { $0.rule == .nullify }
+        let nullified = table.type.references.filter { !$0.rule.needsTarget }
         let emptied = nullified.map(\.column.sqlName)
             .map { "(NEW.\($0) IS NULL AND OLD.\($0) IS NOT NULL)" }.joined(separator: " OR ")
         let isKeyKept = table.key.columns.map(\.name.sqlName)

@@ -322,7 +322,7 @@ struct ChangeFolding {
 extension FieldDefinition {
     /// Whether the field is empty in the row while its target is out of sight.
     var isNullified: Bool {
-        guard case .reference(_, .nullify, _) = kind else { return false }
-        return true
+        guard case .reference(_, let rule, _) = kind else { return false }
+        return !rule.needsTarget
     }
 }

@@ -62,7 +62,7 @@ struct GoneRecords {
     /// The references that are empty only because SQLite deleted their targets, by bit, with their former values.
     func emptied(_ change: FormerChange, _ capturedFields: [String]) -> [Int: FieldValue] {
         var emptied: [Int: FieldValue] = [:]
-        for relationship in change.type.references where relationship.rule == .nullify {
+        for relationship in change.type.references where !relationship.rule.needsTarget {
             guard let bit = capturedFields.firstIndex(of: relationship.field),
                 change.mask & (1 << Int64(bit)) != 0,
                 case .reference(let target)? = change.values[relationship.field],

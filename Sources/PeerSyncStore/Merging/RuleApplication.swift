@@ -172,7 +172,7 @@ struct RuleApplication {
         record.emptiedFields = []
         guard seen == .shown else { return }
         for relationship in working.tables.schema.type(record.name.recordType)?.references ?? []
-        where relationship.rule == .nullify {
+        where !relationship.rule.needsTarget {
             guard case .reference(let target)? = record.state.field(relationship.field)?.value else {
                 continue
             }

@@ -14,7 +14,7 @@ extension DeleteRule {
 
     /// The rule whose ``foreignKeyAction`` a table declares; nil if it is another action.
     init?(foreignKeyAction action: String) {
-        guard let rule = [Self.cascade, .nullify, .deny].first(where: { $0.foreignKeyAction == action })
+        guard let rule = Self.allCases.first(where: { $0.foreignKeyAction == action })
         else {
             return nil
         }
@@ -135,7 +135,7 @@ public struct RecordSchema: Sendable {
                     "\(relationship.place) refers to \(relationship.targetTable), "
                         + "which the schema does not have")
             }
-            guard !(relationship.isRequired && relationship.rule == .nullify) else {
+            guard !relationship.isRequired || relationship.rule.needsTarget else {
                 throw RecordStoreError(
                     .invalidSchema,
                     "\(relationship.place) is required, so it cannot be nullified")

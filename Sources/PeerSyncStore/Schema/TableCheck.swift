@@ -259,7 +259,7 @@ enum TableCheck {
                 try current.holdsDuplicates
                 ? db.declaredUniqueIndexes(of: current.table).flatMap(\.columns) : []
             for reference in current.references
-            where reference.rule != .nullify || unique.contains(reference.column) {
+            where reference.rule.needsTarget || unique.contains(reference.column) {
                 let first = first ?? reference
                 guard reference.target != type.name else {
                     throw RecordStoreError(
