@@ -62,10 +62,11 @@ import Testing
     @Test func aFolderThatIsNotThereIsNeverMade() async throws {
         try await withTemporaryDirectory { url in
             let storage = FolderStorage(at: url.appendingPathComponent("stick"))
-            for attempt in [
+            let attempts: [@Sendable () async throws -> Void] = [
                 { try await storage.put(name, [1]) }, { _ = try await storage.get(name) },
                 { _ = try await storage.list(name.folder) },
-            ] {
+            ]
+            for attempt in attempts {
                 let error = await #expect(throws: MailboxError.self) { try await attempt() }
                 #expect(error?.code == .unreachable)
             }
