@@ -239,7 +239,7 @@ import Testing
             try await MailboxMachine.pair([kitchen!, study, attic])
             try await kitchen!.add(1...5)
             try await MailboxMachine.settle([kitchen!, study, attic])
-            try await kitchen!.database.backup(to: DatabaseQueue(path: path + "-copy"))
+            try kitchen!.database.backup(to: DatabaseQueue(path: path + "-copy"))
             try await kitchen!.add(6...8)
             try await MailboxMachine.settle([kitchen!, study])
             try kitchen!.database.close()

@@ -16,6 +16,8 @@ import Testing
         try! KeyPair(secretKey: SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
     }
 
+    private static func hash(_ byte: UInt8) -> AssetHash { AssetHash([UInt8](repeating: byte, count: 32))! }
+
     /// The values of the paper (Nikitin et al., 2019): at most 12 % more.
     @Test func paddedLengthsTellFewBits() {
         #expect(
@@ -41,9 +43,9 @@ import Testing
     }
 
     private var segment: Segment {
-        let stamp = Stamp(time: HybridTime(milliseconds: 1, counter: 0), replica: ReplicaID(rawValue: 7))
+        let stamp = Stamp(time: HybridTime(milliseconds: 1), replica: ReplicaID(rawValue: 7))
         let state = RecordState(
-            name: RecordName("Item|~|1"),
+            name: try! RecordName("Item|~|1"),
             sortedFields: [RecordField(name: "title", value: .text("Figs"), stamp: stamp)],
             deletion: nil, revival: nil, erasure: nil)
         return Segment(
@@ -120,8 +122,8 @@ import Testing
                     token: nil)
             ],
             fileKeys: [.init(epoch: .random(), key: [UInt8](repeating: 6, count: 32))],
-            offered: [.init(hash: Asset(describing: [1]).hash, size: 1, key: 0)],
-            wanted: [Asset(describing: [2]).hash],
+            offered: [.init(hash: Self.hash(1), size: 1, key: 0)],
+            wanted: [Self.hash(2)],
             wantsMore: false)
     }
 
@@ -172,7 +174,7 @@ import Testing
     }
 
     @Test func aPieceOpensForItsFileAndPlaceAlone() throws {
-        let (file, other) = (Asset(describing: [1]).hash, Asset(describing: [2]).hash)
+        let (file, other) = (Self.hash(1), Self.hash(2))
         let epoch = FileEpoch.random()
         let key = author.key(of: epoch)
         let object = FilePiece.seal([1, 2], 0, of: file, in: epoch, fileKey: key, by: author.author)

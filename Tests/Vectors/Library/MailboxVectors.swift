@@ -1,11 +1,12 @@
 import PeerSyncChannel
-import PeerSyncMailbox
 import PeerSyncModel
 import Synchronization
 
+@testable import PeerSyncMailbox
+
 /// Vectors for the sealed objects of a mailbox (Protocol/mailbox.md).
 enum MailboxVectors {
-    private static let app = AppID.scorebook
+    private static let app: AppID = "scorebook"
 
     private static func secrets(_ byte: UInt8) throws -> AuthorSecrets {
         AuthorSecrets(try pair(byte), app: app)
@@ -106,21 +107,22 @@ enum MailboxVectors {
     private static func pieces(_ author: AuthorSecrets) -> [JSON] {
         let key = author.key(of: epoch)
         let bytes = Array("a short file".utf8)
-        return [
-            (bytes, Asset(describing: bytes).hash, 0), ([], Asset(describing: []).hash, 0),
-            ([9], Samples.hash(7), 2),
-        ].map {
-            (bytes: [UInt8], file: AssetHash, piece: Int) in
-            [
-                "file": .hex(file.bytes), "piece": .number(piece),
-                "name": .string(
-                    FilePiece.name(piece, of: file, by: author.author.id, fileKey: key).description),
-                "bytes": .hex(bytes), "nonce": .hex(nonce),
-                "object": .hex(
-                    FilePiece.seal(
-                        bytes, piece, of: file, in: epoch, fileKey: key, by: author.author, nonce: nonce)),
+        let pieces: [([UInt8], AssetHash, Int)] = [
+            (bytes, hash(of: bytes), 0), ([], hash(of: []), 0), ([9], Samples.hash(7), 2),
+        ]
+        return pieces.map { bytes, file, piece -> JSON in
+            let name = FilePiece.name(piece, of: file, by: author.author.id, fileKey: key)
+            let object = FilePiece.seal(
+                bytes, piece, of: file, in: epoch, fileKey: key, by: author.author, nonce: nonce)
+            return [
+                "file": .hex(file.bytes), "piece": .number(piece), "name": .string(name.description),
+                "bytes": .hex(bytes), "nonce": .hex(nonce), "object": .hex(object),
             ]
         }
+    }
+
+    private static func hash(of bytes: [UInt8]) -> AssetHash {
+        AssetHash(BLAKE2b.hash(bytes, length: AssetHash.length))!
     }
 
     // MARK: Heads
@@ -239,7 +241,7 @@ enum MailboxVectors {
 
 extension VectorFile {
     static func mailbox() throws -> VectorFile {
-        VectorFile(
+        try VectorFile(
             "mailbox.json",
             "The sealed objects of a mailbox. `author` has written everything; all keys follow from its static secret key. Every nonce of "
                 + "segments and pieces is the one that stands there. In heads, each random number (section keys, the core key, then the "
