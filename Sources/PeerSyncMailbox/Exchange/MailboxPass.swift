@@ -68,7 +68,10 @@ struct MailboxPass {
             let reader = LogReader(
                 context: context, peer: view.peer, head: view.head, section: section, zone: zone)
             do {
-                try await reader.run(&report)
+                if try await reader.run(&report), problem == nil {
+                    problem = MailboxError(
+                        .waiting, "something that “\(view.peer.name)” has put has not come yet")
+                }
             } catch let damage as DamagedObject {
                 problem = MailboxError(.invalid, "“\(view.peer.name)” has \(damage)", underlying: damage)
             } catch let error as RecordStoreError where error.concernsPeer {
