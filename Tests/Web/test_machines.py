@@ -178,7 +178,7 @@ class MachineTests(BrowserCase):
         kitchen, study = self.household()
         page = self.machines(kitchen)
         page.get_by_role("link", name="Look for faults").click()
-        expect(page.get_by_role("main")).to_contain_text("The scorebook is sound")
+        expect(page.get_by_role("main")).to_contain_text("the scorebook is sound")
         self.check_accessibility(page)
         study.stop()
         kitchen.run("peers", "rename", "study", "cellar")

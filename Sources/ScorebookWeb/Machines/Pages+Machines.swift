@@ -218,7 +218,7 @@ extension Pages {
                 "findings": findings.map {
                     [
                         "kind": kinds[$0.severity] ?? "", "word": words[$0.severity] ?? "",
-                        "parts": Self.parts(PageError.sentence($0.text)),
+                        "parts": Self.parts($0.text + "."),
                     ] as [String: Any]
                 },
                 "isWell": !findings.contains { $0.severity == .problem },
