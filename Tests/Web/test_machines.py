@@ -1,5 +1,6 @@
 """Who is here, what waits and why, and what is done about it, on the page."""
 
+import re
 import unittest
 
 from playwright.sync_api import expect
@@ -50,7 +51,7 @@ class MachineTests(BrowserCase):
     def test_another_name(self):
         kitchen, _ = self.household()
         page = self.machines(kitchen)
-        page.get_by_role("link", name="study").click()
+        page.locator("#machines").get_by_role("link", name="study").click()
         page.get_by_label("Here it is called").fill("The desk <b>upstairs</b>")
         page.get_by_role("button", name="Rename").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("The desk <b>upstairs</b>")
@@ -65,7 +66,7 @@ class MachineTests(BrowserCase):
         kitchen, study = self.household()
         kitchen.run("zone", "create", "Club")
         page = self.machines(kitchen)
-        page.get_by_role("link", name="study").click()
+        page.locator("#machines").get_by_role("link", name="study").click()
         page.get_by_label("In “Club” it may").select_option("only read")
         page.locator("form", has=page.get_by_label("In “Club” it may")).get_by_role("button").click()
         expect(page.get_by_label("In “Club” it may")).to_have_value("read")
@@ -79,6 +80,42 @@ class MachineTests(BrowserCase):
         expect(there.locator("#machines")).to_contain_text("It takes no changes of this machine")
         study.run("game", "add", "Hearts")
         expect(there.locator("#found")).to_contain_text("has refused Hearts, because this machine may only read there.")
+
+    def test_a_zone_for_some_machines(self):
+        kitchen, study = self.household()
+        page = self.machines(kitchen)
+        page.get_by_label("A new zone").fill("Club")
+        page.get_by_role("button", name="Create it").click()
+        club = page.locator("#zone-list li", has_text="Club")
+        expect(club).to_contain_text("This machine alone.")
+        self.check_accessibility(page)
+        # A new game is asked for its zone, and the study does not get it.
+        page.get_by_role("link", name="Tonight").click()
+        page.get_by_label("A new game").fill("Chess")
+        page.get_by_role("button", name="Next").click()
+        page.get_by_label("Zone").select_option("Club")
+        page.get_by_label("Who plays?").fill("Ada, Alan")
+        self.check_accessibility(page)
+        page.get_by_role("button", name="Go").click()
+        expect(page.get_by_role("button", name="Write down")).to_be_visible()
+        self.assertEqual(kitchen.add("game", "list")[0]["zone"], "Club")
+        kitchen.run("game", "add", "Hearts", "--zone", "ScorebookData")
+        study.until(lambda: study.add("game", "list"))
+        self.assertEqual([game["name"] for game in study.add("game", "list")], ["Hearts"])
+        # Until somebody lets it have it.
+        page.get_by_role("link", name="Machines").click()
+        page.locator("#machines").get_by_role("link", name="study").click()
+        page.get_by_label("In “Club” it may").select_option("only read")
+        page.locator("form", has=page.get_by_label("In “Club” it may")).get_by_role("button").click()
+        study.until(lambda: len(study.add("game", "list")) == 2)
+        page.get_by_role("link", name="All machines").click()
+        expect(club).to_contain_text("study may only read.")
+        for name, text in (("Club", "there is a zone “Club” already"), ("Küche", "cannot name a zone")):
+            page.get_by_label("A new zone").fill(name)
+            page.get_by_role("button", name="Create it").click()
+            expect(page.get_by_role("main")).to_contain_text(re.compile(text, re.IGNORECASE))
+            page.go_back()
+        self.forgive("422")
 
     def test_two_scorebooks_meet(self):
         kitchen, _ = self.household()
@@ -109,7 +146,7 @@ class MachineTests(BrowserCase):
     def test_forgetting(self):
         kitchen, study = self.household()
         page = self.machines(kitchen)
-        page.get_by_role("link", name="study").click()
+        page.locator("#machines").get_by_role("link", name="study").click()
         page.get_by_text("Forget this machine").click()
         page.get_by_role("button", name="Forget it here").click()
         expect(page.locator("#machines")).to_contain_text("This machine is alone")
@@ -157,7 +194,7 @@ class MachineTests(BrowserCase):
             page = self.machines(kitchen, **look)
             expect(page.locator("#machines li")).to_contain_text("1 change waits")
             self.check_accessibility(page)
-            page.get_by_role("link", name="study").click()
+            page.locator("#machines").get_by_role("link", name="study").click()
             page.get_by_text("Forget this machine").click()
             self.check_accessibility(page)
 

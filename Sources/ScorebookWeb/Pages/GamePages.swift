@@ -40,8 +40,8 @@ extension Pages {
 
     /// How the game is won, in words.
     static func rule(_ game: Game) -> String {
-        if game.noPoints == true { return "without points" }
         if game.cooperative == true { return "all win or lose together" }
+        if game.noPoints == true { return "without points" }
         return game.highestWins == false ? "lowest score wins" : "highest score wins"
     }
 }

@@ -41,6 +41,7 @@ struct Pages: Sendable {
         addPictures(to: router)
         addMachines(to: router)
         addMachine(to: router)
+        addZones(to: router)
         addPairing(to: router)
     }
 

@@ -51,11 +51,13 @@ extension Pages {
             isNew ? game.trimmingCharacters(in: .whitespaces) : try await scorebook.game(game).game.name ?? ""
         guard !name.isEmpty else { throw PageError(.unprocessableContent, "The game needs a name.") }
         let persons = try await scorebook.recentNames(.person).map(Self.choice)
+        let zones = try await scorebook.records.zones.all().map(\.name)
         return try render(
             "players", title: name, section: "/",
             [
                 "game": isNew ? name : game, "isNew": isNew,
                 "persons": persons, "isFirst": persons.isEmpty,
+                "zones": zones, "hasZones": zones.count > 1,
             ], context)
     }
 
@@ -66,6 +68,8 @@ extension Pages {
         let isNew: String?
         /// How a new game is won.
         let rule: NewMatch.NewGameRule?
+        /// The zone of a new game; nil if there is only one.
+        let zone: String?
         /// The record names of the players.
         let player: [String]?
         /// The names of further players, separated by commas.
@@ -79,7 +83,13 @@ extension Pages {
             game: form.game, players: ((form.player ?? []) + others).map { NewPlayer($0) },
             isUnfinished: true, createsPersons: !others.isEmpty, createsGame: form.isNew != nil)
         new.newGameRule = form.rule ?? .highestScore
-        return try await command("match add").scorebook.addMatch(new).recordName
+        var scorebook = command("match add").scorebook
+        if form.isNew != nil, let zone = form.zone {
+            var habits = scorebook.habits
+            habits.zone = try await scorebook.records.zones.find(named: zone)
+            scorebook = scorebook.with(habits)
+        }
+        return try await scorebook.addMatch(new).recordName
     }
 
     /// A match as lists show it.
