@@ -16,6 +16,7 @@ import traceback
 import uuid
 from pathlib import Path
 
+import mailbox_scenarios  # noqa: F401 - its scenarios join the list
 from machines import (
     Machine,
     Python,

@@ -8,7 +8,7 @@ from ..messages import Right
 from ..records import replica_id
 from ..store import Store, Zone
 from .folder import Folder
-from .memory import READER, Memory, OwnFile
+from .memory import Memory, OwnFile
 from .reading import PeerHead
 from .sealing import Author
 from .section import FILE_KEYS_LIMIT, FILES_LIMIT, Offer
@@ -88,10 +88,10 @@ class FileWriter:
 
     def _begin_epoch_if_need_be(self, zone: Zone, readers: Mapping[bytes, Right]) -> None:
         epochs = self._memory.epochs(zone.number)
-        gone = self._memory.peers(epochs[0], READER) - readers.keys() if epochs else set()
+        gone = self._memory.readers(epochs[0]) - readers.keys() if epochs else set()
         if not epochs or gone:
             self._memory.begin_epoch(zone.number)
-        self._memory.note_peers(self._memory.epochs(zone.number)[0], READER, set(readers))
+        self._memory.note_readers(self._memory.epochs(zone.number)[0], readers)
 
     def _leave_old_epochs(self, zone: Zone) -> None:
         """Keys stay as long as a file lies under them, of the newest ones; what lies under older ones is put again."""

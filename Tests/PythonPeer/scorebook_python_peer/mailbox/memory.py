@@ -5,6 +5,7 @@ Everything here is of one mailbox: a machine that uses two has logs of its own i
 
 import secrets
 import sqlite3
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -26,8 +27,10 @@ CREATE TABLE IF NOT EXISTS mailboxLog (
 CREATE TABLE IF NOT EXISTS mailboxSegment (
     log BLOB NOT NULL, number INTEGER NOT NULL, token BLOB NOT NULL, size INTEGER NOT NULL,
     PRIMARY KEY (log, number)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS mailboxPeer (
-    log BLOB NOT NULL, peer BLOB NOT NULL, role TEXT NOT NULL, PRIMARY KEY (log, peer, role)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS mailboxReader (
+    log BLOB NOT NULL, peer BLOB NOT NULL, PRIMARY KEY (log, peer)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS mailboxLeftOut (
+    log BLOB NOT NULL, peer BLOB NOT NULL, history BLOB NOT NULL, PRIMARY KEY (log, peer)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS mailboxHead (
     mailbox INTEGER NOT NULL, author BLOB NOT NULL, counter INTEGER NOT NULL, key BLOB NOT NULL, content BLOB NOT NULL,
     PRIMARY KEY (mailbox, author)) WITHOUT ROWID;
@@ -40,9 +43,6 @@ CREATE TABLE IF NOT EXISTS mailboxFile (
 CREATE TABLE IF NOT EXISTS mailboxEpoch (
     number INTEGER PRIMARY KEY, mailbox INTEGER NOT NULL, zone INTEGER NOT NULL, epoch BLOB NOT NULL UNIQUE);
 """
-
-READER, LEFT_OUT = "reader", "left out"
-"""What a peer is to a log or a file epoch: one that was given its key; one whose records the log leaves out."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Memory:
     def forget_all(self) -> None:
         """The user adds the mailbox anew."""
         with self.transaction():
-            for table in ("mailboxSegment", "mailboxPeer"):
+            for table in ("mailboxSegment", "mailboxReader", "mailboxLeftOut"):
                 query = f"DELETE FROM {table} WHERE log IN (SELECT log FROM mailboxLog WHERE mailbox = ?)"
                 self._db.execute(query, (self._number,))
             for table in ("mailboxLog", "mailboxHead", "mailboxRead", "mailboxFile", "mailboxEpoch"):
@@ -172,7 +172,7 @@ class Memory:
 
     def drop_log(self, log: bytes) -> None:
         with self.transaction():
-            for table in ("mailboxLog", "mailboxSegment", "mailboxPeer"):
+            for table in ("mailboxLog", "mailboxSegment", "mailboxReader", "mailboxLeftOut"):
                 self._db.execute(f"DELETE FROM {table} WHERE log = ?", (log,))
 
     def add_segment(self, log: bytes, number: int, token: Token, size: int) -> None:
@@ -193,14 +193,22 @@ class Memory:
             self._db.execute(query, (OLD, time, self._number, zone, NAMED))
             self._db.execute("UPDATE mailboxLog SET role = ?, base = ? WHERE log = ?", (NAMED, base, log))
 
-    def peers(self, log: bytes, role: str) -> set[bytes]:
-        query = "SELECT peer FROM mailboxPeer WHERE log = ? AND role = ?"
-        return {peer for (peer,) in self._db.execute(query, (log, role))}
+    def readers(self, key: bytes) -> set[bytes]:
+        """The peers that were given the key of a log or of a file epoch."""
+        return {peer for (peer,) in self._db.execute("SELECT peer FROM mailboxReader WHERE log = ?", (key,))}
 
-    def note_peers(self, log: bytes, role: str, peers: set[bytes]) -> None:
+    def note_readers(self, key: bytes, readers: Iterable[bytes]) -> None:
         with self.transaction():
-            for peer in peers:
-                self._db.execute("INSERT OR IGNORE INTO mailboxPeer VALUES (?, ?, ?)", (log, peer, role))
+            rows = [(key, peer) for peer in readers]
+            self._db.executemany("INSERT OR IGNORE INTO mailboxReader VALUES (?, ?)", rows)
+
+    def left_out(self, log: bytes) -> dict[bytes, bytes]:
+        """The peers whose records a log leaves out, each with the history in which it has them."""
+        return dict(self._db.execute("SELECT peer, history FROM mailboxLeftOut WHERE log = ?", (log,)))
+
+    def note_left_out(self, log: bytes, peer: bytes, history: bytes) -> None:
+        with self.transaction():
+            self._db.execute("INSERT OR IGNORE INTO mailboxLeftOut VALUES (?, ?, ?)", (log, peer, history))
 
     # Heads of others
 

@@ -142,8 +142,10 @@ class MailboxReader:
                     continue
                 try:
                     self._read_zone(key, entry, section, zone)
+                except Damaged as error:
+                    self._tell(f"the log of {self._store.peer_name(key)} in {zone.title} is damaged: {error}")
                 except PeerError as error:
-                    self._tell(f"the log of {self._store.peer_name(key)} in {zone.title}: {error}")
+                    self._tell(f"the log of {self._store.peer_name(key)} in {zone.title} is not read: {error}")
 
     def _read_zone(self, key: bytes, entry: PeerHead, section: ZoneSection, zone: Zone) -> None:
         of_us = section.read_of(self._store.replica)

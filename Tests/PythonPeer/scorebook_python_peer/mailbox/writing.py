@@ -13,7 +13,7 @@ from ..wire import Writer
 from .files import FileWriter
 from .folder import Folder
 from .head import Draft
-from .memory import BUILDING, LEFT_OUT, NAMED, READER, Log, Memory
+from .memory import BUILDING, NAMED, Log, Memory
 from .reading import MailboxReader, head_name, wanted_files
 from .sealing import Author
 from .section import FILES_LIMIT, HasRead, ZoneSection
@@ -65,7 +65,7 @@ class MailboxWriter:
             self._begin_log_if_need_be(zone, new_history, everything_anew)
             log = self._memory.log(zone.number, BUILDING) or self._memory.log(zone.number, NAMED)
             assert log is not None
-            self._memory.note_peers(log.id, READER, set(self.readers(zone)))
+            self._memory.note_readers(log.id, self.readers(zone))
             if log.base == 0:
                 self._write_base(zone, log)
             else:
@@ -99,9 +99,10 @@ class MailboxWriter:
         if not self._store.gave_out(last) or not self._store.gave_out(log.position):
             return NewLog("the tokens of this store became void", True, True)
         readers = set(self.readers(zone))
-        if any(not self._may_leave_out(zone, peer, readers) for peer in self._memory.peers(log.id, LEFT_OUT)):
+        left_out = self._memory.left_out(log.id).items()
+        if any(not self._may_leave_out(zone, peer, history, readers) for peer, history in left_out):
             return NewLog("records that it leaves out may be nowhere else", True)
-        if self._memory.peers(log.id, READER) - readers:
+        if self._memory.readers(log.id) - readers:
             return NewLog("a machine may not read it any more")
         log_key = self._author.log_key(log.id)
         names = [segment_name(log_key, number + 1) for number in range(len(log.segments))]
@@ -125,12 +126,12 @@ class MailboxWriter:
 
     # Leaving out (mailbox.md 5.3)
 
-    def _may_leave_out(self, zone: Zone, peer: bytes, readers: set[bytes]) -> bool:
-        """Whether all readers get the records of a peer from its own log: the first three conditions."""
+    def _may_leave_out(self, zone: Zone, peer: bytes, history: bytes, readers: set[bytes]) -> bool:
+        """Whether all readers get the records of a peer, of one history, from its own log: the first three conditions."""
         section = self.section_of(peer, zone)
         if section is None or self._store.rights(peer, zone) != Right.WRITE:
             return False
-        if section.history != self._memory.has_read(zone.number, peer).history:
+        if section.history != history:
             return False
         others = readers - {peer}
         if not {replica_id(key) for key in others} <= set(section.readers):
@@ -141,16 +142,17 @@ class MailboxWriter:
                 return False
         return True
 
-    def _leaves_out(self, zone: Zone) -> set[bytes]:
-        """The peers whose records the next segment leaves out."""
+    def _leaves_out(self, zone: Zone) -> dict[bytes, bytes]:
+        """The peers whose records the next segment leaves out, each with the history that this machine has read."""
         readers = set(self.readers(zone))
-        found = set()
+        found = {}
         for peer in self._heads:
             section = self.section_of(peer, zone)
             held = self._store.received_token(peer, zone.number)
             is_there = section is not None and held is not None and section.covers(held, section.covered)
-            if is_there and self._may_leave_out(zone, peer, readers):
-                found.add(peer)
+            history = self._memory.has_read(zone.number, peer).history
+            if is_there and self._may_leave_out(zone, peer, history, readers):
+                found[peer] = history
         return found
 
     # Segments
@@ -171,11 +173,12 @@ class MailboxWriter:
     def _write_changes(self, zone: Zone, log: Log) -> None:
         left_out = self._leaves_out(zone)
         position, number, is_last = log.position, len(log.segments), False
-        left = {peer for peer in left_out if self._store.has_from(peer, zone.number, position.sequence)}
-        self._memory.note_peers(log.id, LEFT_OUT, left)
+        for peer, history in left_out.items():
+            if self._store.has_from(peer, zone.number, position.sequence):
+                self._memory.note_left_out(log.id, peer, history)
         while not is_last:
             with self._store.snapshot():
-                batch = self._store.read_batch(zone.number, position, left_out)
+                batch = self._store.read_batch(zone.number, position, left_out.keys())
                 total = self._store.sum(zone.number)
             position, is_last = batch.token, batch.last
             if batch.records:
