@@ -161,7 +161,8 @@ let package = Package(
         .executableTarget(
             name: "scorebook-peer",
             dependencies: [
-                "CBuildCommit", "Scorebook", "ScorebookWeb", "PeerSync",
+                "CBuildCommit", "Scorebook", "ScorebookWeb", "PeerSync", "PeerSyncMailbox",
+                "PeerSyncMailboxHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

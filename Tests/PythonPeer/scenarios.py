@@ -14,11 +14,10 @@ import tempfile
 import time
 import traceback
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 
+import mailbox_scenarios  # noqa: F401 - its scenarios join the list
 from machines import (
-    Listening,
     Machine,
     Python,
     copy_of,
@@ -31,58 +30,8 @@ from machines import (
     restore,
     sync,
 )  # fmt: skip
+from reference import SCENARIOS, Reference, imported, scenario
 from samples import GAME, ODD_VALUES, PERSON, PICTURE
-
-BINARY = Path()
-DATA = Path()
-
-Scenario = Callable[[Path], None]
-SCENARIOS: list[Scenario] = []
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS.append(function)
-    return function
-
-
-class Reference(Machine):
-    def command(self, *arguments: str) -> list[str]:
-        return [str(BINARY), *arguments, "--store", str(self.store)]
-
-    def listen(self, *more: str) -> "Listening":
-        # Nothing of a test goes to the machine's real network.
-        return super().listen("--no-discovery", *more)
-
-    def digest(self) -> str:
-        return json.loads(self.run("status", "--json"))["digest"]
-
-    def fields(self, record: str) -> dict:
-        shown = json.loads(self.run("record", "show", record, "--json"))
-        return {field: write["value"] for field, write in shown["fields"].items()}
-
-    def sql(self, statement: str) -> None:
-        with sqlite3.connect(self.store / "scorebook.sqlite", timeout=30) as database:
-            database.execute("PRAGMA foreign_keys = ON")
-            database.execute(statement)
-        database.close()
-
-    def names(self, record_type: str) -> list[str]:
-        return [
-            line.split()[0] for line in self.run("record", "list", "--type", record_type).splitlines() if "|~|" in line
-        ]
-
-
-def imported(directory: Path, name: str, *, whole: bool = False) -> Reference:
-    """A machine with an import: of some plays, which is all that most scenarios look at, or of all."""
-    reference = Reference(directory, name)
-    data = DATA
-    if not whole:
-        data = directory / "some.bgstats.json"
-        export = json.loads(DATA.read_text(encoding="utf-8"))
-        export["plays"] = export["plays"][:20]
-        data.write_text(json.dumps(export), encoding="utf-8")
-    reference.run("import", str(data))
-    return reference
 
 
 @scenario
@@ -965,7 +914,6 @@ def random_edits(directory: Path) -> None:
 
 
 def main() -> int:
-    global BINARY, DATA
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", action="store_true", help="print the names of the scenarios")
     parser.add_argument("--program", type=Path, help="scorebook-peer")
@@ -984,7 +932,7 @@ def main() -> int:
         parser.error(f"there is no scenario {sorted(unknown)[0]}")
     if arguments.program is None or arguments.data is None:
         parser.error("--program and --data are needed")
-    BINARY, DATA = arguments.program.resolve(), arguments.data.resolve()
+    Reference.program, Reference.data = arguments.program.resolve(), arguments.data.resolve()
     failed = 0
     for name in arguments.scenarios or known:
         begun = time.monotonic()

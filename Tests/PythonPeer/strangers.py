@@ -19,9 +19,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-import scenarios
 from machines import Listening, give_up, pair
-from scenarios import Reference
+from reference import Reference
 from scorebook_python_peer.channel import Channel
 from scorebook_python_peer.errors import PeerError
 from scorebook_python_peer.messages import EARLY_MESSAGE_LIMIT
@@ -45,7 +44,7 @@ def main() -> int:
         return 0
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     signal.signal(signal.SIGALRM, give_up)
-    scenarios.BINARY = arguments.program.resolve()
+    Reference.program = arguments.program.resolve()
     with tempfile.TemporaryDirectory(prefix="strangers-") as directory:
         return Siege(Path(directory), arguments.count, arguments.changes).run()
 

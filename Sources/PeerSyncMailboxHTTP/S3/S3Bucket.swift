@@ -55,5 +55,8 @@ public struct S3Bucket: Sendable, Hashable, CustomStringConvertible {
     /// What the key of each object begins with.
     var prefix: String { folder.isEmpty ? "" : folder + "/" }
 
-    public var description: String { "\(endpoint)/\(name)" + (folder.isEmpty ? "" : "/\(folder)") }
+    /// The bucket and the folder in it, as ``init(_:at:region:)`` reads them.
+    public var path: String { folder.isEmpty ? name : "\(name)/\(folder)" }
+
+    public var description: String { "\(endpoint)/\(path)" }
 }

@@ -95,7 +95,7 @@
 
         private func makeFolder(_ folder: MailboxFolder) async throws {
             guard !known.withLock({ $0.contains(folder) }) else { return }
-            let answer = try await send(.MKCOL, path(folder))
+            let answer = try await send(.MKCOL, path(folder) + "/")
             // 405 says that there is one. It is also what a server says that makes no folders: then the put fails.
             guard answer.isSuccess || answer.status == 405 else {
                 if [404, 409].contains(answer.status) { try await checkPresence() }
