@@ -161,7 +161,7 @@ import Testing
             let score = try #require(
                 try await value(kitchen, "score", "add", name, "Ada", "7", "--round", "1") as? [String: Any])
             #expect(Set(score.keys) == Self.score)
-            let listed = Self.score.union(["match", "person", "zone"])
+            let listed = Self.score.union(["match", "game", "date", "person", "zone"])
             #expect(try await keysOfEach(kitchen, "score", "list") == listed)
             let scoreName = try #require(score["recordName"] as? String)
             #expect(try await keys(kitchen, "score", "show", scoreName) == listed)

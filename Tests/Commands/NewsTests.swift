@@ -24,6 +24,12 @@ import Testing
             try await watching.output(matching: /sent 1 record to kitchen\n/)
             try await kitchen.peer("game", "delete", "Hearts", "--yes")
             let output = try await watching.output(matching: /kitchen: Hearts deleted\n/)
+            try await kitchen.peer("game", "restore")
+            try await watching.output(
+                matching: /kitchen: the match Hearts is back with Grace Hopper, Ada, Hearts is back\n/)
+            try await kitchen.peer("person", "add", "Grace H.")
+            try await kitchen.peer("person", "merge", "Grace H.", "Grace Hopper")
+            try await watching.output(matching: /kitchen: two persons became one, Grace H\.\n/)
             #expect(!output.contains("SB") && !output.contains("digest"), "\(output)")
             let event = try await listener.process.event("changed")
             #expect(event.peer == "study" && event.records?.count == 1)

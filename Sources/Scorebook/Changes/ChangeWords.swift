@@ -71,7 +71,18 @@ struct ChangeWords {
         }
         let players = sheet.bySeat.map(\.person).joined(separator: ", ")
         let who = players.isEmpty ? "" : " with \(players)"
-        return [Display.printable("the new match \(try title(ofMatch: first))\(who)")]
+        let match = try title(ofMatch: first)
+        return [
+            Display.printable(
+                (try isBack(first) ? "the match \(match) is back" : "the new match \(match)") + who)
+        ]
+    }
+
+    /// Whether a match was there before: somebody had deleted it, or its game.
+    private func isBack(_ match: RecordName) throws -> Bool {
+        if try titles.wasDeleted(match) { return true }
+        guard let game = try titles.target("game", of: match), kinds[game] == .added else { return false }
+        return try titles.wasDeleted(game)
     }
 
     /// The name of the game, with the day if it was not today.
@@ -155,9 +166,16 @@ struct ChangeWords {
         let removed = names(kind, .removed)
         let new =
             try added.count == 1
-            ? ["the new \(kind.noun) \(titled(added[0]))"]
+            ? [
+                titles.wasDeleted(added[0])
+                    ? "\(titled(added[0])) is back" : "the new \(kind.noun) \(titled(added[0]))"
+            ]
             : added.isEmpty ? [] : [kind.counted(added.count, "new")]
-        return try new + changed.map { "changes to \(try titled($0))" }
+        return try new
+            + changed.map {
+                try titles.isMerged($0)
+                    ? "two \(kind.noun)s became one, \(titled($0))" : "changes to \(titled($0))"
+            }
             + removed.map { "\(try titled($0)) deleted" }
     }
 }

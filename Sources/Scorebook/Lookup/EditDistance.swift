@@ -1,5 +1,5 @@
 /// How far a typing error has led from a word.
-enum EditDistance {
+public enum EditDistance {
     /// Returns how many letters have to be put in, left out, replaced, or exchanged with their neighbours
     /// (the optimal string alignment distance).
     static func between(_ left: some StringProtocol, _ right: some StringProtocol) -> Int {
@@ -18,5 +18,11 @@ enum EditDistance {
             (before, row) = (row, next)
         }
         return row[right.count]
+    }
+
+    /// Returns the words that a typing error may have led away from, in their order.
+    public static func near(_ text: String, among words: [String]) -> [String] {
+        let text = text.lowercased()
+        return words.filter { between(text, $0) <= max(1, text.count / 3) }
     }
 }

@@ -39,7 +39,8 @@ struct NameFit {
             .map { EditDistance.between(text, $0) }.filter { $0 <= limit && $0 < text.count }.min()
     }
 
-    private static func folded(_ text: String) -> String {
+    /// Returns a text without what does not count: case, accents and width.
+    static func folded(_ text: String) -> String {
         text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
     }
 

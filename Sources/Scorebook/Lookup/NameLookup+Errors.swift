@@ -45,14 +45,17 @@ extension NameLookup {
     private func notFound(_ db: Database, _ text: String, _ place: String) throws -> ScorebookError {
         let what = "“\(Display.printable(text))”\(place)"
         let near = try nearNames(db, text)
-        let listing = "`\(kind.listCommand)` shows those there are"
+        let listing =
+            text.trimmed.wholeMatch(of: /[0-9]{1,5}/) == nil
+            ? "`\(kind.listCommand)` shows those there are"
+            : "a number is one of the list that was shown last in this terminal, so run `\(kind.listCommand)` first"
         let hint = near.isEmpty ? listing : "did you mean \(near.joined(separator: " or "))?"
         return switch kind {
         case .person, .game: ScorebookError(.notFound, "there is no \(kind.noun) \(what)", hint: hint)
         case .match:
             ScorebookError(
                 .notFound, "there is no match \(what)",
-                hint: near.isEmpty
+                hint: near.isEmpty && text.contains(where: { !$0.isNumber })
                     ? "name it as last, yesterday, Hearts@2024-12-25, by the game, or by an id of `match list`"
                     : hint)
         default:

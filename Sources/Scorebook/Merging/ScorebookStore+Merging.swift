@@ -16,7 +16,7 @@ extension ScorebookStore {
     /// - Parameters:
     ///   - kind: `person` or `game`.
     ///   - text: names the record that goes.
-    ///   - other: names the record that stays.
+    ///   - other: names the record that stays. If both texts are one name that two records have, the one with fewer matches goes.
     /// - Returns: the name of the record that stays.
     /// - Throws: ``ScorebookError``: `notFound`; `ambiguous`; `otherZone`; `invalidValue` for the same record twice, and for
     ///   two persons who played in one match.
@@ -47,8 +47,10 @@ extension ScorebookStore {
     private func mergePair(_ db: Database, _ kind: RecordKind, _ text: String, _ other: String) throws -> (
         old: RecordName, new: RecordName
     ) {
-        let old = try lookup(kind).find(db, text)
-        let new = try lookup(kind, in: scope(db, of: old)).find(db, other)
+        let names =
+            try text.trimmed.lowercased() == other.trimmed.lowercased() ? namesakes(db, kind, text) : nil
+        let old = try names?.old ?? lookup(kind).find(db, text)
+        let new = try lookup(kind, in: scope(db, of: old)).find(db, names?.new.description ?? other)
         guard old != new else {
             throw ScorebookError(
                 .invalidValue, "both texts name the same \(kind.noun)",
@@ -56,6 +58,29 @@ extension ScorebookStore {
         }
         if kind == .person { try checkPlayedApart(db, old, new) }
         return (old, new)
+    }
+
+    /// Returns the two records that share a name, the one with more matches as the one that stays; nil if they are not two.
+    private func namesakes(_ db: Database, _ kind: RecordKind, _ text: String) throws -> (
+        old: RecordName, new: RecordName
+    )? {
+        let name = text.trimmed.lowercased()
+        let names = try lookup(kind).names(db).filter { $0.name.trimmed.lowercased() == name }.map {
+            try RecordName($0.recordName)
+        }
+        guard names.count == 2 else { return nil }
+        let matches = try Self.matchCounts(db, kind)
+        let (first, second) = (matches[names[0].description] ?? 0, matches[names[1].description] ?? 0)
+        return first < second ? (names[0], names[1]) : (names[1], names[0])
+    }
+
+    /// The number of matches of each person or game, by the record name.
+    static func matchCounts(_ db: Database, _ kind: RecordKind) throws -> [String: Int] {
+        try counts(
+            db,
+            kind == .game
+                ? "SELECT game, COUNT(*) FROM SBMatch GROUP BY game"
+                : "SELECT person, COUNT(DISTINCT match) FROM SBPlayer GROUP BY person")
     }
 
     private func checkPlayedApart(_ db: Database, _ old: RecordName, _ new: RecordName) throws {

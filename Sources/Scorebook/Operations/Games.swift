@@ -48,6 +48,13 @@ public struct GameEdit: Sendable {
     /// The file of a picture.
     public var thumbnail: Change<URL> = .keep
 
+    /// Whether it changes nothing.
+    public var isEmpty: Bool {
+        name == .keep && bggID == .keep && year == .keep && minPlayers == .keep && maxPlayers == .keep
+            && highestWins == .keep && noPoints == .keep && cooperative == .keep && usesTeams == .keep
+            && thumbnail == .keep
+    }
+
     public init() {}
 }
 

@@ -15,6 +15,8 @@ public struct MatchListing: RecordListing, Equatable {
     public let winners: [String]
     /// Whether the match goes on later; nobody has won it yet.
     public let isUnfinished: Bool
+    /// The result of all players together; see ``MatchSheet/result``.
+    public let result: MatchSheet.Result?
     public let zone: String
 
     private enum CodingKeys: String, CodingKey {
@@ -65,7 +67,7 @@ extension ScorebookStore {
                     players: sheet.players.sorted { ($0.seatOrder ?? .max) < ($1.seatOrder ?? .max) }.map(
                         \.person),
                     winners: sheet.players.filter { $0.winner == true }.map(\.person),
-                    isUnfinished: sheet.isUnfinished,
+                    isUnfinished: sheet.isUnfinished, result: sheet.result,
                     zone: try zones.name(db, of: sheet.recordName.description))
             }
         }

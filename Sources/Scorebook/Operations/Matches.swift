@@ -62,8 +62,10 @@ extension ScorebookStore {
         _ db: Database, _ new: NewPlayer, _ person: RecordName, seat: Int, match: Match
     ) throws {
         guard try !isSeated(db, person, match.recordName) else {
+            let twice: Person = try fetch(db, person)
             throw ScorebookError(
-                .invalidValue, "“\(new.person)” is listed twice among the players of this match")
+                .invalidValue,
+                "\(Display.printable(twice.name)) is listed twice among the players of this match")
         }
         let player = Player(
             match: match.recordName, person: person, seatOrder: seat, team: new.team?.filled,

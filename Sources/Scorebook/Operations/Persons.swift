@@ -20,6 +20,11 @@ public struct PersonEdit: Sendable {
         self.bggUsername = bggUsername
         self.avatar = avatar
     }
+
+    /// Whether it changes nothing.
+    public var isEmpty: Bool {
+        name == .keep && emailAddress == .keep && bggUsername == .keep && avatar == .keep
+    }
 }
 
 /// A person, with the number of their matches.

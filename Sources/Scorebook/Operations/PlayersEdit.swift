@@ -43,9 +43,8 @@ extension ScorebookStore {
             let old = try player(db, text, of: match.recordName)
             var new = old
             new.person = try persons.person(db, person)
-            guard try new.person == old.person || !Self.isSeated(db, new.person, match.recordName) else {
-                throw ScorebookError(
-                    .invalidValue, "“\(Display.printable(person))” plays in this match already")
+            if new.person != old.person {
+                try checkIsNotSeated(db, new.person, person, match.recordName)
             }
             try new.updateChanges(db, from: old)
         }
@@ -54,7 +53,9 @@ extension ScorebookStore {
             max(0, try Int.fetchOne(db, sql: seats, arguments: [match.recordName.description]) ?? 0),
             1_000_000)
         for (index, new) in edit.added.enumerated() {
-            try Self.insert(db, new, try persons.person(db, new.person), seat: last + index + 1, match: match)
+            let person = try persons.person(db, new.person)
+            try checkIsNotSeated(db, person, new.person, match.recordName)
+            try Self.insert(db, new, person, seat: last + index + 1, match: match)
         }
         guard
             try Player.filter(Column("match") == match.recordName.description).fetchCount(db) > 0
@@ -113,6 +114,14 @@ extension ScorebookStore {
             winners.insert(winner)
             if let team = teams[winner] ?? nil { winners.formUnion(members { $0 == team }) }
         }
+    }
+
+    /// - Parameter text: what somebody wrote for the person.
+    private func checkIsNotSeated(_ db: Database, _ person: RecordName, _ text: String, _ match: RecordName)
+        throws
+    {
+        guard try Self.isSeated(db, person, match) else { return }
+        throw ScorebookError(.invalidValue, "“\(Display.printable(text))” plays in this match already")
     }
 
     static func isSeated(_ db: Database, _ person: RecordName, _ match: RecordName) throws -> Bool {

@@ -45,6 +45,37 @@ struct RecordTitles {
         return kind == .person || kind == .game ? title : "the \(kind.noun) \(title)"
     }
 
+    /// Returns the records that people think of, without the players, scores, places and pictures in them; of those that are alone,
+    /// the matches that they are of.
+    func subjects(of names: [RecordName]) throws -> [RecordName] {
+        func has(_ kind: RecordKind) -> [RecordName] { names.filter { $0.recordType == kind.recordType } }
+        let (games, persons, added) = (has(.game), has(.person), has(.match))
+        // Somebody added both with a match; a person who is deleted takes no match along.
+        if !persons.isEmpty, !added.isEmpty { return added }
+        for roots in [games + persons, added] where !roots.isEmpty { return roots }
+        var matches: [RecordName] = []
+        for name in names {
+            let player =
+                name.recordType == RecordKind.score.recordType ? try target("player", of: name) : name
+            let match = try player.flatMap { try target("match", of: $0) }
+            if let match, !matches.contains(match) { matches.append(match) }
+        }
+        return matches
+    }
+
+    /// Whether a record was deleted before, so that it is back if it is there.
+    func wasDeleted(_ name: RecordName) throws -> Bool {
+        try records.state(db, of: name)?.deletion != nil
+    }
+
+    /// Whether a person or game has become one with another one.
+    func isMerged(_ name: RecordName) throws -> Bool {
+        switch try records.state(db, of: name)?.field("mergedInto")?.value {
+        case .null, nil: false
+        default: true
+        }
+    }
+
     /// Returns the record to which a field of a record refers; nil if the store does not know it.
     func target(_ field: String, of name: RecordName) throws -> RecordName? {
         try records.state(db, of: name).flatMap { target(field, of: $0) }
@@ -86,6 +117,14 @@ struct RecordTitles {
 }
 
 extension ScorebookStore {
+    /// Returns what a sentence is about that tells of records, also of deleted ones: games and persons; else matches; else the
+    /// matches that the records are of.
+    public func subjects(of names: [RecordName]) async throws -> [RecordName] {
+        try await records.database.read { [self] db in
+            try RecordTitles(db, records, time).subjects(of: names)
+        }
+    }
+
     /// Returns what a sentence calls a record, also a deleted one: “Grace Hopper”, “the match Hearts, 2026-11-21 20:15”.
     public func phrase(for name: RecordName) async throws -> String {
         try await records.database.read { [self] db in try RecordTitles(db, records, time).phrase(for: name) }
@@ -98,7 +137,7 @@ extension RecordState {
         switch self.field(field)?.value {
         case .text(let text): text.filled
         case .integer(let value): "\(value)"
-        case .real(let value): "\(value)"
+        case .real(let value): MatchSheet.Entry.written(value)
         case .date(let milliseconds): ISO8601.text(milliseconds: milliseconds, fraction: .ifNeeded)
         case .asset(let asset): asset.name.filled
         case .null, .blob, .reference, nil: nil

@@ -165,10 +165,9 @@ private struct DeletedLookup {
             ?? live.choose(db, text, named.filter { fit.isBeginning($0.name) })
     }
 
-    /// Returns the deleted records with their titles, the last deletion first; nothing for kinds without names.
+    /// Returns the deleted records with their titles, the last deletion first.
     private func named(_ db: Database, _ titles: RecordTitles) throws -> [NamedRecord] {
-        guard [.person, .game, .match].contains(live.kind) else { return [] }
-        return try records.listing.deleted(db, type: live.kind.recordType, in: live.scope).map { record in
+        try records.listing.deleted(db, type: live.kind.recordType, in: live.scope).map { record in
             NamedRecord(
                 recordName: record.name.description, name: try titles.title(of: record.name) ?? "")
         }

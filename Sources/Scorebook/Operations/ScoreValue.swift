@@ -34,11 +34,16 @@ struct ScoreValue: Equatable, Sendable {
                 : "did you mean \(meant.joined(separator: " or "))?")
     }
 
+    /// Whether a text is a number with a slip in it, such as `1,2,3` or `x30`, and not one of several words or numbers, such as
+    /// `level 3`, `3-1` and `2:30`.
     private static func isNumberLike(_ text: String) -> Bool {
-        text.wholeMatch(of: /[-+]?[0-9.,' ]*[0-9][0-9.,' ]*/) != nil
+        if text.wholeMatch(of: /[-+]?[0-9.,' ]*[0-9][0-9.,' ]*/) != nil { return true }
+        return text.allSatisfy { $0.isLetter || $0.isNumber }
+            && text.count(where: \.isNumber) > text.count(where: \.isLetter)
     }
 
-    /// Returns the numbers that a text with a slip may stand for: `8O`, `1e3`, `3,5`, and `1.000`, which is a thousand to some.
+    /// Returns the numbers that a text with a slip may stand for: `8O`, `1e3`, `3,5`, `1/2`, `٣`, and `1.000`,
+    /// which is a thousand to some.
     private static func meant(_ text: String) -> [String] {
         var meant: [String] = []
         if text.wholeMatch(of: /-?[1-9][0-9]{0,2}([.,'\u{2019} ][0-9]{3})+/) != nil {
@@ -59,6 +64,9 @@ struct ScoreValue: Equatable, Sendable {
         {
             meant.append(Self.shortest("\(number)"))
         }
+        if ["1/2", "½"].contains(text) { meant.append("0.5") }
+        let digits = text.map { $0.wholeNumberValue.map(String.init) ?? String($0) }.joined()
+        if digits != text { meant.append(digits) }
         return meant.filter { plainNumber($0) != nil }
     }
 

@@ -37,18 +37,24 @@ public struct ScoreListing: RecordListing, Equatable {
     public let score: Score
     /// The record name of the match.
     public let match: RecordName
+    /// The name of the game.
+    public let game: String
+    /// When the match was played, in ISO 8601 and UTC.
+    public let date: String?
     /// The name of the person who scored.
     public let person: String
     public let zone: String
     public var recordName: RecordName { score.recordName }
 
-    private enum CodingKeys: String, CodingKey { case match, person, zone }
+    private enum CodingKeys: String, CodingKey { case match, game, date, person, zone }
 
-    /// Writes the keys of the score's record, and `match`, `person` and `zone` beside them.
+    /// Writes the keys of the score's record, and `match`, `game`, `date`, `person` and `zone` beside them.
     public func encode(to encoder: any Encoder) throws {
         try score.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(match, forKey: .match)
+        try container.encode(game, forKey: .game)
+        try container.encode(date, forKey: .date)
         try container.encode(person, forKey: .person)
         try container.encode(zone, forKey: .zone)
     }
@@ -116,9 +122,12 @@ extension ScorebookStore {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT SBScore.*, SBPlayer.match, \(PersonName.sql) AS personName
+                SELECT SBScore.*, SBPlayer.match, SBMatch.date AS matchDate, SBGame.name AS gameName,
+                    \(PersonName.sql) AS personName
                 FROM SBScore
                 JOIN SBPlayer ON SBPlayer.recordName = SBScore.player
+                LEFT JOIN SBMatch ON SBMatch.recordName = SBPlayer.match
+                LEFT JOIN SBGame ON SBGame.recordName = SBMatch.game
                 JOIN SBPerson ON SBPerson.recordName = SBPlayer.person
                 WHERE (\(condition)) AND \(limits("SBScore.recordName"))
                 ORDER BY SBPlayer.match, seatOrder, SBPlayer.recordName, round, SBScore.recordName
@@ -128,7 +137,8 @@ extension ScorebookStore {
         while let row = try rows.next() {
             listings.append(
                 ScoreListing(
-                    score: try Score(row: row), match: try row.recordName("match"), person: row["personName"],
+                    score: try Score(row: row), match: try row.recordName("match"),
+                    game: row["gameName"] ?? "", date: row["matchDate"], person: row["personName"],
                     zone: try zones.name(db, of: row["recordName"])))
         }
         return listings

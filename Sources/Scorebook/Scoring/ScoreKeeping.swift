@@ -50,7 +50,7 @@ public struct ScoreKeeping: Sendable {
     }
 
     /// Takes a line: one score for each player, `-` for none; scores with names, as in `Ada=5`; or one of the words `undo`,
-    /// `pause`, `end`, `sheet` and `help`. A number with a colon before the scores is the round. After `set`, the scores take the
+    /// `pause` (also `quit`, `exit` and `q`), `end`, `sheet` and `help`. A number with a colon before the scores is the round. After `set`, the scores take the
     /// place of those that are there, in the last round if the line names no other.
     ///
     /// - Returns: nil for an empty line.
@@ -60,7 +60,7 @@ public struct ScoreKeeping: Sendable {
         switch text.lowercased() {
         case "": return nil
         case "undo": return try await undo()
-        case "pause":
+        case "pause", "quit", "exit", "q":
             try await stop(isOver: false)
             return .pause
         case "end":
@@ -104,16 +104,36 @@ public struct ScoreKeeping: Sendable {
     private func values(_ text: String) throws -> [(String, String)] {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         if words.contains(where: { $0.contains("=") }) { return try words.map(Self.named) }
-        guard words.count == players.count else {
-            throw ScorebookError(
-                .invalidValue, "there are \(players.count) players and \(words.count) scores",
-                hint:
-                    "write one for each of \(players.map { Display.printable($0) }.joined(separator: ", ")), and - for none"
-            )
-        }
+        guard words.count == players.count else { throw miscounted(words) }
         let values = zip(playerNames, words).filter { $1 != "-" }.map { ("\($0)", $1) }
         guard !values.isEmpty else { throw ScorebookError(.invalidValue, "the line has no score") }
         return values
+    }
+
+    /// Says what is wrong with a line that has not one score for each player.
+    private func miscounted(_ words: [String]) -> ScorebookError {
+        let word = words.count == 1 ? words[0] : ""
+        let each =
+            "one for each of \(players.map { Display.printable($0) }.joined(separator: ", ")), and - for none"
+        if word.contains(where: \.isLetter), !word.contains(where: \.isNumber) {
+            let near = EditDistance.near(word, among: ["undo", "pause", "end", "sheet", "help"])
+            return ScorebookError(
+                .invalidValue,
+                "“\(Display.printable(word))” is neither a score for each player nor a word that is known here",
+                hint: near.isEmpty
+                    ? "? shows what can be typed" : "did you mean \(near.joined(separator: " or "))?")
+        }
+        if word.contains(where: { ",;/".contains($0) }),
+            word.split(whereSeparator: { ",;/".contains($0) }).count == players.count
+        {
+            return ScorebookError(
+                .invalidValue, "“\(Display.printable(word))” is one word",
+                hint: "write blanks between the scores, as in 5 8 13")
+        }
+        return ScorebookError(
+            .invalidValue,
+            "there are \(RecordKind.player.counted(players.count)) and \(RecordKind.score.counted(words.count))",
+            hint: "write \(each)")
     }
 
     private static func named(_ word: String) throws -> (String, String) {

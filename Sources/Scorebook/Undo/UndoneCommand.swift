@@ -7,16 +7,32 @@ public struct UndoneCommand: Sendable, Equatable, Encodable {
     public let command: String
     /// When it wrote, in milliseconds since 1970.
     public let time: Int64
-    /// How many records came back.
-    public internal(set) var restored = 0
-    /// How many records have their values of before.
-    public internal(set) var changed = 0
-    /// How many records are deleted, because the command had added them.
-    public internal(set) var deleted = 0
-    /// The records that were deleted by themselves; all others went with one of them.
+    /// The records that came back.
+    public internal(set) var restored: [RecordName] = []
+    /// The records that have their values of before.
+    public internal(set) var changed: [RecordName] = []
+    /// The records that are deleted, because the command had added them.
+    public internal(set) var deleted: [RecordName] = []
+    /// The records that were deleted by themselves; all others of ``deleted`` went with one of them.
     public internal(set) var deletions: [RecordName] = []
     /// How many records stayed, because somebody has changed them since.
     public internal(set) var kept = 0
+
+    private enum CodingKeys: String, CodingKey {
+        case command, time, restored, changed, deleted, deletions, kept
+    }
+
+    /// Writes numbers of records, and the names of ``deletions``.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(command, forKey: .command)
+        try container.encode(time, forKey: .time)
+        try container.encode(restored.count, forKey: .restored)
+        try container.encode(changed.count, forKey: .changed)
+        try container.encode(deleted.count, forKey: .deleted)
+        try container.encode(deletions, forKey: .deletions)
+        try container.encode(kept, forKey: .kept)
+    }
 }
 
 extension ScorebookStore {
@@ -63,7 +79,7 @@ extension ScorebookStore {
         let name = try RecordName(change.name)
         guard let new = change.new else {
             guard try records.state(db, of: name)?.isDeleted == true else { return }
-            undone.restored += try records.restore(db, name).count
+            undone.restored += try records.restore(db, name)
             return
         }
         guard let current = try UndoJournal.values(db, change.name) else {
@@ -77,7 +93,7 @@ extension ScorebookStore {
             separator: ", ")
         try db.execute(
             sql: "UPDATE \(name.recordType) SET \(values) WHERE recordName = ?", arguments: [change.name])
-        undone.changed += 1
+        undone.changed.append(name)
     }
 
     /// Deletes what a command had added: as one deletion, so that a match comes back with all that was in it.
@@ -91,11 +107,11 @@ extension ScorebookStore {
         if !plan.names.isEmpty { try records.delete(db, plan.names) }
     }
 
-    /// Returns which records are to be deleted by themselves, and how many go in all.
+    /// Returns which records are to be deleted by themselves, and which go in all.
     ///
     /// - Throws: ``ScorebookError`` `invalidValue` when something was added or changed since.
     private func planDeletion(_ db: Database, _ changes: [UndoJournal.Change], of command: String) throws -> (
-        names: [RecordName], deleted: Int
+        names: [RecordName], deleted: [RecordName]
     ) {
         let added = Set(changes.map(\.name))
         var there: [RecordName] = []
@@ -123,7 +139,7 @@ extension ScorebookStore {
                 names.append(name)
             }
         }
-        return (names, gone.count)
+        return (names, gone.sorted())
     }
 
     private static func refusal(_ message: String) -> ScorebookError {

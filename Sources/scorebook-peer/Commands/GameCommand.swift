@@ -14,29 +14,29 @@ struct GameCommand: AsyncParsableCommand {
 
     /// The details of a game besides its name.
     struct Details: ParsableArguments {
-        @Option(help: "The number at BoardGameGeek.")
-        var bggID: Int?
+        @Option(help: ArgumentHelp("The number at BoardGameGeek.", valueName: "number"))
+        var bggID: Emptiable<Int>?
 
-        @Option(help: "The year of publication.")
-        var year: Int?
+        @Option(help: ArgumentHelp("The year of publication.", valueName: "year"))
+        var year: Emptiable<Int>?
 
-        @Option(help: "The least number of players.")
-        var minPlayers: Int?
+        @Option(help: ArgumentHelp("The least number of players.", valueName: "number"))
+        var minPlayers: Emptiable<Int>?
 
-        @Option(help: "The greatest number of players.")
-        var maxPlayers: Int?
+        @Option(help: ArgumentHelp("The greatest number of players.", valueName: "number"))
+        var maxPlayers: Emptiable<Int>?
 
-        @Option(help: "Whether the highest score wins: true or false.")
-        var highestWins: Bool?
+        @Option(help: ArgumentHelp("Whether the highest score wins.", valueName: "true|false"))
+        var highestWins: Emptiable<Bool>?
 
-        @Option(help: "Whether the game is played without points: true or false.")
-        var noPoints: Bool?
+        @Option(help: ArgumentHelp("Whether the game is played without points.", valueName: "true|false"))
+        var noPoints: Emptiable<Bool>?
 
-        @Option(help: "Whether all play against the game: true or false.")
-        var cooperative: Bool?
+        @Option(help: ArgumentHelp("Whether all play against the game.", valueName: "true|false"))
+        var cooperative: Emptiable<Bool>?
 
-        @Option(help: "Whether teams play: true or false.")
-        var usesTeams: Bool?
+        @Option(help: ArgumentHelp("Whether teams play.", valueName: "true|false"))
+        var usesTeams: Emptiable<Bool>?
 
         @Option(help: ArgumentHelp("A picture of it.", valueName: "file"), completion: .file())
         var thumbnail: String?
@@ -57,10 +57,11 @@ struct GameCommand: AsyncParsableCommand {
             try await store.checkIsNew(.game, name)
             let game = try await store.scorebook.addGame(
                 NewGame(
-                    name: name, bggID: details.bggID, year: details.year, minPlayers: details.minPlayers,
-                    maxPlayers: details.maxPlayers, highestWins: details.highestWins,
-                    noPoints: details.noPoints,
-                    cooperative: details.cooperative, usesTeams: details.usesTeams,
+                    name: name, bggID: details.bggID?.value, year: details.year?.value,
+                    minPlayers: details.minPlayers?.value,
+                    maxPlayers: details.maxPlayers?.value, highestWins: details.highestWins?.value,
+                    noPoints: details.noPoints?.value,
+                    cooperative: details.cooperative?.value, usesTeams: details.usesTeams?.value,
                     thumbnail: file(details.thumbnail)))
             try output.write(game, "added \(Display.printable(game.name ?? name))")
         }
@@ -131,7 +132,7 @@ struct GameCommand: AsyncParsableCommand {
 
     struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a game.", discussion: "An empty name of a picture takes the picture away.")
+            abstract: "Change a game.", discussion: "An empty value takes what was there away.")
 
         @Argument(help: "The game: the name or a part of it, the number in the last list, or the id.")
         var game: String
@@ -144,7 +145,17 @@ struct GameCommand: AsyncParsableCommand {
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            guard !edit.isEmpty else { throw ValidationError("say what to change") }
+        }
+
         func run(_ store: OpenStore) async throws {
+            if let name { try await store.checkIsNew(.game, name, renamed: game) }
+            let game = try await store.scorebook.editGame(game, edit)
+            try await output.write(game, store.changed(game.recordName))
+        }
+
+        private var edit: GameEdit {
             var edit = GameEdit()
             edit.name = change(name)
             edit.bggID = Change(details.bggID)
@@ -156,8 +167,7 @@ struct GameCommand: AsyncParsableCommand {
             edit.cooperative = Change(details.cooperative)
             edit.usesTeams = Change(details.usesTeams)
             edit.thumbnail = fileChange(details.thumbnail)
-            let game = try await store.scorebook.editGame(game, edit)
-            try await output.write(game, store.changed(game.recordName))
+            return edit
         }
     }
 
@@ -183,8 +193,11 @@ struct GameCommand: AsyncParsableCommand {
             abstract: "Bring back a deleted game, and all its matches.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 
-        @Argument(help: "The game: the name or a part of it, the number in the last list, or the id.")
-        var game: String
+        @Argument(
+            help:
+                "The game: last, which is the last deletion; the name or a part of it; its number in the last list; or the id."
+        )
+        var game = "last"
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions

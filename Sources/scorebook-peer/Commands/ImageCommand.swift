@@ -169,8 +169,9 @@ struct ImageCommand: AsyncParsableCommand {
             abstract: "Bring back a deleted picture of a match.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 
-        @Argument(help: "The picture: its number in the last list, or its id.")
-        var image: String
+        @Argument(
+            help: "The picture: last, which is the last deletion; its number in the last list; or its id.")
+        var image = "last"
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions

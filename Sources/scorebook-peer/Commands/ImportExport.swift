@@ -156,6 +156,12 @@ struct Export: ZonedCommand {
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        guard !file.lowercased().hasSuffix(".csv") else {
+            throw ValidationError("an export is JSON; `match list --csv` writes a table")
+        }
+    }
+
     func run(_ store: OpenStore) async throws {
         let directory = pictures.map { URL(fileURLWithPath: $0, isDirectory: true) }
         let isStandardOutput = Terminal.isStandardOutput(file)

@@ -46,7 +46,7 @@ struct MatchCommand: AsyncParsableCommand {
             let entries = try parts.applied(to: players.map(NewPlayer.init(argument:)))
             var new = NewMatch(
                 game: game, date: details.date, players: entries, location: details.location,
-                durationMinutes: details.duration, rounds: details.rounds, notes: details.notes,
+                durationMinutes: details.duration?.value, rounds: details.rounds?.value, notes: details.notes,
                 board: details.board, isUnfinished: unfinished,
                 createsPersons: newPersons, createsGame: newGame)
             if parts.won || parts.lost { new.newGameRule = .together }
@@ -127,7 +127,9 @@ struct MatchCommand: AsyncParsableCommand {
                 [
                     $0.date.map(store.scorebook.time.dayText) ?? "-", $0.game,
                     $0.players.joined(separator: ", "),
-                    $0.isUnfinished ? "(unfinished)" : $0.winners.joined(separator: ", "),
+                    $0.isUnfinished
+                        ? "(unfinished)"
+                        : $0.result == .lost ? "(lost)" : $0.winners.joined(separator: ", "),
                 ]
             }
         }
@@ -179,7 +181,7 @@ struct MatchCommand: AsyncParsableCommand {
             help:
                 "The match: last, which is the last deletion; the game; its number in the last list; or its id."
         )
-        var match: String
+        var match = "last"
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions

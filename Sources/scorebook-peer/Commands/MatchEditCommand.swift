@@ -20,11 +20,11 @@ extension MatchCommand {
 
         @OptionGroup var details: MatchDetails
 
-        @Option(help: "How good it was.")
-        var rating: Double?
+        @Option(help: ArgumentHelp("How good it was.", valueName: "0-10"))
+        var rating: Emptiable<Double>?
 
-        @Option(help: "Whether it is left out of statistics: true or false.")
-        var ignored: Bool?
+        @Option(help: ArgumentHelp("Whether it is left out of statistics.", valueName: "true|false"))
+        var ignored: Emptiable<Bool>?
 
         @Flag(help: "The match is over: it counts in statistics, and the scores say who has won.")
         var finished = false
@@ -101,7 +101,10 @@ extension MatchCommand {
             players.removed = removed
             players.exchanged = MatchParts.pairs(exchanged).map { ($0.player, $0.value ?? "") }
             if noWinner { players.winners = .set([]) }
-            if !parts.winners.isEmpty { players.winners = .set(parts.winners) }
+            // An empty text leaves it to the scores again.
+            if !parts.winners.isEmpty {
+                players.winners = parts.winners == [""] ? .clear : .set(parts.winners)
+            }
             if parts.won || parts.lost { players.result = parts.won }
             players.starter = change(parts.first)
             players.teams = MatchParts.pairs(parts.teams)

@@ -107,14 +107,20 @@ struct PersonCommand: AsyncParsableCommand {
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            guard !edit.isEmpty else { throw ValidationError("say what to change") }
+        }
+
         func run(_ store: OpenStore) async throws {
-            var edit = PersonEdit()
-            edit.name = change(name)
-            edit.emailAddress = change(email)
-            edit.bggUsername = change(bgg)
-            edit.avatar = fileChange(avatar)
+            if let name { try await store.checkIsNew(.person, name, renamed: person) }
             let person = try await store.scorebook.editPerson(person, edit)
             try await output.write(person, store.changed(person.recordName))
+        }
+
+        private var edit: PersonEdit {
+            PersonEdit(
+                name: change(name), emailAddress: change(email), bggUsername: change(bgg),
+                avatar: fileChange(avatar))
         }
     }
 
@@ -140,8 +146,11 @@ struct PersonCommand: AsyncParsableCommand {
             abstract: "Bring back a deleted person, and their part in all matches.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 
-        @Argument(help: "The person: the name or a part of it, the number in the last list, or the id.")
-        var person: String
+        @Argument(
+            help:
+                "The person: last, which is the last deletion; the name or a part of it; its number in the last list; or the id."
+        )
+        var person = "last"
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions

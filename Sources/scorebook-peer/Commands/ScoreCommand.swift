@@ -23,11 +23,12 @@ struct ScoreCommand: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let scores = try await store.scorebook.scores(match: match)
             try await output.write(
-                scores, of: store, header: ["PERSON", "ROUND", "SCORE"],
+                scores, of: store, header: ["DATE", "GAME", "PERSON", "ROUND", "SCORE"],
                 none: "there are no scores yet"
             ) {
                 [
-                    $0.person, $0.score.round.map(String.init) ?? "-", $0.score.display,
+                    $0.date.map(store.scorebook.time.dayText) ?? "-", $0.game, $0.person,
+                    $0.score.round.map(String.init) ?? "-", $0.score.display,
                 ]
             }
         }
@@ -103,8 +104,9 @@ struct ScoreCommand: AsyncParsableCommand {
             abstract: "Bring back a deleted score.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 
-        @Argument(help: "The score: its number in the last list, or its id.")
-        var score: String
+        @Argument(
+            help: "The score: last, which is the last deletion; its number in the last list; or its id.")
+        var score = "last"
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
@@ -119,8 +121,6 @@ struct ScoreCommand: AsyncParsableCommand {
 extension Score {
     /// The score as people write it.
     fileprivate var display: String {
-        if let text { return text }
-        guard let points else { return "-" }
-        return points == points.rounded() && abs(points) < 1e15 ? String(Int(points)) : String(points)
+        text ?? points.map(MatchSheet.Entry.written) ?? "-"
     }
 }

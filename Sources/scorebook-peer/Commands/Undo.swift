@@ -29,15 +29,22 @@ struct Undo: StoreCommand {
         if skip { try await store.scorebook.skipLastCommand() }
         try await confirm(store)
         let undone = try await store.scorebook.undo()
-        let counts = [
-            (undone.restored, "came back"), (undone.changed, "as before"), (undone.deleted, "deleted"),
-            (undone.kept, "left as changed since"),
-        ].filter { $0.0 > 0 }.map { "\($0.counted("record")) \($1)" }
-        let what = counts.isEmpty ? "nothing of it was left" : counts.joined(separator: ", ")
+        try output.write(undone, "took back `\(undone.command)`: \(try await Self.effect(undone, store))")
+    }
+
+    /// What the undo did, as in “brought back Grace Hopper, with 2 players, 12 scores”.
+    private static func effect(_ undone: UndoneCommand, _ store: OpenStore) async throws -> String {
+        var parts: [String] = []
+        for (names, verb) in [
+            (undone.restored, "brought back"), (undone.changed, "gave back the former values of"),
+            (undone.deleted, "deleted"),
+        ] where !names.isEmpty {
+            parts.append("\(verb) \(try await store.phrase(ofAll: names))")
+        }
+        if undone.kept > 0 { parts.append("left \(undone.kept.counted("record")) as changed since") }
         let matches = undone.deletions.filter { $0.recordType == RecordKind.match.recordType }
-        let gone = try await Self.deletion(of: matches, store)
-        try output.write(
-            undone, "took back `\(undone.command)`: \(what)\(gone.map { "; it deleted \($0)" } ?? "")")
+        return (parts.isEmpty ? "nothing of it was left" : parts.joined(separator: ", and "))
+            + (matches.isEmpty ? "" : "; \(wayBack(matches))")
     }
 
     /// Asks on a terminal before a whole match goes, and whether to leave what others have changed since.
@@ -66,10 +73,14 @@ struct Undo: StoreCommand {
     /// Returns which matches go; nil if none does. `match restore` still knows them when they are gone.
     private static func deletion(of matches: [RecordName], _ store: OpenStore) async throws -> String? {
         guard let first = matches.first else { return nil }
-        guard matches.count == 1 else {
-            return
-                "\(RecordKind.match.counted(matches.count)); `match list --deleted` shows what can be restored"
-        }
-        return "\(try await store.scorebook.phrase(for: first)); `match restore last` brings it back"
+        let what =
+            matches.count == 1
+            ? try await store.scorebook.phrase(for: first) : RecordKind.match.counted(matches.count)
+        return "\(what); \(wayBack(matches))"
+    }
+
+    private static func wayBack(_ matches: [RecordName]) -> String {
+        matches.count == 1
+            ? "`match restore last` brings it back" : "`match list --deleted` shows what can be restored"
     }
 }

@@ -121,20 +121,22 @@ struct ZoneCommand: AsyncParsableCommand {
                 return try output.write([String](), "nothing of the zone “\(zone.name)” was refused")
             }
             if !yes {
+                let listed = try await refused.listed(store)
                 let what = "\(refused.count.counted("record")) of the zone “\(zone.name)”"
-                let question = "Give up what was written here to \(what) (\(refused.listed))?"
+                let question = "Give up what was written here to \(what) (\(listed))?"
                 guard let answer = await Terminal.confirm(question) else {
                     throw Failure(
                         ExitCode(64),
-                        "giving up what was written here to \(what) (\(refused.listed)) needs --yes when nobody "
+                        "giving up what was written here to \(what) (\(listed)) needs --yes when nobody "
                             + "can be asked")
                 }
                 guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }
             }
+            let what = try await refused.listed(store)
             let given = try await records.database.write { try records.refusals.giveUp($0, in: zone) }
             try output.write(
                 given,
-                "gave up what was written here to \(given.listed); the next sync brings back what the other "
+                "gave up what was written here to \(what); the next sync brings back what the other "
                     + "machines have")
         }
     }
@@ -194,11 +196,13 @@ private struct ZoneListing: Encodable {
 }
 
 extension [RecordName] {
-    /// The first five of them, and the number of the others.
-    fileprivate var listed: String {
+    /// The first five of them, as people call them, and the number of the others.
+    fileprivate func listed(_ store: OpenStore) async throws -> String {
         let shown = 5
-        let names = prefix(shown).map(\.description).joined(separator: ", ")
-        return count > shown ? "\(names) and \((count - shown).grouped) more" : names
+        var phrases: [String] = []
+        for name in prefix(shown) { phrases.append(try await store.scorebook.phrase(for: name)) }
+        let list = phrases.joined(separator: ", ")
+        return count > shown ? "\(list) and \((count - shown).grouped) more" : list
     }
 }
 

@@ -62,7 +62,7 @@ extension ZoneCommand {
                 try zones.machinesSharing($0, zone)
             }
             .joined(separator: " and ")
-            if !yes {
+            if !yes, !zone.isDefault {
                 guard
                     let answer = await Terminal.confirm(
                         "Delete \(what) on this machine? \(holders.isEmpty ? "This cannot be undone." : "\(holders) may bring it back, but only after `zone accept`.")"

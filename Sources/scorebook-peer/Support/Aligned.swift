@@ -40,11 +40,14 @@ func alignedTexts(_ rows: [[String]], to width: Int, indentation: Int = 0) -> St
 /// Names come from files and other machines, so this replaces characters that could steer the terminal.
 ///
 /// If the rows are wider than the terminal, the widest cells are shortened, but no cell to less than 8 columns, and none of the
-/// first and the last column. Later rows keep to the columns of the first ones, which only grow as far as there is room.
+/// first and the last column, nor of a column of dates and numbers, whose beginnings say nothing. Later rows keep to the columns of the first ones, which only grow as far as there is room.
 struct AlignedColumns {
     /// The columns of the terminal.
     let width: Int
     private var widths: [Int] = []
+    /// The columns that have words below their title.
+    private var wordy: Set<Int> = []
+    private var hasTitles = false
 
     init(width: Int) {
         self.width = width
@@ -57,7 +60,11 @@ struct AlignedColumns {
             for (column, cell) in row.enumerated() {
                 if column == widths.count { widths.append(0) }
                 widths[column] = max(widths[column], Display.width(cell))
+                if hasTitles, cell.contains(where: { !"0123456789-:., ".contains($0) }) {
+                    wordy.insert(column)
+                }
             }
+            hasTitles = true
         }
         shorten()
         return rows.map { row in
@@ -72,7 +79,9 @@ struct AlignedColumns {
     private mutating func shorten() {
         var excess = widths.reduce(0, +) + 2 * (widths.count - 1) - min(width, Int.max / 2)
         while excess > 0,
-            let widest = widths.indices.dropFirst().dropLast().max(by: { widths[$0] < widths[$1] }),
+            let widest = widths.indices.dropFirst().dropLast().filter(wordy.contains).max(by: {
+                widths[$0] < widths[$1]
+            }),
             widths[widest] > 8
         {
             widths[widest] -= 1

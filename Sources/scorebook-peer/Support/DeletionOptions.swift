@@ -95,13 +95,34 @@ extension OpenStore {
     ///
     /// - Parameter names: may have the record itself.
     func phrase(for name: RecordName, with names: [RecordName]) async throws -> String {
-        let counts = Dictionary(grouping: names.filter { $0 != name }, by: \.recordType).mapValues(\.count)
-        let kinds: [RecordKind] = [.person, .game, .match, .player, .score, .matchLocation, .matchImage]
-        let parts = kinds.compactMap { kind in counts[kind.recordType].map { kind.counted($0) } }
-        let rest = names.count { $0 != name && RecordKind(rawValue: $0.recordType) == nil }
-        let list = parts + (rest > 0 ? ["\(rest.counted("record")) of a newer version"] : [])
+        let list = Self.counted(
+            names.filter { $0 != name }, ofPerson: name.recordType == RecordKind.person.recordType)
         return try await scorebook.phrase(for: name)
             + (list.isEmpty ? "" : ", with " + list.joined(separator: ", "))
+    }
+
+    /// Returns what a sentence calls several records: “the match Hearts, 2026-11-21 20:15, with 3 players”, “2 scores of the match …”,
+    /// or “12 matches, 30 players” if they are of many.
+    func phrase(ofAll names: [RecordName]) async throws -> String {
+        let subjects = try await scorebook.subjects(of: names)
+        let list = Self.counted(names).joined(separator: ", ")
+        guard subjects.count == 1, let subject = subjects.first else { return list }
+        if names.contains(subject) { return try await phrase(for: subject, with: names) }
+        if names.count == 1 { return try await scorebook.phrase(for: names[0]) }
+        return "\(list) of \(try await scorebook.phrase(for: subject))"
+    }
+
+    /// - Parameter ofPerson: whether they are what goes with a person, who does not take other players along.
+    private static func counted(_ names: [RecordName], ofPerson: Bool = false) -> [String] {
+        let counts = Dictionary(grouping: names, by: \.recordType).mapValues(\.count)
+        let kinds: [RecordKind] = [.person, .game, .match, .player, .score, .matchLocation, .matchImage]
+        let parts = kinds.compactMap { kind in
+            counts[kind.recordType].map {
+                ofPerson && kind == .player ? "the part in \(RecordKind.match.counted($0))" : kind.counted($0)
+            }
+        }
+        let rest = names.count { RecordKind(rawValue: $0.recordType) == nil }
+        return parts + (rest > 0 ? ["\(rest.counted("record")) of a newer version"] : [])
     }
 
     /// Says that an edit changed a record, or that it was as somebody wants it.

@@ -45,9 +45,15 @@ extension Failure {
             .replacing(". Please provide one of ", with: "; it is one of ")
             .replacing(/\.$/, with: "")
         let text = sentence.prefix(1).lowercased() + sentence.dropFirst()
+        let command = CommandName.path(arguments).joined(separator: " ")
+        // If the command is wrong, so are its options.
+        let isCommandUnknown = text.contains("unexpected argument") || text.hasPrefix("unknown option")
+        let near = isCommandUnknown ? CommandName.near(arguments) : []
         self.init(
             .validationFailure,
             Display.printable(text),
-            hint: "see `\(CommandName.path(arguments).joined(separator: " ")) --help`")
+            hint: near.isEmpty
+                ? "see `\(command) --help`"
+                : "did you mean \(near.map { "`\(command) \($0)`" }.joined(separator: " or "))?")
     }
 }

@@ -12,11 +12,11 @@ struct MatchDetails: ParsableArguments {
     @Option(help: "Where it was played.")
     var location: String?
 
-    @Option(help: "How long it took, in minutes.")
-    var duration: Int?
+    @Option(help: ArgumentHelp("How long it took, in minutes.", valueName: "minutes"))
+    var duration: Emptiable<Int>?
 
-    @Option(help: "How many rounds were played.")
-    var rounds: Int?
+    @Option(help: ArgumentHelp("How many rounds were played.", valueName: "number"))
+    var rounds: Emptiable<Int>?
 
     @Option(help: "Anything worth remembering.")
     var notes: String?

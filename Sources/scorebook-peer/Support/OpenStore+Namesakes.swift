@@ -3,12 +3,20 @@ import Scorebook
 extension OpenStore {
     /// Asks on a terminal whether a second person or game with the same name is meant. Elsewhere warns, because a script may
     /// mean it.
-    func checkIsNew(_ kind: RecordKind, _ name: String) async throws {
-        guard let known = try await scorebook.namesakes(kind, name).first else { return }
+    ///
+    /// - Parameter renamed: what somebody wrote for the one that gets the name; nil for a new one.
+    func checkIsNew(_ kind: RecordKind, _ name: String, renamed: String? = nil) async throws {
+        var namesakes = try await scorebook.namesakes(kind, name)
+        if !namesakes.isEmpty, let renamed {
+            let own = try await scorebook.find(kind, renamed)
+            namesakes.removeAll { $0.recordName == own }
+        }
+        guard let known = namesakes.first else { return }
         let sentence = "there is a \(kind.noun) of that name already: \(known.text)"
         guard Terminal.isInputATerminal else { return Terminal.writeError("warning: \(sentence)") }
-        guard await Terminal.isConfirmed("There\(sentence.dropFirst(5)). Add another one?") else {
-            throw Failure(.temporaryFailure, "nothing was added")
+        let question = renamed == nil ? "Add another one?" : "Call this one the same?"
+        guard await Terminal.isConfirmed("There\(sentence.dropFirst(5)). \(question)") else {
+            throw Failure(.temporaryFailure, renamed == nil ? "nothing was added" : "nothing was changed")
         }
     }
 

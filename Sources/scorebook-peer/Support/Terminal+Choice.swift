@@ -9,10 +9,13 @@ extension Terminal {
     static func choose(_ choice: RecordChoice) async -> RecordName? {
         guard isInputATerminal else { return nil }
         writeError("“\(Display.printable(choice.question.text))” fits several:")
+        let details = Dictionary(grouping: choice.candidates) { $0.title + "\n" + $0.detail }
         let rows = choice.candidates.enumerated().map { index, candidate in
-            [
+            // Two machines may have made the same; then only the id tells them apart.
+            let isAlone = details[candidate.title + "\n" + candidate.detail]?.count == 1
+            return [
                 "  \(index + 1)", candidate.title.isEmpty ? "\(candidate.recordName)" : candidate.title,
-                candidate.detail,
+                candidate.detail + (isAlone ? "" : ", id \(candidate.id)"),
             ]
         }
         writeError(aligned(rows))

@@ -37,7 +37,15 @@ enum Terminal {
         guard Foundation.close(STDOUT_FILENO) == 0 || errno == EBADF else { fail() }
     }
 
+    /// Whether standard output is a pipe that nobody reads any more, as after `match list | head`.
+    private static var hasReaderGone: Bool {
+        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        return poll(&output, 1, 0) == 1 && output.revents & Int16(POLLERR) != 0
+    }
+
     private static func fail() -> Never {
+        // Whoever read the output has seen enough, and needs no sentence.
+        if hasReaderGone { exit(ExitCode.outputError.rawValue) }
         Ending.failure(
             Failure(.outputError, "the output cannot be written; check that there is room where it goes")
         ).take()

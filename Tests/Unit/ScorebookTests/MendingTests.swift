@@ -211,7 +211,7 @@ struct MendingTests {
         try await here.editMatch("last", edit)
         try await scorebook.execute("UPDATE SBMatch SET notes = 'Rain.'")
         let undone = try await scorebook.undo()
-        #expect(undone.changed == 1 && undone.kept == 1)
+        #expect(undone.changed.count == 1 && undone.kept == 1)
         #expect(try await scorebook.rows("SELECT notes, board FROM SBMatch") == ["Rain.|null"])
     }
 
@@ -240,7 +240,7 @@ struct MendingTests {
         let match = try await command(scorebook, "match add").addMatch(
             NewMatch(
                 game: "Pandemic", players: [NewPlayer("Ada", score: "5"), NewPlayer("Alan", score: "6")]))
-        #expect(try await scorebook.undo().deleted == 5)
+        #expect(try await scorebook.undo().deleted.count == 5)
         #expect(try await contents(scorebook) == before)
         let deleted = try await scorebook.deletedRecords()
         #expect(deleted.map(\.recordName) == [match.recordName])
@@ -308,7 +308,7 @@ struct MendingTests {
         let last = try #require(try await scorebook.lastCommand())
         #expect(last.name == "match add" && last.obstacle == nil && last.matches.count == 1)
         let undone = try await scorebook.undo()
-        #expect(undone.deleted == 8 && undone.deletions.count == 3)
+        #expect(undone.deleted.count == 8 && undone.deletions.count == 3)
         try await other.take(from: scorebook)
         #expect(try await other.games().count == 1)
         let listed = try #require(

@@ -106,7 +106,7 @@ struct ScoreKeepingTests {
     @Test(arguments: [
         ("8O", "80"), ("1l", "11"), ("1e3", "1000"), ("1.5e1", "15"), ("3,5", "3.5"),
         ("1.000", "1000 or 1"), ("1,000", "1000 or 1"), ("12.500", "12500 or 12.5"),
-        ("1'000'000", "1000000"), ("-3,5", "-3.5"),
+        ("1'000'000", "1000000"), ("-3,5", "-3.5"), ("½", "0.5"), ("1/2", "0.5"), ("١٢", "12"),
     ])
     func aSlipIsAnsweredWithWhatWasMeant(text: String, meant: String) async throws {
         let scorebook = try await scorebook()
@@ -115,7 +115,7 @@ struct ScoreKeepingTests {
         }
         #expect(error?.code == .invalidValue && error?.hint == "did you mean \(meant)?")
         #expect(try await rows(scorebook).isEmpty)
-        for (index, kept) in ["DNF", "3-5", "0.125", "2.50", "12 points", "OK", "Ill"].enumerated() {
+        for (index, kept) in ["DNF", "3-5", "0.125", "2.50", "12 points", "2:30", "Ill"].enumerated() {
             try await scorebook.addScores(
                 NewScores(match: "last", round: .number(index + 1), values: [("Ada", kept)]))
         }
@@ -123,7 +123,9 @@ struct ScoreKeepingTests {
     }
 
     @Test(arguments: [
-        ("5 8", "3 players and 2 scores"), ("Ada=3,5", "“3,5” is no number"),
+        ("5 8", "3 players and 2 scores"), ("5", "3 players and 1 score"), ("undoo", "“undoo” is neither"),
+        ("5,8,13", "“5,8,13” is one word"), ("x30 1 2", "“x30” is no number"),
+        ("Ada=3,5", "“3,5” is no number"),
         ("Ada=5 8", "“8” is no score of a player"),
         ("1 2 1.000.000", "no number"), ("Bob=5", "there is no person"), ("- - -", "no score"),
         ("99: 1 2 3", "round 99"),
