@@ -108,9 +108,8 @@ public final class RecordStore: Sendable {
     ///   - db: the connection of the migration.
     ///   - table: the name of the table.
     public static func stopCapturing(_ db: Database, of table: String) throws {
-        let type = NameEncoding.identifier(of: table)
-        try FormatOne.removeTriggers(db, from: type)
-        try CaptureTriggers.remove(db, from: type)
+        try FormatOne.removeTriggers(db, from: NameEncoding.identifier(of: table))
+        try CaptureTriggers.remove(db, fromTable: table)
     }
 
     /// Removes everything of the engine from a database: its tables, and the triggers on the app's tables. The app's

@@ -26,11 +26,9 @@ import Testing
                 let listener = try await kitchen.listenOpenly()
                 try await study.pairByDigits(with: kitchen)
                 #expect(try await listener.event("paired").peer == "study")
-                let begin = ContinuousClock.now
+                // Within two seconds, where nothing else runs: `scripts/household` prints the time.
                 let caller = try await study.listenOpenly()
                 try await caller.event("inSync")
-                // Two seconds, and what the other tests take of the processors.
-                #expect(ContinuousClock.now - begin < .seconds(10))
                 try await kitchen.addGame("Azul")
                 try await eventually("the game") {
                     try study.rows("SELECT name FROM SBGame ORDER BY name") == ["Azul", "Catan"]
@@ -92,6 +90,8 @@ import Testing
                 try await second.event("inSync")
                 #expect(try await study.peer("connect", "kitchen", "--once").contains("in sync with kitchen"))
                 #expect(try await study.peer("verify", "kitchen").contains("no record differed"))
+                // As people write it.
+                #expect(try await study.peer("verify", "Kitchen").contains("no record differed"))
             }
         }
 

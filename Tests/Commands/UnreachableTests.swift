@@ -72,6 +72,15 @@ import Testing
         }
     }
 
+    /// There is no host of the machine's name, and that says nothing of where the machine was.
+    @Test func aPairedMachineThatIsOffIsNamedByItsLastAddress() async throws {
+        try await withPair { kitchen, study in
+            let outcome = try await study.run("connect", kitchen.name, "--once")
+            #expect(outcome.isSentence(69), "\(outcome)")
+            #expect(outcome.errors.contains("127.0.0.1:"), "\(outcome)")
+        }
+    }
+
     @Test func anotherVersionIsNamed() async throws {
         let sentence = try await sentence(65) { socket in
             _ = try socket.receive()

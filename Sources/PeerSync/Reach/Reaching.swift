@@ -42,8 +42,9 @@ struct Reaching {
             do {
                 return try await dial(address)
             } catch let error as PeerSyncError where error.isAboutAddress {
-                // What is wrong where the machine is announced says more than an old address without anybody.
-                if failure?.code != .otherMachine { failure = error }
+                // What is wrong where the machine is announced says more than an old address without anybody, and both say more
+                // than a host that may only have its name.
+                if failure == nil || failure?.code != .otherMachine && address != typed { failure = error }
             }
         }
         throw failure

@@ -179,9 +179,26 @@ enum CaptureTriggers {
         // Opening an up-to-date store writes nothing, so it also works on a full disk.
         for (state, texts) in [
             (SyncState.captured(table.type.name), table.fieldNames),
-            (.fieldKinds(table.type.name), table.type.fields.map(\.kindText)),
+            (.fieldKinds(table.type.name), table.type.fields.map(\.noted)),
         ] where try SyncState.text(db, state) != texts.joined(separator: " ") {
             try SyncState.set(db, state, texts.joined(separator: " "))
+        }
+        let (name, noted) = (table.type.table, try SyncState.text(db, .table(table.type.name)))
+        if NameEncoding.name(of: table.type.name) == name {
+            if noted != nil { try SyncState.remove(db, .table(table.type.name)) }
+        } else if noted != name {
+            try SyncState.set(db, .table(table.type.name), name)
+        }
+    }
+
+    /// Removes all triggers of the engine from a table, whatever its records are called.
+    static func remove(_ db: Database, fromTable table: String) throws {
+        let names = try String.fetchAll(
+            db,
+            sql: "SELECT name FROM main.sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
+            arguments: [table])
+        for name in names where name.hasPrefix(MetadataTables.prefix) {
+            try db.execute(sql: "DROP TRIGGER main.\(name.sqlName)")
         }
     }
 

@@ -16,24 +16,29 @@ struct FormerColumns: Sendable {
 
     /// - Parameters:
     ///   - type: the name of the record type.
+    ///   - formerTable: the name that its table had then.
     ///   - current: the table in the schema of now; nil when it has left.
     ///   - keys: the keys of all tables, by type; without one, the table is gone.
-    init(_ db: Database, ofType type: String, now current: RecordTable?, _ keys: [String: RecordKey]) throws {
+    init(
+        _ db: Database, ofType type: String, in formerTable: String, now current: RecordTable?,
+        _ keys: [String: RecordKey]
+    ) throws {
         names = try SyncState.text(db, .captured(type))?.split(separator: " ").map(String.init) ?? []
         let kinds = try SyncState.text(db, .fieldKinds(type))?.split(separator: " ")
         let fields = names.indices.map { [names] index in
+            // A column that has another name now is the same field.
+            let known = current?.column(names[index])?.field
             guard let kinds, kinds.indices.contains(index) else {
-                return current?.type.fields.first { $0.name == names[index] }
-                    ?? FieldDefinition(former: names[index], kindText: nil)
+                return known ?? FieldDefinition(former: names[index], noted: nil, column: nil)
             }
-            return FieldDefinition(former: names[index], kindText: kinds[index])
+            return FieldDefinition(former: names[index], noted: kinds[index], column: known?.column)
         }
         hasOtherFields = fields != current?.type.fields
         guard hasOtherFields else {
             (table, left, areAnyGone) = (current, nil, false)
             return
         }
-        let table = NameEncoding.name(of: type)
+        let table = current?.type.table ?? formerTable
         let columns = Set(keys[type] == nil ? [] : try db.declaredColumns(of: table).map(\.name))
         let there = fields.filter { field in
             guard columns.contains(field.column) else { return false }
@@ -43,7 +48,9 @@ struct FormerColumns: Sendable {
         }
         areAnyGone = there.count < fields.count
         func makeTable(_ fields: [FieldDefinition]) throws -> RecordTable? {
-            fields.isEmpty ? nil : try RecordTable(RecordType(table, fields), keys, db)
+            guard !fields.isEmpty else { return nil }
+            return try RecordTable(
+                RecordType(table, fields, formerName: NameEncoding.name(of: type)), keys, db)
         }
         self.table = try makeTable(there)
         left = try makeTable(there.filter { current?.hasColumn($0.name) != true })

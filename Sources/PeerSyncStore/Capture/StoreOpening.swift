@@ -24,16 +24,22 @@ struct StoreOpening {
         for name in names where keys[name] == nil { keys[name] = try Self.key(of: name, db) }
         former = try Dictionary(
             uniqueKeysWithValues: names.map {
-                ($0, try FormerColumns(db, ofType: $0, now: store.tables[$0], keys))
+                let table = try Self.formerTable(of: $0, db)
+                return ($0, try FormerColumns(db, ofType: $0, in: table, now: store.tables[$0], keys))
             })
+    }
+
+    /// The name that a type's table had when the store was opened last.
+    private static func formerTable(of type: String, _ db: Database) throws -> String {
+        try SyncState.text(db, .table(type)) ?? NameEncoding.name(of: type)
     }
 
     /// The key of a type's table; nil when the database has no table with such a key any more.
     private static func key(of type: String, _ db: Database) throws -> RecordKey? {
-        let table = NameEncoding.name(of: type)
+        let table = try formerTable(of: type, db)
         guard try db.hasTable(table) else { return nil }
         do {
-            return try RecordKey(RecordType(table, []), db)
+            return try RecordKey(RecordType(table, [], formerName: NameEncoding.name(of: type)), db)
         } catch let error as RecordStoreError where error.code == .tableMismatch {
             return nil
         }
@@ -70,7 +76,7 @@ struct StoreOpening {
     /// - Returns: false when the table is gone, and has taken the values of its rows along: the others still have them.
     private func leave(_ type: String, _ tables: RecordTables) throws -> Bool {
         try CaptureTriggers.remove(db, from: type)
-        for state in [SyncState.captured(type), .fieldKinds(type), .contested(type)] {
+        for state in [SyncState.captured(type), .fieldKinds(type), .contested(type), .table(type)] {
             try SyncState.remove(db, state)
         }
         try SyncState.set(db, .left(type), SyncState.integer(db, .lastSequence))

@@ -57,7 +57,7 @@ public struct StoreStatus: Sendable, Equatable {
         digest = try Zones.digest(db, Zones.defaultID)
         zones = try Zones.all(db)
         refused = try RefusedRecords.all(db)
-        unsynced = try UnsyncedRecords.all(db, limit: Self.maximumUnsyncedListed)
+        unsynced = try UnsyncedRecords.all(db, limit: Self.maximumUnsyncedListed, in: store.tables)
         unsyncedCount = try UnsyncedRecords.count(db)
         isSyncOn = try SyncSettings(db).isSyncOn
         peers = try PeerTable.all(db)

@@ -25,8 +25,12 @@ struct SyncState {
     static let settingsVersion = SyncState(name: "settingsVersion")
     /// The fields that the capture triggers of a type cover, in order.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
-    /// What these fields mean, in the same order. Earlier versions did not note it.
+    /// What these fields mean, in the same order, and their columns where these have other names. Earlier versions did not
+    /// note it.
     static func fieldKinds(_ type: String) -> SyncState { SyncState(name: "fieldKinds:\(type)") }
+
+    /// The table of a type whose table has another name than the type.
+    static func table(_ type: String) -> SyncState { SyncState(name: "table:\(type)") }
 
     /// The fields of the UNIQUE indexes of a type whose duplicates are held; none without such.
     static func contested(_ type: String) -> SyncState { SyncState(name: "contested:\(type)") }

@@ -18,7 +18,9 @@ enum UnsyncedRecords {
     }
 
     /// All entries by table and name, at most `limit` of them.
-    static func all(_ db: Database, limit: Int) throws -> [UnsyncedRecord] {
+    ///
+    /// - Parameter tables: those of the schema.
+    static func all(_ db: Database, limit: Int, in tables: RecordTables) throws -> [UnsyncedRecord] {
         try Row.fetchAll(
             db,
             sql: """
@@ -28,7 +30,8 @@ enum UnsyncedRecords {
         ).compactMap { row in
             ReasonNumber(rawValue: row[3]).map {
                 UnsyncedRecord(
-                    table: NameEncoding.name(of: row[0]), name: shownName(row[1], type: row[2]),
+                    table: tables[row[0]]?.type.table ?? NameEncoding.name(of: row[0]),
+                    name: shownName(row[1], type: row[2]),
                     reason: $0.reason)
             }
         }

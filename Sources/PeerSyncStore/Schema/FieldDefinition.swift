@@ -11,13 +11,14 @@ public struct FieldDefinition: Sendable, Hashable {
         /// A file that belongs to the record, as the JSON text that ``/PeerSyncModel/Asset/json`` describes. The file itself is in the
         /// store's directory of assets. If another program writes a BLOB there, the store puts it into a file.
         case asset
-        /// The key of a row of the table `to`. `isRequired` says that the column is NOT NULL.
+        /// The key of a row of the table `to`; if that table has a ``RecordType/formerName``, `to` is that one. `isRequired` says
+        /// that the column is NOT NULL.
         case reference(to: String, rule: DeleteRule, isRequired: Bool)
     }
 
     /// The column's name in the database.
     public let column: String
-    /// The field in records: the column's name if it is an identifier, and otherwise one made of it.
+    /// The field in records: the column's name, or its former one, if it is an identifier, and otherwise one made of it.
     public let name: String
     /// The meaning of its values.
     public let kind: Kind
@@ -27,14 +28,24 @@ public struct FieldDefinition: Sendable, Hashable {
     /// - Parameters:
     ///   - column: the column's name, whatever characters it has.
     ///   - kind: the meaning of its values.
-    public init(_ column: String, _ kind: Kind = .value) {
+    ///   - formerName: the name that the column had when sync first knew it, if a migration has renamed it since; see
+    ///     ``SyncedTable/formerColumns``.
+    public init(_ column: String, _ kind: Kind = .value, formerName: String? = nil) {
         self.column = column
-        name = NameEncoding.identifier(of: column)
+        name = NameEncoding.identifier(of: formerName ?? column)
         self.kind = kind
     }
 
-    /// The kind as the store notes it, to read the column once the field has left the schema.
-    var kindText: String {
+    private static let columnMark = Character("@")
+
+    /// The kind, and the column if it has another name than the field, as the store notes them, to read the column once the
+    /// field has left the schema.
+    var noted: String {
+        NameEncoding.name(of: name) == column
+            ? kindText : "\(kindText)\(Self.columnMark)\(NameEncoding.identifier(of: column))"
+    }
+
+    private var kindText: String {
         switch kind {
         case .value: "value"
         case .date: "date"
@@ -44,11 +55,14 @@ public struct FieldDefinition: Sendable, Hashable {
         }
     }
 
-    /// A field that has left the schema.
+    /// A field of when the store was opened last.
     ///
-    /// - Parameter kindText: the kind as the store noted it; nil if it did not.
-    init(former name: String, kindText: Substring?) {
-        let parts = kindText?.split(separator: ":").map(String.init) ?? []
+    /// - Parameters:
+    ///   - noted: what the store noted of it then; nil if it did not.
+    ///   - column: its column now; nil for one of which only the store knows.
+    init(former name: String, noted: Substring?, column: String?) {
+        let halves = noted?.split(separator: Self.columnMark) ?? []
+        let parts = halves.first?.split(separator: ":").map(String.init) ?? []
         let kind: Kind =
             switch (parts.first, parts.count) {
             case ("date", 1): .date
@@ -60,6 +74,8 @@ public struct FieldDefinition: Sendable, Hashable {
                     isRequired: parts.last == "required")
             default: .value
             }
-        self.init(NameEncoding.name(of: name), kind)
+        self.column = column ?? NameEncoding.name(of: halves.count > 1 ? String(halves[1]) : name)
+        self.name = name
+        self.kind = kind
     }
 }

@@ -109,6 +109,12 @@ public struct RecordSchema: Sendable {
                 "a schema lists each table once, and no two whose names differ only in how letters are composed"
             )
         }
+        for (name, types) in Dictionary(grouping: types, by: \.name) where types.count > 1 {
+            throw RecordStoreError(
+                .invalidSchema,
+                "\(types[0].table) and \(types[1].table) both have the name \(name) in records: only one of them can have been it"
+            )
+        }
         for type in types {
             try Self.checkLength(of: "the table \(type.table)", type.name)
             for field in type.fields {
@@ -123,22 +129,27 @@ public struct RecordSchema: Sendable {
             guard Set(type.fields.map(\.column)).count == type.fields.count else {
                 throw RecordStoreError(.invalidSchema, "\(type.table) lists a field twice")
             }
+            for (name, fields) in Dictionary(grouping: type.fields, by: \.name) where fields.count > 1 {
+                throw RecordStoreError(
+                    .invalidSchema,
+                    "\(type.table).\(fields[0].column) and \(fields[1].column) both have the name \(name) in records: only "
+                        + "one of them can have been it")
+            }
             if let reserved = type.fieldNames.first(where: RecordField.reservedNames.contains) {
                 throw RecordStoreError(
                     .invalidSchema, "\(type.table).\(reserved) is kept by the engine itself")
             }
         }
         for relationship in relationships {
+            let place = "\(typesByName[relationship.recordType]!.table).\(relationship.column)"
             guard typesByName[relationship.target] != nil else {
                 throw RecordStoreError(
                     .invalidSchema,
-                    "\(relationship.place) refers to \(relationship.targetTable), "
-                        + "which the schema does not have")
+                    "\(place) refers to \(NameEncoding.name(of: relationship.target)), which the schema does not have"
+                )
             }
             guard !relationship.isRequired || relationship.rule.needsTarget else {
-                throw RecordStoreError(
-                    .invalidSchema,
-                    "\(relationship.place) is required, so it cannot be nullified")
+                throw RecordStoreError(.invalidSchema, "\(place) is required, so it cannot be nullified")
             }
         }
     }

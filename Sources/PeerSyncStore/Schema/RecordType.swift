@@ -12,7 +12,10 @@ import PeerSyncModel
 public struct RecordType: Sendable, Hashable {
     /// The table's name in the database.
     public let table: String
-    /// The type in names of records: the table's name if it is an identifier, and otherwise one made of it.
+    /// The name that the table had when sync first knew it, if a migration has renamed it since. Records keep it in their
+    /// names, so all versions of an app share them.
+    public let formerName: String?
+    /// The type in names of records: the table's name, or its former one, if it is an identifier, and otherwise one made of it.
     public let name: String
     /// The synced columns, sorted by ``FieldDefinition/name``.
     public let fields: [FieldDefinition]
@@ -34,12 +37,14 @@ public struct RecordType: Sendable, Hashable {
     ///     ``RecordSchema/relationships``).
     ///   - areNumbersShared: see ``areNumbersShared``.
     ///   - holdsDuplicates: see ``holdsDuplicates``.
+    ///   - formerName: see ``formerName``.
     public init(
         _ table: String, _ fields: [FieldDefinition], areNumbersShared: Bool = false,
-        holdsDuplicates: Bool = false
+        holdsDuplicates: Bool = false, formerName: String? = nil
     ) {
         self.table = table
-        name = NameEncoding.identifier(of: table)
+        self.formerName = formerName
+        name = NameEncoding.identifier(of: formerName ?? table)
         self.areNumbersShared = areNumbersShared
         self.holdsDuplicates = holdsDuplicates
         self.fields = fields.sorted { $0.name < $1.name }

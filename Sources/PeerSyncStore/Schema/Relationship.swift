@@ -14,16 +14,13 @@ public struct Relationship: Sendable, Hashable {
     public let isRequired: Bool
 
     /// The column of the reference.
-    var column: String { NameEncoding.name(of: field) }
-    /// The table and the column of the reference, for people.
-    var place: String { "\(NameEncoding.name(of: recordType)).\(column)" }
-    /// The table to which it refers.
-    var targetTable: String { NameEncoding.name(of: target) }
+    let column: String
 
     init?(recordType: String, field: FieldDefinition) {
         guard case .reference(let target, let rule, let isRequired) = field.kind else { return nil }
         self.recordType = recordType
         self.field = field.name
+        column = field.column
         self.target = NameEncoding.identifier(of: target)
         self.rule = rule
         self.isRequired = isRequired

@@ -21,6 +21,12 @@ public struct SyncedTable: Sendable, Hashable, ExpressibleByStringLiteral {
     public let areNumbersShared: Bool
     /// See ``RecordType/holdsDuplicates``.
     public let holdsDuplicates: Bool
+    /// See ``RecordType/formerName``.
+    public let formerName: String?
+    /// The columns that migrations have renamed, each with the name that it had when sync first knew it. Records keep that
+    /// name, so machines with an older version of the app see what is written there, and the other way round. Say it from the
+    /// version on whose migration renames the column, and for good.
+    public let formerColumns: [String: String]
 
     /// Names a table, and says what its declaration cannot.
     ///
@@ -31,9 +37,12 @@ public struct SyncedTable: Sendable, Hashable, ExpressibleByStringLiteral {
     ///   - local: see ``local``.
     ///   - areNumbersShared: see ``RecordType/areNumbersShared``.
     ///   - holdsDuplicates: see ``RecordType/holdsDuplicates``.
+    ///   - formerName: see ``RecordType/formerName``.
+    ///   - formerColumns: see ``formerColumns``.
     public init(
         _ name: String, dates: Set<String> = [], files: Set<String> = [], local: Set<String> = [],
-        areNumbersShared: Bool = false, holdsDuplicates: Bool = false
+        areNumbersShared: Bool = false, holdsDuplicates: Bool = false,
+        formerName: String? = nil, formerColumns: [String: String] = [:]
     ) {
         self.name = name
         self.dates = dates
@@ -41,17 +50,21 @@ public struct SyncedTable: Sendable, Hashable, ExpressibleByStringLiteral {
         self.local = local
         self.areNumbersShared = areNumbersShared
         self.holdsDuplicates = holdsDuplicates
+        self.formerName = formerName
+        self.formerColumns = formerColumns
     }
 
     /// Names the table of a GRDB record type, and says what its declaration cannot.
     public init(
         _ record: any TableRecord.Type, dates: Set<String> = [], files: Set<String> = [],
         local: Set<String> = [],
-        areNumbersShared: Bool = false, holdsDuplicates: Bool = false
+        areNumbersShared: Bool = false, holdsDuplicates: Bool = false,
+        formerName: String? = nil, formerColumns: [String: String] = [:]
     ) {
         self.init(
             record.databaseTableName, dates: dates, files: files, local: local,
-            areNumbersShared: areNumbersShared, holdsDuplicates: holdsDuplicates)
+            areNumbersShared: areNumbersShared, holdsDuplicates: holdsDuplicates,
+            formerName: formerName, formerColumns: formerColumns)
     }
 
     public init(stringLiteral name: String) { self.init(name) }
@@ -108,7 +121,8 @@ private struct DeclaredTable {
             db, sql: "SELECT id, \"from\", \"table\", on_delete FROM pragma_foreign_key_list(?)",
             arguments: [name]
         ).map { ForeignKey(id: $0[0], column: $0[1], target: $0[2], action: $0[3]) }
-        let missing = table.dates.union(table.files).union(table.local).subtracting(columns.map(\.name))
+        let missing = table.dates.union(table.files).union(table.local).union(table.formerColumns.keys)
+            .subtracting(columns.map(\.name))
         if let column = missing.min() {
             throw RecordStoreError(.tableMismatch, "the table \(name) has no column \(column)")
         }
@@ -137,6 +151,15 @@ private struct DeclaredTable {
                 )
             }
         }
+        let renamed = table.formerColumns.keys.sorted()
+        if let column = renamed.first(where: {
+            table.local.contains($0) || kept.subtracting(references).contains($0)
+        }) {
+            throw RecordStoreError(
+                .invalidSchema,
+                "\(name).\(column) cannot be listed with a former name: its name is in no record, so nothing depends on it"
+            )
+        }
         let date = columns.first { $0.name == RecordTable.modificationDate }
         if let date, !RecordTable.isModificationDate(date), !table.local.contains(date.name) {
             throw RecordStoreError(
@@ -153,12 +176,15 @@ private struct DeclaredTable {
             let reference = try reference(of: column, among: tables)
             let isKept = RecordTable.isModificationDate(column) || key.contains(column.name)
             guard reference != nil || !isKept else { continue }
-            fields.append(FieldDefinition(column.name, reference ?? kind(of: column)))
+            fields.append(
+                FieldDefinition(
+                    column.name, reference ?? kind(of: column), formerName: table.formerColumns[column.name]))
         }
         // Of a table that has nothing but a key, the key is the field.
         if fields.isEmpty, key != [RecordKey.nameColumn] { fields = key.map { FieldDefinition($0) } }
         return RecordType(
-            name, fields, areNumbersShared: table.areNumbersShared, holdsDuplicates: table.holdsDuplicates)
+            name, fields, areNumbersShared: table.areNumbersShared, holdsDuplicates: table.holdsDuplicates,
+            formerName: table.formerName)
     }
 
     private func kind(of column: ColumnInfo) -> FieldDefinition.Kind {
@@ -180,7 +206,7 @@ private struct DeclaredTable {
                     + "so give the table \(foreignKey.target) a key of one column, or declare it ON DELETE SET NULL and keep it local"
             )
         }
-        let target = tables.first { $0.name.lowercased() == foreignKey.target.lowercased() }?.name
+        let target = tables.first { $0.name.lowercased() == foreignKey.target.lowercased() }
         guard let target else {
             throw RecordStoreError(
                 .tableMismatch,
@@ -194,6 +220,6 @@ private struct DeclaredTable {
                     + "or NO ACTION")
         }
         let isRequired = column.isNotNull || key.contains(column.name)
-        return .reference(to: target, rule: rule, isRequired: isRequired)
+        return .reference(to: target.table.formerName ?? target.name, rule: rule, isRequired: isRequired)
     }
 }

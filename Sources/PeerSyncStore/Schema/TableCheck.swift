@@ -36,7 +36,7 @@ enum TableCheck {
         try checkLocalColumns(db, type, columns, key)
         try checkUniqueIndexes(db, type, columns, key)
         if type.holdsDuplicates { try checkCircles(db, type, in: schema) }
-        try checkReferences(db, type, columns, key)
+        try checkReferences(db, type, columns, in: schema, key)
         try checkOtherForeignKeys(db, type, in: schema, key)
     }
 
@@ -66,7 +66,7 @@ enum TableCheck {
         for row in all {
             let (table, column, action): (String, String, String) = (row[0], row[1], row[2])
             // A row of a synced table must not go with a column that sync does not know.
-            let other = schema.type(NameEncoding.identifier(of: table))
+            let other = schema.types.first { $0.table == table }
             let isSynced = other != nil
             let isReference = other?.references.contains { $0.column == column } == true
             guard !isReference, isSynced || action != "CASCADE" else { continue }
@@ -124,13 +124,15 @@ enum TableCheck {
 
     /// Compares the declared foreign keys with the references of the schema.
     private static func checkReferences(
-        _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], _ key: RecordKey
+        _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], in schema: RecordSchema,
+        _ key: RecordKey
     ) throws {
         let foreignKeys = try Row.fetchAll(
             db, sql: "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(?)",
             arguments: [type.table])
         for relationship in type.references {
             let column = "\(type.table).\(relationship.column)"
+            guard let targetTable = schema.type(relationship.target)?.table else { continue }
             let isInKey = key.columns.contains { $0.name == relationship.column }
             guard isInKey || columns[relationship.column]?.isNotNull == relationship.isRequired else {
                 let needed = relationship.isRequired ? "NOT NULL" : "without NOT NULL"
@@ -141,15 +143,15 @@ enum TableCheck {
                 throw RecordStoreError(
                     .invalidSchema, "\(column) belongs to the key, so the reference is required")
             }
-            let target = try RecordKey.columnNames(db, relationship.targetTable)
+            let target = try RecordKey.columnNames(db, targetTable)
             guard target.count == 1 else {
                 throw RecordStoreError(
                     .tableMismatch,
-                    "\(column) refers to \(relationship.targetTable), whose key has \(target.count) columns: give that table a "
+                    "\(column) refers to \(targetTable), whose key has \(target.count) columns: give that table a "
                         + "key of one column")
             }
             let own = ColumnAffinity(declaredType: columns[relationship.column]?.type ?? "")
-            let targets = try db.declaredColumns(of: relationship.targetTable).first { $0.name == target[0] }
+            let targets = try db.declaredColumns(of: targetTable).first { $0.name == target[0] }
             let keyAffinity = ColumnAffinity(declaredType: targets?.type ?? "")
             guard own == keyAffinity || own == .blob || target[0] == RecordKey.nameColumn else {
                 throw RecordStoreError(
@@ -161,13 +163,13 @@ enum TableCheck {
             let declared = foreignKeys.first { $0["from"] == relationship.column }
             let isAlone = foreignKeys.count { $0["id"] == declared?["id"] as Int64? } == 1
             guard let declared, isAlone,
-                (declared["table"] as String).lowercased() == relationship.targetTable.lowercased(),
+                (declared["table"] as String).lowercased() == targetTable.lowercased(),
                 [nil, target[0].lowercased()].contains((declared["to"] as String?)?.lowercased()),
                 declared["on_delete"] == relationship.rule.foreignKeyAction
             else {
                 throw RecordStoreError(
                     .tableMismatch,
-                    "the column \(column) must be declared REFERENCES \(relationship.targetTable) (\(target[0])) "
+                    "the column \(column) must be declared REFERENCES \(targetTable) (\(target[0])) "
                         + "ON DELETE \(relationship.rule.foreignKeyAction)")
             }
         }

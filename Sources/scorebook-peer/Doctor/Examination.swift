@@ -114,7 +114,7 @@ struct Examination: Sendable {
 
     private func wanted(_ machine: String?, _ peers: [Peer], hasKey: Bool) throws -> Wanted {
         guard let machine else { return .everybody }
-        if let number = peers.firstIndex(where: { $0.name == machine }) { return .paired(number) }
+        if let number = peers.number(named: machine) { return .paired(number) }
         if !hasKey, !machine.contains(where: { ".:".contains($0) }) { return .nobody }
         guard let address = PeerAddress(machine) else {
             throw Failure(

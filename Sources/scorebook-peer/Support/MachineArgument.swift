@@ -18,14 +18,23 @@ struct MachineArgument: ExpressibleByArgument {
     /// - Throws: ``Failure`` if it is neither.
     func machine(in store: OpenStore) async throws -> NamedMachine {
         let peers = try await store.scorebook.records.peers.all()
-        if let peer = peers.first(where: { $0.name == text }) {
-            return .paired(peer, typed: text.contains(":") ? nil : PeerAddress(text))
+        if let number = peers.number(named: text) {
+            return .paired(peers[number], typed: text.contains(":") ? nil : PeerAddress(text))
         }
         guard let address = PeerAddress(text) else {
             throw Failure(
                 .dataError, "“\(Display.printable(text))” is neither a paired machine nor an address")
         }
         return .at(address)
+    }
+}
+
+extension [Peer] {
+    /// The index of the machine that somebody names. Other capitals do not matter, unless two names differ only in these.
+    func number(named name: String) -> Int? {
+        if let number = firstIndex(where: { $0.name == name }) { return number }
+        let alike = indices.filter { self[$0].name.lowercased() == name.lowercased() }
+        return alike.count == 1 ? alike[0] : nil
     }
 }
 

@@ -139,12 +139,14 @@ final class SimulatedReplica {
     /// All rows of the tables, one line for each record, with the columns of the first version only.
     func rows() throws -> [String] {
         try database.read { db in
-            try SimulatedSchema.tables(version: 1).flatMap { type in
+            try zip(SimulatedSchema.tables(version: 1), SimulatedSchema.tables(version: version)).flatMap {
+                first, type in
                 let key = SimulatedKeys.columns(of: type.type)
                 let date = type.isKeyMadeOfReferences ? [] : ["modificationDate"]
-                let columns = key + date + type.columns + type.references.map(\.column)
+                let columns =
+                    key + date + type.columns.prefix(first.columns.count) + type.references.map(\.column)
                 let sql = """
-                    SELECT \(columns.joined(separator: ", ")) FROM \(type.type) ORDER BY \(key.joined(separator: ", "))
+                    SELECT \(columns.joined(separator: ", ")) FROM \(type.name) ORDER BY \(key.joined(separator: ", "))
                     """
                 return try Row.fetchAll(db.cachedStatement(sql: sql)).map { row in
                     row.databaseValues.map { "\($0)" }.joined(separator: "|")
@@ -155,15 +157,16 @@ final class SimulatedReplica {
 
     /// The table of a type: for each record, the synced columns as `quote` writes them.
     func values(of type: String) throws -> [RecordName: [String: String]] {
-        let columns = store.schema.types.first { $0.name == type }?.fields.map(\.name) ?? []
+        let fields = store.schema.type(type)?.fields ?? []
         let key = SimulatedKeys.columns(of: type)
-        let all = (key + columns.map { "quote(\($0))" }).joined(separator: ", ")
+        let all = (key + fields.map { "quote(\($0.column))" }).joined(separator: ", ")
+        let table = store.schema.type(type)?.table ?? type
         return try database.read { db in
             var values: [RecordName: [String: String]] = [:]
-            for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT \(all) FROM \(type)")) {
-                let texts = columns.indices.map { row[$0 + key.count] as String }
+            for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT \(all) FROM \(table)")) {
+                let texts = fields.indices.map { row[$0 + key.count] as String }
                 values[try SimulatedKeys.name(type, key: Array(row.databaseValues.prefix(key.count)))] =
-                    Dictionary(uniqueKeysWithValues: zip(columns, texts))
+                    Dictionary(uniqueKeysWithValues: zip(fields.map(\.name), texts))
             }
             return values
         }
@@ -171,8 +174,9 @@ final class SimulatedReplica {
 
     func names(of type: String) throws -> [String] {
         let key = SimulatedKeys.columns(of: type).joined(separator: ", ")
+        let table = store.schema.type(type)?.table ?? type
         return try database.read { db in
-            try Row.fetchAll(db, sql: "SELECT \(key) FROM \(type) ORDER BY \(key)").map {
+            try Row.fetchAll(db, sql: "SELECT \(key) FROM \(table) ORDER BY \(key)").map {
                 try SimulatedKeys.name(type, key: Array($0.databaseValues)).description
             }
         }

@@ -1,6 +1,7 @@
 import PeerSyncStore
 
-/// The schema of the simulated app, in two versions. The second has one more type and one more field.
+/// The schema of the simulated app, in two versions. The second has one more type and one more field, and other names for a
+/// table and two columns.
 ///
 /// The schema has every delete rule, a cycle of references, a type that several others refer to, and one that needs
 /// two. Two types have files, one of them only in the second version. The keys are of all kinds (``SimulatedKeys``).
@@ -44,6 +45,9 @@ enum SimulatedSchema {
             member BLOB NOT NULL REFERENCES Member (id)
                 ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
         CREATE INDEX Prize_member ON Prize (member);
+        ALTER TABLE Fee RENAME TO Due;
+        ALTER TABLE Due RENAME COLUMN amount TO price;
+        ALTER TABLE Seat RENAME COLUMN number TO place;
         """
 
     /// What a migration writes into the column that it has added.
@@ -51,16 +55,16 @@ enum SimulatedSchema {
 
     /// A migration that makes a table anew, as GRDB recommends: it changes values, and mostly leaves out a row.
     static let rebuilding = """
-        CREATE TABLE new_Fee (
-            receipt INTEGER PRIMARY KEY, amount REAL, modificationDate TEXT,
+        CREATE TABLE new_Due (
+            receipt INTEGER PRIMARY KEY, price REAL, modificationDate TEXT,
             member BLOB NOT NULL REFERENCES Member (id)
                 ON DELETE NO ACTION ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
-        INSERT INTO new_Fee
-            SELECT receipt, CASE receipt WHEN -1 THEN 1000.5 ELSE amount END, modificationDate, member
-            FROM Fee WHERE receipt <> 0 OR (SELECT COUNT(*) FROM Fee) < 2;
-        DROP TABLE Fee;
-        ALTER TABLE new_Fee RENAME TO Fee;
-        CREATE INDEX Fee_member ON Fee (member);
+        INSERT INTO new_Due
+            SELECT receipt, CASE receipt WHEN -1 THEN 1000.5 ELSE price END, modificationDate, member
+            FROM Due WHERE receipt <> 0 OR (SELECT COUNT(*) FROM Due) < 2;
+        DROP TABLE Due;
+        ALTER TABLE new_Due RENAME TO Due;
+        CREATE INDEX Due_member ON Due (member);
         """
 
     static func schema(version: Int) throws -> RecordSchema {
@@ -81,14 +85,17 @@ enum SimulatedSchema {
                     "Seat",
                     [
                         FieldDefinition("team", .reference(to: "Team", rule: .cascade, isRequired: true)),
-                        member, FieldDefinition("number"),
+                        member,
+                        version >= 2
+                            ? FieldDefinition("place", formerName: "number") : FieldDefinition("number"),
                     ]),
                 RecordType(
-                    "Fee",
+                    version >= 2 ? "Due" : "Fee",
                     [
                         FieldDefinition("member", .reference(to: "Member", rule: .deny, isRequired: true)),
-                        FieldDefinition("amount"),
-                    ], areNumbersShared: true),
+                        version >= 2
+                            ? FieldDefinition("price", formerName: "amount") : FieldDefinition("amount"),
+                    ], areNumbersShared: true, formerName: version >= 2 ? "Fee" : nil),
                 RecordType(
                     "Team",
                     [
@@ -101,9 +108,22 @@ enum SimulatedSchema {
 
     /// The table of a type, as the simulated programs that write to it know it.
     struct Table {
+        /// The type in names of records.
         let type: String
+        let name: String
+        /// Those of the first version come first, in the same order in each version.
         let columns: [String]
         let references: [(column: String, target: String, isRequired: Bool)]
+
+        init(
+            type: String, name: String? = nil, columns: [String],
+            references: [(column: String, target: String, isRequired: Bool)]
+        ) {
+            self.type = type
+            self.name = name ?? type
+            self.columns = columns
+            self.references = references
+        }
 
         var isKeyMadeOfReferences: Bool {
             SimulatedKeys.columns(of: type).allSatisfy { column in references.contains { $0.column == column }
@@ -121,8 +141,10 @@ enum SimulatedSchema {
             Table(
                 type: "Note", columns: ["text", "picture"] + (version >= 2 ? ["mood"] : []),
                 references: [member]),
-            Table(type: "Seat", columns: ["number"], references: [team, member]),
-            Table(type: "Fee", columns: ["amount"], references: [member]),
+            Table(type: "Seat", columns: [version >= 2 ? "place" : "number"], references: [team, member]),
+            Table(
+                type: "Fee", name: version >= 2 ? "Due" : "Fee",
+                columns: [version >= 2 ? "price" : "amount"], references: [member]),
         ]
         return version >= 2
             ? tables + [Table(type: "Prize", columns: ["medal", "picture"], references: [member])] : tables

@@ -8,21 +8,25 @@ import TestSupport
 /// records that others are deleting.
 enum SimulatedWrites {
     /// Records that refer to each other, and to no missing record.
-    static let beginning = [
-        insert("Team", [(0, ["captain": ("Member", 0)]), (1, [:])]),
-        insert(
-            "Member", [(0, ["team": ("Team", 0)]), (1, ["team": ("Team", 0)]), (2, ["team": ("Team", 1)])]),
-        insert(
-            "Note", [0, 1, 2].map { ($0, ["member": ("Member", $0)]) },
-            pictures: [SimulatedPictures.small, SimulatedPictures.small, SimulatedPictures.large]),
-        insert("Seat", [(nil, ["team": ("Team", 0), "member": ("Member", 1)])]),
-        insert("Seat", [(nil, ["team": ("Team", 1), "member": ("Member", 0)])]),
-        insert("Fee", [(0, ["member": ("Member", 2)])]),
-    ]
+    static func beginning(version: Int) -> [String] {
+        [
+            insert("Team", [(0, ["captain": ("Member", 0)]), (1, [:])]),
+            insert(
+                "Member",
+                [(0, ["team": ("Team", 0)]), (1, ["team": ("Team", 0)]), (2, ["team": ("Team", 1)])]),
+            insert(
+                "Note", [0, 1, 2].map { ($0, ["member": ("Member", $0)]) },
+                pictures: [SimulatedPictures.small, SimulatedPictures.small, SimulatedPictures.large]),
+            insert("Seat", [(nil, ["team": ("Team", 0), "member": ("Member", 1)])]),
+            insert("Seat", [(nil, ["team": ("Team", 1), "member": ("Member", 0)])]),
+            insert("Fee", into: version >= 2 ? "Due" : "Fee", [(0, ["member": ("Member", 2)])]),
+        ]
+    }
 
     /// SQL that inserts records of the pool, each with its references.
     private static func insert(
-        _ type: String, _ records: [(number: Int?, references: [String: (String, Int)])],
+        _ type: String, into table: String? = nil,
+        _ records: [(number: Int?, references: [String: (String, Int)])],
         pictures: [Asset] = []
     ) -> String {
         let references = Set(records.flatMap(\.references.keys)).sorted()
@@ -39,7 +43,7 @@ enum SimulatedWrites {
         }
         let columns = key + references + (pictures.isEmpty ? [] : ["picture"])
         return
-            "INSERT INTO \(type) (\(columns.joined(separator: ", "))) VALUES \(rows.joined(separator: ", "))"
+            "INSERT INTO \(table ?? type) (\(columns.joined(separator: ", "))) VALUES \(rows.joined(separator: ", "))"
     }
 
     /// The statements of one transaction.
@@ -65,18 +69,18 @@ enum SimulatedWrites {
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<5:
             let column = type.columns.randomElement(using: &random)!
-            return ["UPDATE \(type.type) SET \(column) = \(value(column, replica, &random)) WHERE \(row)"]
+            return ["UPDATE \(type.name) SET \(column) = \(value(column, replica, &random)) WHERE \(row)"]
         case 5:
             let reference = type.references.randomElement(using: &random)!
             let parent = try self.parent(
                 reference.target, replica, isRequired: reference.isRequired, &random)
             // Of a key that is made of references, this makes another record.
-            return ["UPDATE OR IGNORE \(type.type) SET \(reference.column) = \(parent) WHERE \(row)"]
+            return ["UPDATE OR IGNORE \(type.name) SET \(reference.column) = \(parent) WHERE \(row)"]
         case 6, 7:
-            return ["DELETE FROM \(type.type) WHERE \(row)"]
+            return ["DELETE FROM \(type.name) WHERE \(row)"]
         case 8:
             return [
-                "DELETE FROM \(type.type) WHERE \(row)",
+                "DELETE FROM \(type.name) WHERE \(row)",
                 try insert(type, name, replica, orIgnore: false, &random),
             ]
         default:
@@ -103,7 +107,7 @@ enum SimulatedWrites {
         }
         let verb = orIgnore ? "INSERT OR IGNORE" : "INSERT"
         return
-            "\(verb) INTO \(type.type) (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+            "\(verb) INTO \(type.name) (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
     }
 
     /// Draws mostly a record that exists, and now and then one that does not, as programs without foreign keys may
@@ -124,8 +128,8 @@ enum SimulatedWrites {
     ) -> String {
         switch column {
         case "picture": SimulatedPictures.value(on: replica, &random)
-        case "age", "number": "\(Int.random(in: 0...99, using: &random))"
-        case "amount": "\(Double(Int.random(in: 0...999, using: &random)) / 8)"
+        case "age", "number", "place": "\(Int.random(in: 0...99, using: &random))"
+        case "amount", "price": "\(Double(Int.random(in: 0...999, using: &random)) / 8)"
         case "mood": "'\(["glad", "sad"].randomElement(using: &random)!)'"
         default: random.oneIn(6) ? "NULL" : "'\(Int.random(in: 0...9999, using: &random))'"
         }

@@ -31,7 +31,7 @@ public struct Simulation {
         }
         // Most runs begin with complete records, because a machine holds random ones for long.
         if script.isExact || !random.oneIn(4) {
-            try replicas[0].shell(SimulatedWrites.beginning)
+            try replicas[0].shell(SimulatedWrites.beginning(version: replicas[0].version))
             for asset in [SimulatedPictures.small, SimulatedPictures.large] {
                 replicas[0].disk.files[asset.hash] = asset.size
             }

@@ -110,6 +110,15 @@ func dropColumn() -> DatabaseMigrator {
     return migrator
 }
 
+private func renamed() -> [SyncedTable] {
+    let tables: [SyncedTable] = [
+        SyncedTable("Writer", formerName: "Author"),
+        SyncedTable("Book", formerColumns: ["writer": "author", "heading": "title"]),
+    ]
+    // Not shown.
+    return tables
+}
+
 private func showStatus(_ sync: SyncEngine, _ database: DatabasePool, _ book: Book) async throws -> Bool {
     for try await status in sync.status {
         print(

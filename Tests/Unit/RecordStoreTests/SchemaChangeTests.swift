@@ -19,42 +19,22 @@ struct SchemaChangeTests {
         }
     }
 
-    /// A database that an app opens again and again, with other versions of its schema.
-    private final class App {
-        let database: DatabaseQueue
-        let number: UInt64
-        private(set) var store: RecordStore
-
+    private final class App: VersionedApp {
         init(_ number: UInt64, _ fields: String = "title position due") throws {
-            self.number = number
-            database = try DatabaseQueue()
-            try database.write { try $0.execute(sql: SchemaChangeTests.first) }
-            store = try Self.open(database, number, fields)
+            try super.init(number, SchemaChangeTests.first) { try App.open($0, $1, fields) }
         }
 
         private static func open(
-            _ database: DatabaseQueue, _ number: UInt64, _ fields: String, type: String = "Item"
+            _ database: DatabaseQueue, _ replica: ReplicaID, _ fields: String, type: String = "Item"
         ) throws -> RecordStore {
             try RecordStore(
-                database,
-                schema: RecordSchema([RecordType(type, SchemaChangeTests.fields(fields))]),
-                replica: ReplicaID(rawValue: number))
+                database, schema: RecordSchema([RecordType(type, SchemaChangeTests.fields(fields))]),
+                replica: replica)
         }
-
-        func execute(_ sql: String) throws { try database.write { try $0.execute(sql: sql) } }
 
         /// Runs a migration, and opens the store with the schema of the new version.
         func migrate(_ sql: String, type: String = "Item", to fields: String) throws {
-            try execute(sql)
-            store = try Self.open(database, number, fields, type: type)
-        }
-
-        func rows(_ sql: String = "SELECT * FROM Item ORDER BY id") throws -> [String] {
-            try database.read { db in
-                try Row.fetchAll(db, sql: sql).map { row in
-                    row.databaseValues.map { $0.isNull ? "-" : "\($0.storage.value!)" }.joined(separator: "|")
-                }
-            }
+            try migrate(sql) { try App.open($0, $1, fields, type: type) }
         }
 
         func state(_ id: String) throws -> RecordState? {
@@ -62,34 +42,6 @@ struct SchemaChangeTests {
                 _ = try store.fold(db)
                 return try store.state(db, of: RecordName("Item|~|\(id)"))
             }
-        }
-
-        var isSound: Bool {
-            get throws {
-                try database.write { db in
-                    _ = try store.fold(db)
-                    return try store.upkeep.check(db).isSound
-                }
-            }
-        }
-
-        /// Gives another app all states of this one, and takes the other's, as often as anything changes.
-        func sync(with other: App) throws {
-            for _ in 0..<3 {
-                for (from, to) in [(self, other), (other, self)] {
-                    let states = try from.database.write { db in
-                        _ = try from.store.fold(db)
-                        var states: [RecordState] = []
-                        try from.store.listing.forEachState(db) { states.append($0) }
-                        return states
-                    }
-                    _ = try to.database.write { try to.store.merge($0, states) }
-                }
-            }
-            let digests = try [self, other].map { app in
-                try app.database.read { try app.store.status($0).digest }
-            }
-            #expect(digests[0] == digests[1])
         }
     }
 
