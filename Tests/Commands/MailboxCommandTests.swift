@@ -31,7 +31,7 @@ import Testing
             #expect(added.contains("added the mailbox “nas two”"))
             #expect(try await haveEqualDigests(kitchen, study))
 
-            try await study.addMatch("Skat", "Ada")
+            try await study.addMatch("Scythe", "Ada")
             #expect(try await study.peer("mailbox", "sync").contains("left what is new here"))
             let taken = try await kitchen.peer("mailbox", "sync")
             #expect(taken.contains("study: "), "\(taken)")
