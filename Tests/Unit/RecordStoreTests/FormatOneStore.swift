@@ -12,7 +12,8 @@ enum FormatOneStore {
         // Format 1 had no households, no pairing codes and no mailboxes.
         for table in [
             "mailboxFile", "mailboxReading", "mailboxAuthor", "mailboxLeftOut", "mailboxLog", "mailboxZone",
-            "mailbox", "declinedZone", "dueIntroduction", "peerHint", "introduction", "pairingCode", "listener",
+            "mailbox", "declinedZone", "dueIntroduction", "peerHint", "introduction", "pairingCode",
+            "listener",
         ] {
             try db.execute(sql: "DROP TABLE \(prefix)\(table)")
         }
