@@ -355,9 +355,8 @@ if Context.environment["SCOREBOOK_MUTATING"] != nil {
     package.targets.removeAll { $0.name == "IntegrationTests" }
 }
 
-// What the tests of storages need and nothing else: scripts/test --mailbox builds it in a folder of its own.
-if Context.environment["SCOREBOOK_MAILBOX"] != nil {
-    let tested = "PeerSyncMailboxHTTPTests"
+// The tests of one target, what they need, and nothing else: so scripts/test --mailbox builds quickly in a folder of its own.
+if let tested = Context.environment["SCOREBOOK_TESTS"] {
     var kept: Set = [tested]
     var looked = [tested]
     while let target = package.targets.first(where: { $0.name == looked.last }) {

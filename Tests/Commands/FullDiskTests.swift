@@ -31,6 +31,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [(SmallDisk.Start.full, "no room"), (.readOnly, "cannot be written")])
+    func aFolderThatTakesNothingIsNoMailbox(start: SmallDisk.Start, words: String) async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            let folder = URL(fileURLWithPath: kitchen.scene.path("nas"))
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            let disk = SmallDisk(directory: folder, megabytes: 8, start: start)
+            let outcome = try await kitchen.start(["mailbox", "add", "folder", folder.path], with: disk)
+                .outcome()
+            #expect(outcome.isSentence(73) && outcome.errors.contains(words), "\(outcome)")
+            #expect(try await kitchen.peer("mailbox").hasPrefix("there is no mailbox"))
+        }
+    }
+
     @Test func aScorebookCanBeSavedFromIt() async throws {
         try await withMatch { kitchen, disk in
             let file = kitchen.scene.path("export.json")

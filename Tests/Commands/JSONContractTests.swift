@@ -55,7 +55,7 @@ import Testing
                     Set(status.keys).isSuperset(of: [
                         "digest", "records", "tombstones", "hidden", "held", "pending", "peers", "assets",
                         "zones",
-                        "refused", "sync",
+                        "refused", "sync", "mailboxes",
                     ]))
                 #expect(status["sync"] as? Bool == true && (status["refused"] as? [Any])?.isEmpty == true)
                 let zone = try #require((status["zones"] as? [[String: Any]])?.first)
@@ -78,7 +78,7 @@ import Testing
                 #expect(
                     Set(peer.keys) == [
                         "name", "key", "address", "connected", "pairedAt", "introducedBy", "lastSeen",
-                        "lastSync", "lastError", "lastErrorCode", "behind", "zones",
+                        "lastSync", "lastHeard", "lastError", "lastErrorCode", "behind", "zones",
                     ])
                 #expect(peer["lastErrorCode"] is NSNull)
                 #expect(

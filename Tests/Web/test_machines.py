@@ -1,6 +1,7 @@
 """Who is here, what waits and why, and what is done about it, on the page."""
 
 import re
+import tempfile
 import unittest
 
 from playwright.sync_api import expect
@@ -47,6 +48,21 @@ class MachineTests(BrowserCase):
         page.get_by_role("button", name="Switch sync on").click()
         expect(page.locator("#switch")).to_contain_text("Sync is on.")
         kitchen.event("listening")
+
+    def test_a_mailbox_in_a_folder(self):
+        kitchen = self.listen(self.machine())
+        page = self.machines(kitchen)
+        with tempfile.TemporaryDirectory() as folder:
+            page.get_by_label("A folder of this machine").fill(folder + "/missing")
+            page.get_by_role("button", name="Add it").click()
+            expect(page.get_by_role("main")).to_contain_text("There is no folder " + folder + "/missing")
+            self.complaints = [one for one in self.complaints if "422" not in one]
+            page.go_back()
+            page.get_by_label("A folder of this machine").fill(folder)
+            page.get_by_role("button", name="Add it").click()
+            expect(page.locator("#mailboxes li")).to_contain_text("In step on")
+            self.check_accessibility(page)
+            self.assertIn(folder, kitchen.run("mailbox"))
 
     def test_another_name(self):
         kitchen, _ = self.household()

@@ -21,6 +21,7 @@ public enum Diagnosis {
         { NetworkChecks.listener($0) },
         { NetworkChecks.firewall($0) },
         { NetworkChecks.discovery($0) },
+        { facts in facts.mailboxes.flatMap { MailboxChecks.findings($0) } },
         { PeerChecks.whetherAny($0) },
         { facts in facts.peers.flatMap { PeerChecks.findings($0, facts) } },
     ]

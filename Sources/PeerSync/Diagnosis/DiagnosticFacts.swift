@@ -12,12 +12,18 @@ public struct DiagnosticFacts: Sendable, Equatable {
     public var network: NetworkFacts?
     /// The machines that the question is about.
     public var peers: [PeerFacts]
+    /// The mailboxes of the store.
+    public var mailboxes: [MailboxFacts]
 
     /// Makes facts; see the properties.
-    public init(now: Int64, store: StoreFacts, network: NetworkFacts?, peers: [PeerFacts] = []) {
+    public init(
+        now: Int64, store: StoreFacts, network: NetworkFacts?, peers: [PeerFacts] = [],
+        mailboxes: [MailboxFacts] = []
+    ) {
         self.now = now
         self.store = store
         self.network = network
         self.peers = peers
+        self.mailboxes = mailboxes
     }
 }

@@ -62,6 +62,17 @@ extension Finding {
         /// The service that announces machines does not run, or does not answer; the subject is its name.
         case noDiscovery
 
+        // MARK: Mailboxes
+
+        /// The mailbox, the subject, can be used.
+        case mailboxInStep
+        /// Nothing has synced with the mailbox, the subject, yet.
+        case mailboxUnused
+        /// The mailbox, the subject, could not be used the last time.
+        case mailboxFailed
+        /// What the peer has left in the mailbox, the subject, cannot be read on.
+        case mailboxUnreadable
+
         // MARK: Another machine
 
         /// No machine is paired.

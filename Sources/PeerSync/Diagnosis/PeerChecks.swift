@@ -14,7 +14,14 @@ enum PeerChecks {
     }
 
     static func findings(_ peer: PeerFacts, _ facts: DiagnosticFacts) -> [Finding] {
-        let reach = self.reach(peer)
+        let comesByMailbox =
+            peer.name.map { name in facts.mailboxes.contains { $0.heard.contains(name) } } ?? false
+        let reach = self.reach(peer).map { (found: Finding) -> Finding in
+            // Machines with a mailbox need not reach each other.
+            comesByMailbox && found.error == .unreachable
+                ? Finding(.warning, found.code, peer: found.peer, subject: found.subject, error: found.error)
+                : found
+        }
         let answers = reach.contains { $0.code == .answers }
         return reach + noted(peer, facts, answers: answers)
     }

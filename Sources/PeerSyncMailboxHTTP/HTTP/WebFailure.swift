@@ -40,7 +40,8 @@
         static func redirected(_ answer: WebAnswer, _ address: WebAddress) -> MailboxError {
             let place = answer.headers.first(name: "Location").flatMap { URLComponents(string: $0) }
             guard let host = place?.host, let scheme = place?.scheme else {
-                return MailboxError(.invalid, "\(address.host) sends to another place, status \(answer.status)")
+                return MailboxError(
+                    .invalid, "\(address.host) sends to another place, status \(answer.status)")
             }
             let port = place?.port.map { ":\($0)" } ?? ""
             return MailboxError(
@@ -53,7 +54,8 @@
             }
             return number == ECONNREFUSED
                 ? unreachable("nothing listens there on \(host)", error)
-                : unreachable("\(host) cannot be reached: \(String(cString: strerror(number)).lowercased())", error)
+                : unreachable(
+                    "\(host) cannot be reached: \(String(cString: strerror(number)).lowercased())", error)
         }
 
         private static func tls(_ error: any Error, _ address: WebAddress) -> MailboxError {

@@ -49,7 +49,9 @@ public struct S3Bucket: Sendable, Hashable, CustomStringConvertible {
 
     /// As in `s3.eu-central-1.amazonaws.com` and `s3.fr-par.scw.cloud`.
     private static func region(in host: String) -> String? {
-        host.lowercased().wholeMatch(of: /s3[.\-]([a-z0-9\-]+)\.[a-z0-9\-]+\.[a-z]+/).map { String($0.output.1) }
+        host.lowercased().wholeMatch(of: /s3[.\-]([a-z0-9\-]+)\.[a-z0-9\-]+\.[a-z]+/).map {
+            String($0.output.1)
+        }
     }
 
     /// What the key of each object begins with.

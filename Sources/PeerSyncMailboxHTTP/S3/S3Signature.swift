@@ -35,7 +35,9 @@ struct S3Signature: Sendable {
     /// The request in the one form that both sides compute the signature of.
     static func canonical(_ request: Request) -> String {
         let headers = request.headers.sorted { $0.name < $1.name }
-            .map { "\($0.name):\($0.value.trimmingCharacters(in: .whitespaces).replacing(/[ ]+/, with: " "))\n" }
+            .map {
+                "\($0.name):\($0.value.trimmingCharacters(in: .whitespaces).replacing(/[ ]+/, with: " "))\n"
+            }
         return [
             request.method, request.path.isEmpty ? "/" : request.path, query(request.query), headers.joined(),
             names(request), request.bodyHash,

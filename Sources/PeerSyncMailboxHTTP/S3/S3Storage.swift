@@ -32,7 +32,8 @@
             in bucket: S3Bucket, credentials: WebCredentials, trusting certificate: [UInt8]? = nil
         ) throws {
             self.init(
-                in: bucket, credentials: credentials, client: try WebClient(bucket.endpoint, trusting: certificate))
+                in: bucket, credentials: credentials,
+                client: try WebClient(bucket.endpoint, trusting: certificate))
         }
 
         init(
@@ -81,7 +82,8 @@
 
         public func delete(_ name: MailboxObjectName) async throws {
             let answer = try await send(.DELETE, name)
-            guard answer.isSuccess || answer.status == 404 && S3Error(answer.body)?.code != "NoSuchBucket" else {
+            guard answer.isSuccess || answer.status == 404 && S3Error(answer.body)?.code != "NoSuchBucket"
+            else {
                 throw failure(answer, .write)
             }
         }
@@ -93,17 +95,20 @@
             _ method: HTTPMethod, _ name: MailboxObjectName?, query: [(name: String, value: String)] = [],
             body: [UInt8]? = nil, upTo limit: Int = answerSize
         ) async throws -> WebAnswer {
-            let path = "\(bucket.endpoint.path)/\(bucket.name)" + (name.map { "/\(bucket.prefix)\($0)" } ?? "")
+            let path =
+                "\(bucket.endpoint.path)/\(bucket.name)" + (name.map { "/\(bucket.prefix)\($0)" } ?? "")
             let hash = S3Signature.hash(body ?? [])
             return try await client.send(upTo: limit) { [self] in
                 let time = S3Signature.time(now())
                 let signed = S3Signature.Request(
                     method: method.rawValue, path: path, query: query,
                     headers: [
-                        ("host", bucket.endpoint.authority), ("x-amz-content-sha256", hash), ("x-amz-date", time),
+                        ("host", bucket.endpoint.authority), ("x-amz-content-sha256", hash),
+                        ("x-amz-date", time),
                     ], bodyHash: hash)
                 var request = WebRequest(
-                    method: method, path: path, query: query.isEmpty ? nil : S3Signature.query(query), body: body)
+                    method: method, path: path, query: query.isEmpty ? nil : S3Signature.query(query),
+                    body: body)
                 for (name, value) in signed.headers { request.headers.add(name: name, value: value) }
                 request.headers.add(
                     name: "authorization", value: signature.authorization(signed, at: time))
@@ -160,7 +165,8 @@
         private func clocks(_ answer: WebAnswer) -> String {
             guard let date = answer.date else { return "its clock and that of this machine differ too much" }
             let minutes = Int((now().timeIntervalSince(date) / 60).rounded())
-            return "the clock of this machine is \(abs(minutes)) minutes \(minutes < 0 ? "behind" : "ahead of") it"
+            return
+                "the clock of this machine is \(abs(minutes)) minutes \(minutes < 0 ? "behind" : "ahead of") it"
         }
     }
 #endif

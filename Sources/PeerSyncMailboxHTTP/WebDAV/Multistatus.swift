@@ -41,7 +41,9 @@
 
             var entry: Entry? {
                 // A path, or a whole address.
-                guard let path = URLComponents(string: href.trimmingCharacters(in: .whitespacesAndNewlines))?.path,
+                guard
+                    let path = URLComponents(string: href.trimmingCharacters(in: .whitespacesAndNewlines))?
+                        .path,
                     let name = path.split(separator: "/").last
                 else { return nil }
                 let properties = propstat.filter { $0.status.contains(" 200") }.map(\.prop)

@@ -109,12 +109,15 @@
             let answer = try await properties(client.address.path + "/", depth: "0")
             guard answer.status == 207 else {
                 throw answer.status == 404
-                    ? MailboxError(.invalid, "there is no folder at \(client.address)") : failure(answer, .read)
+                    ? MailboxError(.invalid, "there is no folder at \(client.address)")
+                    : failure(answer, .read)
             }
         }
 
         /// Removes what was cut off while it was written. Both times are the server's, so no wrong clock removes too much.
-        private func removeStale(_ entries: [Multistatus.Entry], in folder: MailboxFolder, at now: Date?) async {
+        private func removeStale(_ entries: [Multistatus.Entry], in folder: MailboxFolder, at now: Date?)
+            async
+        {
             guard let now else { return }
             for entry in entries where TemporaryName.isOne(entry.name) {
                 guard let date = entry.modified, now.timeIntervalSince(date) > TemporaryName.staleAge else {
@@ -157,7 +160,8 @@
                 return MailboxError(
                     .credentials,
                     authorization == nil
-                        ? "\(host) asks for a name and a password" : "\(host) refuses the name or the password")
+                        ? "\(host) asks for a name and a password"
+                        : "\(host) refuses the name or the password")
             case (403, .read):
                 return MailboxError(.credentials, "this user may not read \(client.address)")
             case (403, .write):

@@ -9,14 +9,16 @@ extension Pages {
             let form = try await request.decode(as: FolderForm.self, context: context)
             let path = form.folder.trimmingCharacters(in: .whitespacesAndNewlines)
             guard path.hasPrefix("/") else {
-                throw PageError(.unprocessableContent, "The path of a folder of this machine begins with a slash.")
+                throw PageError(
+                    .unprocessableContent, "The path of a folder of this machine begins with a slash.")
             }
             let mailboxes = machineTools.machines.mailboxes
             do {
                 try await mailboxes.addFolder(path)
             } catch {
                 let sentence = mailboxes.explain(error)
-                throw PageError(.unprocessableContent, sentence.prefix(1).uppercased() + sentence.dropFirst() + ".")
+                throw PageError(
+                    .unprocessableContent, sentence.prefix(1).uppercased() + sentence.dropFirst() + ".")
             }
             return redirect("/machines")
         }
@@ -40,7 +42,8 @@ extension Pages {
                     }
                 return [
                     "name": mailbox.name, "place": mailbox.place, "kind": kind,
-                    "parts": parts(state + (mailbox.trouble != nil ? since.map { " Last in step on \($0)." } ?? "" : "")),
+                    "parts": parts(
+                        state + (mailbox.trouble != nil ? since.map { " Last in step on \($0)." } ?? "" : "")),
                 ] as [String: Any]
             },
         ]

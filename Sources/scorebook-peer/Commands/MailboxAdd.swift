@@ -18,7 +18,9 @@ extension MailboxCommand {
     struct AddFolder: MailboxAdding {
         static let configuration = CommandConfiguration(
             commandName: "folder",
-            abstract: "Add a mailbox in a folder: on a network drive, on a stick, in a folder that Dropbox or Syncthing carries.")
+            abstract:
+                "Add a mailbox in a folder: on a network drive, on a stick, in a folder that Dropbox or Syncthing carries."
+        )
 
         @Argument(help: "The folder, which has to be there.", completion: .directory)
         var path: String
@@ -53,10 +55,11 @@ extension MailboxCommand {
         @OptionGroup var output: OutputOptions
 
         func mailbox(_ store: OpenStore) async throws -> NewMailbox {
-            guard MailboxPlace.hasServers else { throw MailboxError.noServers }
+            guard MailboxPlace.hasServers else { throw Failure.noServers }
             let place = MailboxPlace.webdav(try WebAddress(url))
             return NewMailbox(
-                name: naming.name, place: place, secrets: try await credentials.read(user: "user", secret: "password"))
+                name: naming.name, place: place,
+                secrets: try await credentials.read(user: "user", secret: "password"))
         }
     }
 
@@ -74,7 +77,9 @@ extension MailboxCommand {
         @Option(help: ArgumentHelp("The address of the server.", valueName: "url"))
         var endpoint: String
 
-        @Option(help: "The region of the bucket (default: what the address says, else \(S3Bucket.defaultRegion)).")
+        @Option(
+            help: "The region of the bucket (default: what the address says, else \(S3Bucket.defaultRegion))."
+        )
         var region: String?
 
         @OptionGroup var credentials: CredentialsOptions
@@ -84,7 +89,7 @@ extension MailboxCommand {
         @OptionGroup var output: OutputOptions
 
         func mailbox(_ store: OpenStore) async throws -> NewMailbox {
-            guard MailboxPlace.hasServers else { throw MailboxError.noServers }
+            guard MailboxPlace.hasServers else { throw Failure.noServers }
             let place = MailboxPlace.s3(try S3Bucket(bucket, at: WebAddress(endpoint), region: region))
             return NewMailbox(
                 name: naming.name, place: place,
@@ -98,7 +103,8 @@ struct MailboxNaming: ParsableArguments {
     @Option(
         name: .customLong("as"),
         help: ArgumentHelp(
-            "What this machine calls the mailbox (default: the name of the folder, the server or the bucket).", valueName: "name"))
+            "What this machine calls the mailbox (default: the name of the folder, the server or the bucket).",
+            valueName: "name"))
     var name: String?
 
     func validate() throws {

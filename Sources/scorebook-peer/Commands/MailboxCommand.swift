@@ -8,7 +8,8 @@ import Scorebook
 struct MailboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mailbox",
-        abstract: "Sync machines that are never on together: through a folder, a WebDAV server, or a bucket of the S3 API.",
+        abstract:
+            "Sync machines that are never on together: through a folder, a WebDAV server, or a bucket of the S3 API.",
         discussion: """
             The machines have to be paired. Each leaves sealed messages for the others in storage that you have; its owner learns nothing \
             but sizes and times.
@@ -38,13 +39,21 @@ struct MailboxCommand: AsyncParsableCommand {
             let time = store.scorebook.time
             let header = ["NAME", "KIND", "PLACE", "LAST IN STEP"]
             Terminal.write(
-                aligned([header] + entries.map { [$0.name, $0.kind, $0.place, $0.lastSync.map(time.text) ?? "never"] }))
+                aligned(
+                    [header]
+                        + entries.map { [$0.name, $0.kind, $0.place, $0.lastSync.map(time.text) ?? "never"] })
+            )
             for entry in entries {
-                if let trouble = entry.trouble { Terminal.write("\(Display.printable(entry.name)): \(trouble)") }
+                if let trouble = entry.trouble {
+                    Terminal.write("\(Display.printable(entry.name)): \(trouble)")
+                }
                 for machine in entry.machines {
-                    Terminal.write("\(Display.printable(machine.name)) was last heard of on \(time.text(machine.lastHeard))")
+                    Terminal.write(
+                        "\(Display.printable(machine.name)) was last heard of on \(time.text(machine.lastHeard))"
+                    )
                     if let problem = machine.problem {
-                        Terminal.write("what \(Display.printable(machine.name)) left cannot be read on: \(problem)")
+                        Terminal.write(
+                            "what \(Display.printable(machine.name)) left cannot be read on: \(problem)")
                     }
                 }
             }
@@ -72,12 +81,14 @@ struct MailboxCommand: AsyncParsableCommand {
             let entry = try await store.mailbox(named: name)
             if erase {
                 let engine = SyncEngine(
-                    app: .scorebook, store: store.scorebook.records, identity: store.identity, displayName: "",
+                    app: .scorebook, store: store.scorebook.records, identity: store.identity,
+                    displayName: "",
                     discovery: .off)
                 try await store.mailbox(entry, engine) { _ in }.removeOwnObjects()
             }
             try await store.removeMailbox(entry.name)
-            try output.write(["removed": entry.name], "removed the mailbox “\(Display.printable(entry.name))”")
+            try output.write(
+                ["removed": entry.name], "removed the mailbox “\(Display.printable(entry.name))”")
         }
     }
 
@@ -98,7 +109,8 @@ struct MailboxCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             let entries = try await store.mailboxes(named: name)
-            let figures = try await MailboxPasses(store: store, session: session, isJSON: output.json).run(entries)
+            let figures = try await MailboxPasses(store: store, session: session, isJSON: output.json).run(
+                entries)
             if output.json { try Terminal.write(json: figures) }
         }
     }
@@ -162,7 +174,8 @@ extension OpenStore {
     fileprivate func mailbox(named name: String) async throws -> MailboxEntry {
         guard let entry = try await scorebook.records.mailboxes.all().first(where: { $0.name == name }) else {
             throw Failure(
-                .dataError, "there is no mailbox “\(Display.printable(name))”", hint: "`mailbox list` lists those there are")
+                .dataError, "there is no mailbox “\(Display.printable(name))”",
+                hint: "`mailbox list` lists those there are")
         }
         return entry
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PeerSync
+import PeerSyncMailbox
 import Scorebook
 
 struct Peers: AsyncParsableCommand {
@@ -166,9 +167,12 @@ extension OpenStore {
     func peerFigures() async throws -> [PeerFigures] {
         let records = scorebook.records
         return try await records.database.read { db in
-            try records.peers.all(db).map { peer in
+            let lastHeard = try records.mailboxes.all(db).lastHeard
+            return try records.peers.all(db).map { peer in
                 let introducer = try peer.introducedBy.map { try records.household.name(db, of: $0) }
-                return PeerFigures(peer, introducedBy: introducer, try records.peers.zones(db, of: peer))
+                return PeerFigures(
+                    peer, introducedBy: introducer, lastHeard: lastHeard[peer.name],
+                    try records.peers.zones(db, of: peer))
             }
         }
     }
@@ -185,6 +189,8 @@ struct PeerFigures: Encodable {
     let introducedBy: String?
     let lastSeen: String?
     let lastSync: String?
+    /// When it was last heard of through a mailbox; nil for never.
+    let lastHeard: String?
     let lastError: String?
     let lastErrorCode: String?
     let behind: Int
@@ -195,8 +201,9 @@ struct PeerFigures: Encodable {
     /// from them.
     var isKnown: Bool { introducedBy == nil || lastSeen != nil }
 
-    init(_ peer: Peer, introducedBy: String?, _ zones: [PeerZoneStatus]) {
+    init(_ peer: Peer, introducedBy: String?, lastHeard: String?, _ zones: [PeerZoneStatus]) {
         self.introducedBy = introducedBy
+        self.lastHeard = lastHeard
         name = peer.name
         key = peer.key
         address = peer.address
@@ -210,7 +217,8 @@ struct PeerFigures: Encodable {
         self.zones = zones.map(PeerZoneFigures.init)
     }
 
-    /// Writes a table. It has the rights if a peer has more than one zone, and the introducers if there are any.
+    /// Writes a table. It has the rights if a peer has more than one zone, the introducers if there are any, and when each was heard of
+    /// through a mailbox if one was.
     ///
     /// - Parameters:
     ///   - time: the clock of the reader.
@@ -220,17 +228,21 @@ struct PeerFigures: Encodable {
         _ peers: [PeerFigures], _ time: LocalTime, isVerbose: Bool, found: Set<String> = []
     ) {
         let hasIntroducers = peers.contains { $0.introducedBy != nil }
+        let hasMailbox = peers.contains { $0.lastHeard != nil }
         let hasZones = peers.contains { $0.zones.count > 1 }
         let rows = peers.map { peer in
             let granted = peer.zones.filter { $0.rights != "none" }
                 .map { "\($0.zone) (\($0.rights))" }.joined(separator: ", ")
             return peer.row(time, isVerbose, isFound: found.contains(peer.name))
+                + (hasMailbox ? [peer.lastHeard.map(time.text) ?? "never"] : [])
                 + (hasIntroducers ? [peer.introducedBy ?? "-"] : [])
                 + (hasZones ? [granted.isEmpty ? "none" : granted] : [])
         }
         let header =
             ["NAME"] + (isVerbose ? ["KEY"] : []) + ["LAST SEEN", "LAST IN SYNC", "BEHIND", "ADDRESS"]
-        let titles = header + (hasIntroducers ? ["INTRODUCED BY"] : []) + (hasZones ? ["MAY USE"] : [])
+        let titles =
+            header + (hasMailbox ? ["IN MAILBOX"] : []) + (hasIntroducers ? ["INTRODUCED BY"] : [])
+            + (hasZones ? ["MAY USE"] : [])
         let table = aligned([titles] + rows)
         let isTooWide = table.split(separator: "\n").contains { Display.width(String($0)) > Terminal.width }
         guard isTooWide else { return Terminal.write(table) }
@@ -251,7 +263,7 @@ struct PeerFigures: Encodable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, key, address, connected, pairedAt, introducedBy, lastSeen, lastSync, lastError,
+        case name, key, address, connected, pairedAt, introducedBy, lastSeen, lastSync, lastHeard, lastError,
             lastErrorCode, behind,
             zones
     }
@@ -267,6 +279,7 @@ struct PeerFigures: Encodable {
         try container.encode(introducedBy, forKey: .introducedBy)
         try container.encode(lastSeen, forKey: .lastSeen)
         try container.encode(lastSync, forKey: .lastSync)
+        try container.encode(lastHeard, forKey: .lastHeard)
         try container.encode(lastError, forKey: .lastError)
         try container.encode(lastErrorCode, forKey: .lastErrorCode)
         try container.encode(behind, forKey: .behind)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PeerSync
+import PeerSyncMailbox
 import Scorebook
 
 struct Status: StoreCommand {
@@ -44,6 +45,7 @@ struct Status: StoreCommand {
         let status = try await records.database.read { try records.status($0) }
         let assets = AssetFigures(try await records.assets.status())
         let peers = try await store.peerFigures()
+        let mailboxes = try await records.mailboxes.all()
         if output.json {
             try Terminal.write(
                 json: Figures(
@@ -53,10 +55,12 @@ struct Status: StoreCommand {
                     pending: status.pending,
                     peers: peers, assets: assets, zones: status.zones.map(ZoneFigures.init),
                     refused: status.refused.map(RefusedFigures.init),
-                    unsynced: status.unsynced.map(UnsyncedFigures.init), sync: status.isSyncOn))
+                    unsynced: status.unsynced.map(UnsyncedFigures.init), sync: status.isSyncOn,
+                    mailboxes: mailboxes.map(MailboxFigures.init)))
         } else {
             try await StatusText(
-                status: status, assets: assets, peers: peers, store: store, isVerbose: verbose
+                status: status, assets: assets, peers: peers, mailboxes: mailboxes, store: store,
+                isVerbose: verbose
             ).write()
         }
     }
@@ -173,6 +177,7 @@ struct Status: StoreCommand {
         let refused: [RefusedFigures]
         let unsynced: [UnsyncedFigures]
         let sync: Bool
+        let mailboxes: [MailboxFigures]
     }
 
     /// A row that cannot sync and stays on this machine.

@@ -1,6 +1,7 @@
 import Foundation
 import NIOPosix
 import PeerSync
+import PeerSyncMailbox
 import Scorebook
 
 /// A look at this machine, its scorebook and its peers. It gathers facts and judges nothing, and it writes nothing.
@@ -43,7 +44,8 @@ struct Examination: Sendable {
             }
         return DiagnosticFacts(
             now: RecordStore.wallClock(), store: storeFacts(state, key), network: network,
-            peers: await PeerExamination(probe: probe, known: known).facts(places))
+            peers: await PeerExamination(probe: probe, known: known).facts(places),
+            mailboxes: try await records.mailboxes.all().map(MailboxFacts.init))
     }
 
     // MARK: The store
@@ -142,5 +144,14 @@ struct Examination: Sendable {
         #else
             "Avahi"
         #endif
+    }
+}
+
+extension MailboxFacts {
+    fileprivate init(_ entry: MailboxEntry) {
+        self.init(
+            name: entry.name, wasInStep: entry.lastSync != nil, hasFailed: entry.lastError != nil,
+            heard: Set(entry.machines.map(\.name)),
+            unreadable: Set(entry.machines.filter { $0.problem != nil }.map(\.name)))
     }
 }

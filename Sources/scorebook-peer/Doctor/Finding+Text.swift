@@ -72,6 +72,12 @@ extension Finding {
 
     private var networkText: String? {
         switch code {
+        case .mailboxInStep: "the mailbox “\(place)” can be used"
+        case .mailboxUnused:
+            "nothing has synced with the mailbox “\(place)” yet; run `scorebook-peer mailbox sync`, or `listen`"
+        case .mailboxFailed: "the mailbox “\(place)” cannot be used; `scorebook-peer mailbox sync` says why"
+        case .mailboxUnreadable:
+            "what it left in the mailbox “\(place)” cannot be read on; `scorebook-peer mailbox list` says why"
         case .noNetwork: "this machine is in no network; plug in a cable, or join the Wi-Fi"
         case .notListening:
             "nothing listens here on port \(count), so others cannot call this machine; run `scorebook-peer listen`, or let "
@@ -161,7 +167,8 @@ extension Finding {
             .damaged, .newerStore, .storeUnusable, .unsound, .sound, .switchedOff, .clockUnset,
             .writesInFuture,
             .held, .refused, .unsynced, .noNetwork, .notListening, .listening, .listeningToItself, .portTaken,
-            .firewallBlocks, .firewallMayBlock, .noDiscovery:
+            .firewallBlocks, .firewallMayBlock, .noDiscovery, .mailboxInStep, .mailboxUnused, .mailboxFailed,
+            .mailboxUnreadable:
             code.rawValue
         }
     }
@@ -198,10 +205,11 @@ extension Finding {
         case .noStore: .noInput
         case .unreadable, .unwritable, .readOnlyDisk, .diskFull, .storeUnusable: .cannotCreate
         case .noKey, .keyUnusable: .configuration
-        case .damaged, .newerStore, .unsound, .strangerListens, .incompatible: .dataError
+        case .damaged, .newerStore, .unsound, .strangerListens, .incompatible, .mailboxUnreadable:
+            .dataError
         case .cutOff, .peerSwitchedOff: .temporaryFailure
         case .noNetwork, .portTaken, .firewallBlocks, .unknownName, .connectionRefused, .noAnswer, .noWay,
-            .nobodyThere, .nobodyThereOrKeptApart, .forbiddenHere:
+            .nobodyThere, .nobodyThereOrKeptApart, .forbiddenHere, .mailboxFailed:
             .unavailable
         case .lastError: Failure(PeerSyncError(error ?? .interrupted, "")).code
         default: .refused

@@ -46,7 +46,8 @@ struct CredentialsOptions: ParsableArguments {
         guard lines.count == 2 else {
             throw Failure(
                 .dataError,
-                "the credentials are two lines, the \(words.user) and the \(words.secret), and there are \(lines.count)")
+                "the credentials are two lines, the \(words.user) and the \(words.secret), and there are \(lines.count)"
+            )
         }
         return (String(lines[0]), String(lines[1]))
     }
@@ -54,7 +55,8 @@ struct CredentialsOptions: ParsableArguments {
     private func ask(_ words: Lines) async throws -> Lines {
         guard Terminal.isInputATerminal else {
             throw Failure(
-                ExitCode(64), "the server's \(words.user) and \(words.secret) are needed, and nobody can be asked",
+                ExitCode(64),
+                "the server's \(words.user) and \(words.secret) are needed, and nobody can be asked",
                 hint: "put them into a file with mode 0600, a line each, and give --credentials FILE")
         }
         guard let user = await Terminal.answer(to: "\(words.user):"),

@@ -98,6 +98,8 @@ struct MailboxCheckFigures: Encodable {
         for problem in problems { Terminal.write(Display.printable(problem)) }
         guard sound else { return }
         let files = files > 0 ? ", \(files.counted("picture"))" : ""
-        Terminal.write("sound: read \(batches.counted("batch", plural: "batches"))\(files) of “\(Display.printable(mailbox))”")
+        Terminal.write(
+            "sound: read \(batches.counted("batch", plural: "batches"))\(files) of “\(Display.printable(mailbox))”"
+        )
     }
 }

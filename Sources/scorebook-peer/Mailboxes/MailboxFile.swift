@@ -46,7 +46,8 @@ struct MailboxFile: Sendable {
     private func write(_ content: Content) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let new = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).mailboxes").path
+        let new = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).mailboxes")
+            .path
         // The mode from the beginning on: the passwords are never readable by others.
         let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure }

@@ -13,9 +13,12 @@ enum MailboxFolderPath {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
             throw Failure(
-                .noInput, "there is no folder \(shown)", hint: "make it, or mount what it is on, and try again")
+                .noInput, "there is no folder \(shown)",
+                hint: "make it, or mount what it is on, and try again")
         }
-        guard isDirectory.boolValue else { throw Failure(.dataError, "\(shown) is a file, and a mailbox needs a folder") }
+        guard isDirectory.boolValue else {
+            throw Failure(.dataError, "\(shown) is a file, and a mailbox needs a folder")
+        }
         let own = directory.resolvingSymlinksInPath().path
         guard url.path != own, !url.path.hasPrefix(own + "/") else {
             throw Failure(

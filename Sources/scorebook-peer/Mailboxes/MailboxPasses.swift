@@ -19,7 +19,9 @@ struct MailboxPasses {
             let live = LiveOutput(scorebook: store.scorebook, isJSON: isJSON, isVerbose: session.verbose)
             try await live.run { print in
                 let engine = session.engine(store, onEvent: { if !isJSON { print(.event($0)) } })
-                let mailbox = try store.mailbox(entry, engine) { if !isJSON { print(.mailbox(entry.name, $0)) } }
+                let mailbox = try store.mailbox(entry, engine) {
+                    if !isJSON { print(.mailbox(entry.name, $0)) }
+                }
                 let sync = OneSync { try await cancelWhenGracefulShutdown { try await mailbox.syncOnce() } }
                 try await session.run([sync])
                 guard let result = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
@@ -27,7 +29,9 @@ struct MailboxPasses {
             }
             guard let report = report.value else { throw Failure.notYetEqual }
             done.append(MailboxPassFigures(entry.name, report))
-            if !isJSON { Terminal.write("in step with “\(Display.printable(entry.name))”\(Self.words(report))") }
+            if !isJSON {
+                Terminal.write("in step with “\(Display.printable(entry.name))”\(Self.words(report))")
+            }
         }
         return done
     }

@@ -16,7 +16,10 @@ final class MailboxRunner: Service {
     /// How long it waits after a fault that is not the mailbox's.
     private static let rest = Duration.seconds(60)
 
-    init(_ store: OpenStore, _ engine: SyncEngine, printing print: @escaping @Sendable (LiveOutput.Item) -> Void) {
+    init(
+        _ store: OpenStore, _ engine: SyncEngine,
+        printing print: @escaping @Sendable (LiveOutput.Item) -> Void
+    ) {
         self.store = store
         self.engine = engine
         self.print = print
@@ -27,7 +30,9 @@ final class MailboxRunner: Service {
             try await cancelWhenGracefulShutdown { [self] in
                 try await withThrowingDiscardingTaskGroup { group in
                     while true {
-                        for entry in (try? await beginning()) ?? [] { group.addTask { try await self.run(entry) } }
+                        for entry in (try? await beginning()) ?? [] {
+                            group.addTask { try await self.run(entry) }
+                        }
                         try await Task.sleep(for: Self.interval)
                     }
                 }
@@ -57,7 +62,9 @@ final class MailboxRunner: Service {
             _ = known.withLock { $0.remove(Self.key(entry)) }
         } catch let error as MailboxError {
             // Somebody has removed it, or it cannot be used with what this machine knows of it.
-            let isThere = try await store.scorebook.records.mailboxes.all().contains { Self.key($0) == Self.key(entry) }
+            let isThere = try await store.scorebook.records.mailboxes.all().contains {
+                Self.key($0) == Self.key(entry)
+            }
             if isThere { print(.failed(error)) }
         } catch {
             // Another program may hold the store now.

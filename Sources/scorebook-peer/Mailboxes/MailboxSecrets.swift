@@ -39,7 +39,8 @@ extension MailboxPlace {
             case .folder(let path): return FolderStorage(at: URL(fileURLWithPath: path, isDirectory: true))
             case .webdav(let address):
                 return try WebDAVStorage(at: address, credentials: credentials, trusting: trusted)
-            case .s3(let bucket): return try S3Storage(in: bucket, credentials: credentials, trusting: trusted)
+            case .s3(let bucket):
+                return try S3Storage(in: bucket, credentials: credentials, trusting: trusted)
             }
         }
     #else
@@ -52,8 +53,13 @@ extension MailboxPlace {
 }
 
 extension MailboxError {
-    static let noServers = MailboxError(
-        .other,
-        "this program was built with mailboxes in folders only; the Debian package has the others, and so has `swift build --traits "
-            + "WebStorage`")
+    /// The program lacks what it needs for a place that the store names.
+    static let noServers = MailboxError(.other, "this program was built with mailboxes in folders only")
+}
+
+extension Failure {
+    /// The program lacks what it needs for a place that somebody names.
+    static let noServers = Failure(
+        .unavailable, MailboxError.noServers.message,
+        hint: "use the Debian package, or build it with: swift build --traits WebStorage")
 }

@@ -9,7 +9,8 @@ extension MailboxEvent {
         switch self {
         case .changed, .inStep: nil
         case .refusedRecords(let machine, let names, let reason):
-            EventPrinter.line(.refusedPeersRecords(name: machine, names, reason), naming: names.map(\.description))
+            EventPrinter.line(
+                .refusedPeersRecords(name: machine, names, reason), naming: names.map(\.description))
         case .filesReceived(let machine, let count):
             "received \(count.counted("picture")) from \(machine) through “\(mailbox)”"
         case .introduced(let machine, let by): EventPrinter.line(.introduced(name: machine, by: by))

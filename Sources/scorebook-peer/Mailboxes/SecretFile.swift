@@ -15,7 +15,9 @@ enum SecretFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT, isMissingAllowed { return nil }
-            throw Failure(.noInput, "the file \(shown) cannot be read: \(String(cString: strerror(errno)).lowercased())")
+            throw Failure(
+                .noInput, "the file \(shown) cannot be read: \(String(cString: strerror(errno)).lowercased())"
+            )
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var status = stat()
@@ -24,7 +26,8 @@ enum SecretFile {
         }
         guard status.st_mode & 0o077 == 0 else {
             throw Failure(
-                .configuration, "others can read \(shown), which holds a secret", hint: "run: chmod 600 \(shown)")
+                .configuration, "others can read \(shown), which holds a secret",
+                hint: "run: chmod 600 \(shown)")
         }
         guard status.st_size <= greatestSize else { throw Failure(.dataError, "\(shown) is too large") }
         return try file.read(upToCount: greatestSize) ?? Data()

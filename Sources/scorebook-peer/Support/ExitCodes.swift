@@ -172,7 +172,7 @@ struct Failure: Error {
         case .credentials, .notTrusted, .clockSkew: .refused
         case .full, .readOnly: .cannotCreate
         case .invalid: .dataError
-        case .busy: .temporaryFailure
+        case .busy, .waiting: .temporaryFailure
         case .other: .softwareError
         default: .softwareError
         }

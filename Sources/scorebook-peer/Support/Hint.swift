@@ -64,6 +64,8 @@ enum Hint {
         .emptied:
             "put the right one in its place; if it is, `scorebook-peer mailbox remove NAME` and `mailbox add` begin anew there",
         .busy: "try again in a moment",
+        .waiting:
+            "it comes by itself once it is there; if it never does, `scorebook-peer mailbox sync` on that machine",
     ]
 
     private static let fullHousehold =

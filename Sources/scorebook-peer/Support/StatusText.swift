@@ -1,4 +1,5 @@
 import PeerSync
+import PeerSyncMailbox
 import Scorebook
 
 /// What `status` says to people.
@@ -6,6 +7,7 @@ struct StatusText {
     let status: StoreStatus
     let assets: AssetFigures
     let peers: [PeerFigures]
+    let mailboxes: [MailboxEntry]
     let store: OpenStore
     /// Whether to show what only programs and experts understand.
     let isVerbose: Bool
@@ -21,6 +23,7 @@ struct StatusText {
         }
         rows += try await refused()
         rows += unsynced()
+        rows += mailboxes.map { ["mailbox", words($0)] }
         if !status.isSyncOn { rows.append(["sync", "off; scorebook-peer sync on switches it on"]) }
         if isVerbose {
             rows +=
@@ -80,6 +83,12 @@ struct StatusText {
     }
 
     private var held: String { "\(status.held.grouped) wait for what they need" }
+
+    private func words(_ mailbox: MailboxEntry) -> String {
+        let since = mailbox.lastSync.map { "in step \(store.scorebook.time.text($0))" } ?? "not used yet"
+        return "“\(mailbox.name)”: " + (mailbox.trouble ?? since)
+            + (mailbox.trouble != nil && mailbox.lastSync != nil ? "; last \(since)" : "")
+    }
 
     /// What each machine has not got yet: the numbers that the table has under BEHIND.
     private var pending: String {

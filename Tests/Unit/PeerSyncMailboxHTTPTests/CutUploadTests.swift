@@ -17,7 +17,9 @@
             let new = [UInt8](repeating: 2, count: 400_000)
             try await storage.put(name, old)
             var outcomes: Set<Int> = []
-            for cut in [0, 100, 500, 1_000, 65_000, 200_000, 399_000, 400_200, 400_500, 400_800, 401_500, 1_000_000] {
+            for cut in [
+                0, 100, 500, 1_000, 65_000, 200_000, 399_000, 400_200, 400_500, 400_800, 401_500, 1_000_000,
+            ] {
                 try await CuttingProxy.with(port: port, after: cut) { proxy in
                     let address = server.address.replacing(":\(port)", with: ":\(proxy)")
                     try? await server.storage(at: address).put(name, new)

@@ -28,7 +28,9 @@ enum CuttingProxy {
                 }
             }.bind(host: "127.0.0.1", port: 0).get()
         let result: Result<Void, any Error>
-        do { result = .success(try await body(server.localAddress?.port ?? 0)) } catch { result = .failure(error) }
+        do { result = .success(try await body(server.localAddress?.port ?? 0)) } catch {
+            result = .failure(error)
+        }
         try await server.close()
         try result.get()
     }
@@ -50,7 +52,9 @@ enum CuttingProxy {
             var bytes = unwrapInboundIn(data)
             let count = allowance(bytes.readableBytes)
             let isCut = count < bytes.readableBytes
-            if let slice = bytes.readSlice(length: count), count > 0 { other.writeAndFlush(slice, promise: nil) }
+            if let slice = bytes.readSlice(length: count), count > 0 {
+                other.writeAndFlush(slice, promise: nil)
+            }
             if isCut { context.close(promise: nil) }
         }
 

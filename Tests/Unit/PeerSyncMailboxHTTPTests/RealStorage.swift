@@ -35,7 +35,8 @@ struct RealStorage: Decodable, Sendable, CustomTestStringConvertible {
         ///   - user: nil for the user that it knows.
         ///   - secret: nil for the secret that it knows.
         func storage(
-            at address: String? = nil, user: String? = nil, secret: String? = nil, bucket: String = "scorebook/tests",
+            at address: String? = nil, user: String? = nil, secret: String? = nil,
+            bucket: String = "scorebook/tests",
             isTrusting: Bool = true
         ) throws -> any MailboxStorage {
             let place = try WebAddress(address ?? self.address)

@@ -41,7 +41,9 @@ import Testing
             ] + headers, bodyHash: hash)
     }
 
-    @Test(arguments: documentation) func isThatOfTheDocumentation(_ request: S3Signature.Request, _ signature: String) {
+    @Test(arguments: documentation) func isThatOfTheDocumentation(
+        _ request: S3Signature.Request, _ signature: String
+    ) {
         let signer = S3Signature(
             credentials: WebCredentials(
                 user: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
@@ -49,7 +51,8 @@ import Testing
         #expect(
             signer.authorization(request, at: "20130524T000000Z")
                 == "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
-                + "SignedHeaders=\(request.headers.map(\.name).sorted().joined(separator: ";")), Signature=\(signature)")
+                + "SignedHeaders=\(request.headers.map(\.name).sorted().joined(separator: ";")), Signature=\(signature)"
+        )
     }
 
     /// Of the Signature Version 4 test suite that AWS has published, `aws-sig-v4-test-suite`: method, path, query, headers beside
@@ -83,14 +86,17 @@ import Testing
             bodyHash: S3Signature.hash([]))
     }
 
-    @Test(arguments: suite) func isThatOfTheTestSuite(_ name: String, _ request: S3Signature.Request, _ signature: String) {
+    @Test(arguments: suite) func isThatOfTheTestSuite(
+        _ name: String, _ request: S3Signature.Request, _ signature: String
+    ) {
         var signer = S3Signature(
             credentials: WebCredentials(
                 user: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
             region: "us-east-1")
         signer.service = "service"
         #expect(
-            signer.authorization(request, at: "20150830T123600Z").hasSuffix("Signature=\(signature)"), "\(name)")
+            signer.authorization(request, at: "20150830T123600Z").hasSuffix("Signature=\(signature)"),
+            "\(name)")
     }
 
     @Test func timesAreWrittenWithoutSeparators() {

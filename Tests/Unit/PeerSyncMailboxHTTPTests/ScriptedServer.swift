@@ -39,7 +39,8 @@ final class ScriptedServer: Sendable {
 
     /// Runs a test with a server that answers each request with `answer`, which also gets the number of requests before.
     static func with<Value>(
-        _ answer: @escaping @Sendable (Request, Int) -> Answer, _ body: (ScriptedServer) async throws -> Value
+        _ answer: @escaping @Sendable (Request, Int) -> Answer,
+        run body: (ScriptedServer) async throws -> Value
     ) async throws -> Value {
         let server = Mutex<ScriptedServer?>(nil)
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -89,7 +90,8 @@ final class ScriptedServer: Sendable {
 
         private func next() -> Request? {
             guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
-            let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+            let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(
+                separatedBy: "\r\n")
             var headers: [String: String] = [:]
             for line in lines.dropFirst() {
                 let parts = line.split(separator: ":", maxSplits: 1)
@@ -104,7 +106,9 @@ final class ScriptedServer: Sendable {
         }
 
         private func write(_ answer: Answer, _ context: ChannelHandlerContext) {
-            func send(_ bytes: [UInt8]) { context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil) }
+            func send(_ bytes: [UInt8]) {
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+            }
             func head(_ status: Int, _ headers: [String: String], _ length: Int) -> [UInt8] {
                 let lines = headers.map { "\($0): \($1)\r\n" }.sorted().joined()
                 return Array("HTTP/1.1 \(status) Text\r\n\(lines)Content-Length: \(length)\r\n\r\n".utf8)

@@ -78,12 +78,14 @@
                 "<D:response><D:href>/dav/heads/n\($0)</D:href><D:propstat><D:prop><D:resourcetype/><D:getcontentlength>\($0)</D:getcontentlength>"
                     + "<D:getlastmodified>Tue, 24 Nov 2026 09:00:00 GMT</D:getlastmodified></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>"
             }.joined()
-            let read = try Multistatus(Array("<D:multistatus xmlns:D=\"DAV:\">\(entries)</D:multistatus>".utf8))
+            let read = try Multistatus(
+                Array("<D:multistatus xmlns:D=\"DAV:\">\(entries)</D:multistatus>".utf8))
             #expect(read.entries.map(\.size) == (0..<10_000).map { Int64($0) })
         }
 
         @Test func timesOfHTTPAreRead() {
-            #expect(WebAnswer.date("Fri, 24 May 2013 00:00:00 GMT") == Date(timeIntervalSince1970: 1_369_353_600))
+            #expect(
+                WebAnswer.date("Fri, 24 May 2013 00:00:00 GMT") == Date(timeIntervalSince1970: 1_369_353_600))
             #expect(WebAnswer.date("yesterday") == nil)
         }
 
@@ -92,23 +94,37 @@
         private static func s3(_ status: Int, _ code: String, _ more: String = "") -> ScriptedServer.Answer {
             .status(
                 status, headers: ["Date": "Tue, 24 Nov 2026 09:00:00 GMT"],
-                body: Array("<?xml version=\"1.0\"?><Error><Code>\(code)</Code><Message>m</Message>\(more)</Error>".utf8))
+                body: Array(
+                    "<?xml version=\"1.0\"?><Error><Code>\(code)</Code><Message>m</Message>\(more)</Error>"
+                        .utf8))
         }
 
-        @Test(arguments: [
-            (s3(403, "InvalidAccessKeyId"), .credentials, "refuses the access key"),
-            (s3(403, "SignatureDoesNotMatch"), .credentials, "refuses the access key"),
-            (s3(403, "RequestTimeTooSkewed"), .clockSkew, "the clock of this machine is 180 minutes ahead of it"),
-            (s3(403, "AccessDenied"), .readOnly, "may not write"), (s3(404, "NoSuchBucket"), .invalid, "no bucket"),
-            (s3(400, "AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>"), .invalid, "it is in “eu-west-1”"),
-            (s3(409, "QuotaExceeded"), .full, "no room"), (.status(507), .full, "no room"),
-            (.status(404, body: Array("<html/>".utf8)), .invalid, "does not speak the S3 API"),
-            (s3(400, "Unknown"), .unreachable, "answers with the error 400"),
-        ] as [(ScriptedServer.Answer, MailboxError.Code, String)])
-        func errorsOfTheS3APIAreSentences(_ answer: ScriptedServer.Answer, _ code: MailboxError.Code, _ words: String)
+        @Test(
+            arguments: [
+                (s3(403, "InvalidAccessKeyId"), .credentials, "refuses the access key"),
+                (s3(403, "SignatureDoesNotMatch"), .credentials, "refuses the access key"),
+                (
+                    s3(403, "RequestTimeTooSkewed"), .clockSkew,
+                    "the clock of this machine is 180 minutes ahead of it"
+                ),
+                (s3(403, "AccessDenied"), .readOnly, "may not write"),
+                (s3(404, "NoSuchBucket"), .invalid, "no bucket"),
+                (
+                    s3(400, "AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>"), .invalid,
+                    "it is in “eu-west-1”"
+                ),
+                (s3(409, "QuotaExceeded"), .full, "no room"), (.status(507), .full, "no room"),
+                (.status(404, body: Array("<html/>".utf8)), .invalid, "does not speak the S3 API"),
+                (s3(400, "Unknown"), .unreachable, "answers with the error 400"),
+            ] as [(ScriptedServer.Answer, MailboxError.Code, String)])
+        func errorsOfTheS3APIAreSentences(
+            _ answer: ScriptedServer.Answer, _ code: MailboxError.Code, _ words: String
+        )
             async throws
         {
-            try await ScriptedServer.with({ _, _ in answer }) { server in
+            try await ScriptedServer.with { _, _ in
+                answer
+            } run: { server in
                 let bucket = try S3Bucket("scores", at: WebAddress(server.address))
                 let storage = S3Storage(
                     in: bucket, credentials: WebCredentials(user: "ada", secret: "hush"),
@@ -120,13 +136,19 @@
             }
         }
 
-        @Test(arguments: [
-            (401, .credentials, "refuses the name or the password"), (403, .readOnly, "may not write"),
-            (507, .full, "no room"), (405, .invalid, "no WebDAV server"), (423, .unreachable, "has locked"),
-            (500, .unreachable, "answers with the error 500"),
-        ] as [(Int, MailboxError.Code, String)])
-        func errorsOfWebDAVAreSentences(_ status: Int, _ code: MailboxError.Code, _ words: String) async throws {
-            try await ScriptedServer.with({ request, _ in .status(request.method == "MKCOL" ? 405 : status) }) { server in
+        @Test(
+            arguments: [
+                (401, .credentials, "refuses the name or the password"), (403, .readOnly, "may not write"),
+                (507, .full, "no room"), (405, .invalid, "no WebDAV server"),
+                (423, .unreachable, "has locked"),
+                (500, .unreachable, "answers with the error 500"),
+            ] as [(Int, MailboxError.Code, String)])
+        func errorsOfWebDAVAreSentences(_ status: Int, _ code: MailboxError.Code, _ words: String)
+            async throws
+        {
+            try await ScriptedServer.with { request, _ in
+                .status(request.method == "MKCOL" ? 405 : status)
+            } run: { server in
                 let client = try WebClient(
                     WebAddress(server.address), trusting: nil, patience: .init(pauses: []))
                 let storage = WebDAVStorage(client, WebCredentials(user: "ada", secret: "hush"))
@@ -151,16 +173,18 @@
                 "<response><href>/heads/\(name)</href><propstat><prop><resourcetype/><getcontentlength>1</getcontentlength>"
                     + "<getlastmodified>\(date)</getlastmodified></prop><status>HTTP/1.1 200 OK</status></propstat></response>"
             }
-            let (old, new) = (".put-" + String(repeating: "0a", count: 16), ".put-" + String(repeating: "0b", count: 16))
+            let (old, new) = (
+                ".put-" + String(repeating: "0a", count: 16), ".put-" + String(repeating: "0b", count: 16)
+            )
             let list =
                 "<multistatus xmlns=\"DAV:\">" + entry(old, "Sun, 22 Nov 2026 09:00:00 GMT")
                 + entry(new, "Tue, 24 Nov 2026 08:00:00 GMT") + entry("a", "Sun, 22 Nov 2026 09:00:00 GMT")
                 + "</multistatus>"
-            try await ScriptedServer.with({ request, _ in
+            try await ScriptedServer.with { request, _ in
                 request.method == "PROPFIND"
                     ? .status(207, headers: ["Date": "Tue, 24 Nov 2026 09:00:00 GMT"], body: Array(list.utf8))
                     : .status(204)
-            }) { server in
+            } run: { server in
                 let storage = try WebDAVStorage(at: WebAddress(server.address), credentials: nil)
                 #expect(try await storage.list(#require(MailboxFolder("heads"))).map(\.name.last) == ["a"])
                 #expect(server.requests.filter { $0.method == "DELETE" }.map(\.target) == ["/heads/\(old)"])

@@ -71,7 +71,9 @@ enum StorageCheck: String, CaseIterable, Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
                 if number >= 16 { try await group.next() }
-                group.addTask { try await storage.put(Self.name(folder, "n\(number)"), [UInt8(number & 255)]) }
+                group.addTask {
+                    try await storage.put(Self.name(folder, "n\(number)"), [UInt8(number & 255)])
+                }
             }
             try await group.waitForAll()
         }
@@ -108,7 +110,8 @@ enum StorageCheck: String, CaseIterable, Sendable {
         try #require(MailboxObjectName(folder, last))
     }
 
-    static func sizes(_ storage: any MailboxStorage, _ folder: MailboxFolder) async throws -> [String: Int64] {
+    static func sizes(_ storage: any MailboxStorage, _ folder: MailboxFolder) async throws -> [String: Int64]
+    {
         let list = try await storage.list(folder)
         #expect(Set(list.map(\.name)).count == list.count, "an object is listed twice")
         return Dictionary(list.map { ($0.name.last, $0.size) }) { one, _ in one }

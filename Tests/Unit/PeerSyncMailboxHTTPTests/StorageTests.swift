@@ -33,7 +33,8 @@ import Testing
             #expect([.notTrusted, .unreachable].contains(error.code), "\(error.message)")
         }
 
-        @Test(arguments: RealStorage.all) func aPlaceThatIsNotThereIsNamed(_ server: RealStorage) async throws {
+        @Test(arguments: RealStorage.all) func aPlaceThatIsNotThereIsNamed(_ server: RealStorage) async throws
+        {
             let storage: any MailboxStorage =
                 switch server.kind {
                 case .webdav: try server.storage(at: server.address + "-elsewhere")
@@ -50,7 +51,9 @@ import Testing
         }
 
         /// A folder of a server has also what other programs put there.
-        @Test(arguments: RealStorage.all(.webdav)) func aListLeavesOutWhatIsNoObject(_ server: RealStorage) async throws {
+        @Test(arguments: RealStorage.all(.webdav)) func aListLeavesOutWhatIsNoObject(_ server: RealStorage)
+            async throws
+        {
             let folder = try StorageCheck.folder()
             let storage = try server.storage()
             try await storage.put(StorageCheck.name(folder, "a"), [1])

@@ -16,7 +16,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("cloud.example.org", "no address"), ("ftp://cloud.example.org", "no address"), ("https://", "no address"),
+        ("cloud.example.org", "no address"), ("ftp://cloud.example.org", "no address"),
+        ("https://", "no address"),
         ("https://ada:hush@cloud.example.org", "holds a name or a password"),
         ("https://ada@cloud.example.org", "holds a name or a password"),
         ("https://cloud.example.org/?a=b", "no ? and no #"),
@@ -42,7 +43,9 @@ import Testing
         ("scores", "https://s3.eu-central-1.amazonaws.com", "eu-central-1", ""),
         ("scores/", "https://s3.fr-par.scw.cloud", "fr-par", ""),
         ("my.scores/of/us/", "https://minio.example.org:9000", "us-east-1", "of/us/"),
-    ]) func aBucketHasARegionAndAFolder(_ text: String, _ endpoint: String, _ region: String, _ prefix: String) throws {
+    ]) func aBucketHasARegionAndAFolder(
+        _ text: String, _ endpoint: String, _ region: String, _ prefix: String
+    ) throws {
         let bucket = try S3Bucket(text, at: WebAddress(endpoint))
         #expect(bucket.region == region)
         #expect(bucket.prefix == prefix)

@@ -43,6 +43,43 @@ struct DiagnosisTests {
         #expect(all.map(\.code) == [.sound, .listening])
     }
 
+    // MARK: Mailboxes
+
+    @Test(arguments: [
+        (
+            MailboxFacts(name: "nas", wasInStep: true, hasFailed: false),
+            Finding(.fine, .mailboxInStep, subject: "nas")
+        ),
+        (
+            MailboxFacts(name: "nas", wasInStep: false, hasFailed: false),
+            Finding(.warning, .mailboxUnused, subject: "nas")
+        ),
+        (
+            MailboxFacts(name: "nas", wasInStep: true, hasFailed: true),
+            Finding(.problem, .mailboxFailed, subject: "nas")
+        ),
+    ]) func aMailboxIsInStepUnusedOrFails(mailbox: MailboxFacts, finding: Finding) {
+        let facts = DiagnosticFacts(now: Self.now, store: Self.store(), network: nil, mailboxes: [mailbox])
+        #expect(Diagnosis.findings(of: facts) == [Finding(.fine, .sound, number: 0), finding])
+    }
+
+    /// Two machines with a mailbox need not reach each other.
+    @Test func whoIsHeardOfThroughAMailboxNeedNotAnswer() {
+        var facts = DiagnosticFacts(
+            now: Self.now, store: Self.store(), network: nil, peers: [Self.peer(.unreachable(.noAnswer))],
+            mailboxes: [MailboxFacts(name: "nas", wasInStep: true, hasFailed: false, heard: ["study"])])
+        func severity() -> Finding.Severity? {
+            Diagnosis.findings(of: facts).first { $0.code == .noAnswer }?.severity
+        }
+        #expect(severity() == .warning)
+        facts.mailboxes[0].heard = ["cellar"]
+        #expect(severity() == .problem)
+        facts.mailboxes[0].unreadable = ["cellar"]
+        #expect(
+            Diagnosis.findings(of: facts).contains(
+                Finding(.problem, .mailboxUnreadable, peer: "cellar", subject: "nas")))
+    }
+
     // MARK: The store
 
     @Test(arguments: [
