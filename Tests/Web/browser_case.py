@@ -2,8 +2,10 @@
 
 import atexit
 import functools
+import json
 import pathlib
 import shutil
+import tempfile
 import unittest
 
 from axe_playwright_python.sync_playwright import Axe
@@ -29,6 +31,18 @@ def chromium():
     return playwright.chromium.launch(
         executable_path=shutil.which("chromium"),
         args=["--no-sandbox", "--host-resolver-rules=MAP evil.example 127.0.0.1"])
+
+
+@functools.cache
+def few_plays():
+    """A file like EXPORT, with its first 20 plays."""
+    content = json.loads(EXPORT.read_text())
+    content["plays"] = content["plays"][:20]
+    folder = tempfile.TemporaryDirectory(prefix="scorebook-few-")
+    atexit.register(folder.cleanup)
+    file = pathlib.Path(folder.name) / "few.bgstats.json"
+    file.write_text(json.dumps(content))
+    return file
 
 
 @functools.cache

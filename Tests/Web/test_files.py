@@ -15,7 +15,7 @@ import unittest
 
 from playwright.sync_api import expect
 
-from browser_case import DESK, EXPORT, PHONE, BrowserCase
+from browser_case import DESK, EXPORT, PHONE, BrowserCase, few_plays
 from page_machine import PATIENCE
 from screenshots import shot
 
@@ -41,23 +41,23 @@ class FileTests(BrowserCase):
         return path
 
     def test_an_import_says_first_what_it_would_change(self):
-        for device in (PHONE, DESK):
-            page = self.open(**device)
+        for look, file, count in ((PHONE, EXPORT, 400), (DESK, few_plays(), 20)):
+            page = self.open(**look)
             self.check_accessibility(page)
             shot(page, "files")
-            page.get_by_label("File to import").set_input_files(EXPORT)
+            page.get_by_label("File to import").set_input_files(file)
             page.get_by_role("button", name="Look at it").click()
             expect(page.get_by_role("heading", level=1)).to_have_text("What would change?")
-            expect(page.get_by_role("main")).to_contain_text("household.bgstats.json")
-            expect(page.get_by_role("row", name="Matches")).to_contain_text("400")
+            expect(page.get_by_role("main")).to_contain_text(file.name)
+            expect(page.get_by_role("row", name="Matches")).to_contain_text(str(count))
             self.check_accessibility(page)
             shot(page, "import")
             self.assertEqual(self.kitchen.add("match", "list"), [])
             page.get_by_role("button", name="Import").click()
             expect(page.locator(".notice")).to_contain_text("Imported.")
-            self.assertEqual(len(self.kitchen.add("match", "list")), 400)
+            self.assertEqual(len(self.kitchen.add("match", "list")), count)
             # A second time it is nothing new.
-            page.get_by_label("File to import").set_input_files(EXPORT)
+            page.get_by_label("File to import").set_input_files(file)
             page.get_by_role("button", name="Look at it").click()
             expect(page.get_by_role("main")).to_contain_text("It would change nothing")
             expect(page.get_by_role("button", name="Import")).to_have_count(0)
@@ -67,7 +67,7 @@ class FileTests(BrowserCase):
 
     def test_an_import_is_taken_back(self):
         page = self.open()
-        page.get_by_label("File to import").set_input_files(EXPORT)
+        page.get_by_label("File to import").set_input_files(few_plays())
         page.get_by_role("button", name="Look at it").tap()
         page.get_by_role("button", name="Import").tap()
         page.get_by_role("button", name="Take back").tap()
@@ -82,7 +82,7 @@ class FileTests(BrowserCase):
                 const transfer = new DataTransfer();
                 transfer.items.add(new File([text], "dropped.json", { type: "application/json" }));
                 return transfer;
-            }""", EXPORT.read_text())
+            }""", few_plays().read_text())
         page.dispatch_event("form.drop", "dragover", {"dataTransfer": transfer})
         expect(page.locator("form.drop.over")).to_be_visible()
         page.dispatch_event("form.drop", "drop", {"dataTransfer": transfer})
@@ -90,11 +90,11 @@ class FileTests(BrowserCase):
         expect(page.get_by_role("main")).to_contain_text("dropped.json")
 
     def test_what_was_deleted_here_comes_back_if_somebody_wants_it(self):
-        page = self.open(is_filled=True)
+        page = self.open("import", str(few_plays()))
         self.kitchen.run("match", "delete", "last", "--yes")
-        for restores, count in ((False, 399), (True, 400)):
+        for restores, count in ((False, 19), (True, 20)):
             page.goto(self.kitchen.address + "/files")
-            page.get_by_label("File to import").set_input_files(EXPORT)
+            page.get_by_label("File to import").set_input_files(few_plays())
             page.get_by_role("button", name="Look at it").tap()
             box = page.get_by_role("checkbox", name="Bring back")
             if restores:
@@ -108,7 +108,7 @@ class FileTests(BrowserCase):
         folder = pathlib.Path(self.kitchen.directory.name)
         for name, content, sentence in (
             ("empty.json", b"", "the file is empty"), ("photo.jpg", b"\xff\xd8\xff\xe0" + bytes(1000), "photo.jpg"),
-            ("broken.json", EXPORT.read_bytes()[:5000], "broken.json"), ("page.html", b"<html></html>", "page.html"),
+            ("broken.json", few_plays().read_bytes()[:5000], "broken.json"), ("page.html", b"<html></html>", "page.html"),
         ):
             (folder / name).write_bytes(content)
             page.get_by_label("File to import").set_input_files(folder / name)
@@ -121,11 +121,11 @@ class FileTests(BrowserCase):
 
     def test_everything_works_without_a_script(self):
         page = self.open(java_script_enabled=False)
-        page.get_by_label("File to import").set_input_files(EXPORT)
+        page.get_by_label("File to import").set_input_files(few_plays())
         page.get_by_role("button", name="Look at it").tap()
         page.get_by_role("button", name="Import").tap()
         expect(page.locator(".notice")).to_contain_text("Imported.")
-        self.assertEqual(len(self.kitchen.add("match", "list")), 400)
+        self.assertEqual(len(self.kitchen.add("match", "list")), 20)
 
     def test_an_export_is_the_same_as_the_command_makes(self):
         page = self.open(is_filled=True)
@@ -209,7 +209,7 @@ class UploadAttackTests(BrowserCase):
         return os.listdir(self.temporary.name)
 
     def test_malformed_forms_are_told_and_leave_nothing(self):
-        good = self.form(EXPORT.read_bytes())
+        good = self.form(few_plays().read_bytes())
         for body, type, status in (
             (good, "multipart/form-data", 415), (good, "text/plain", 415), (good, "multipart/form-data; boundary=c", 400),
             (good[:-8], "multipart/form-data; boundary=b", 400), (b"", "multipart/form-data; boundary=b", 400),
@@ -226,7 +226,7 @@ class UploadAttackTests(BrowserCase):
         self.assertEqual(self.send(good).status, 303)
 
     def test_a_file_from_elsewhere_is_not_taken(self):
-        good = self.form(EXPORT.read_bytes())
+        good = self.form(few_plays().read_bytes())
         for origin in ("null", "http://evil.example", self.kitchen.address.replace("http", "https")):
             self.assertEqual(self.send(good, Origin=origin).status, 403)
         self.assertEqual(self.send(good, Cookie="x=y").status, 401)
@@ -234,7 +234,7 @@ class UploadAttackTests(BrowserCase):
 
     def test_a_file_name_leads_nowhere(self):
         for name in ("../../evil.json", "/etc/passwd", "C:\\evil.json", "<img src=x onerror=alert(1)>.json", "x" * 4000):
-            answer = self.send(self.form(EXPORT.read_bytes(), name))
+            answer = self.send(self.form(few_plays().read_bytes(), name))
             self.assertEqual(answer.status, 303, name)
             page = self.ask("GET", answer.getheader("Location"), Cookie=self.cookie).read().decode()
             self.assertNotIn("<img", page)
@@ -288,7 +288,7 @@ class UploadAttackTests(BrowserCase):
         until(lambda: self.send(self.form(b"{}")).status == 303)
 
     def test_what_waits_is_gone_when_the_program_ends(self):
-        self.assertEqual(self.send(self.form(EXPORT.read_bytes())).status, 303)
+        self.assertEqual(self.send(self.form(few_plays().read_bytes())).status, 303)
         self.assertEqual(len(self.left()), 1)
         self.kitchen.stop()
         self.assertEqual(self.left(), [])
