@@ -49,9 +49,14 @@ public struct ExchangeSearch {
         }
     }
 
+    /// A fault, and the steps on which the search came to it: not the fewest.
     private struct Found: Error {
-        let depth: Int
+        let schedule: [ExchangeWorld.Step]
+        let reason: String
     }
+
+    /// No exchange takes as many steps. What goes on for longer goes on for ever, in states that are always new.
+    private static let mostSteps = 1000
 
     private let scene: Scene
     private let events: Int
@@ -60,6 +65,8 @@ public struct ExchangeSearch {
     private var met: Set<Int> = []
     /// Those on the way from the beginning to where the search is. To meet one of them again means to go round for ever.
     private var way: Set<Int> = []
+    /// The steps on that way.
+    private var schedule: [ExchangeWorld.Step] = []
 
     private init(_ scene: Scene, events: Int) {
         self.scene = scene
@@ -76,9 +83,9 @@ public struct ExchangeSearch {
         var search = ExchangeSearch(scene, events: events)
         do {
             let world = try scene.world(events: events)
-            try search.visit(world, hash: Self.hash(world), depth: 0)
+            try search.visit(world, hash: Self.hash(world))
         } catch let found as Found {
-            throw try search.shortest(upTo: found.depth)
+            throw try search.shortest(from: found)
         }
         return search.outcome
     }
@@ -89,20 +96,29 @@ public struct ExchangeSearch {
         return hasher.finalize()
     }
 
-    private mutating func visit(_ world: ExchangeWorld, hash: Int, depth: Int) throws {
+    private mutating func visit(_ world: ExchangeWorld, hash: Int) throws {
         met.insert(hash)
         way.insert(hash)
         defer { way.remove(hash) }
         outcome.states += 1
-        outcome.depth = max(outcome.depth, depth)
+        outcome.depth = max(outcome.depth, schedule.count)
         let steps = world.steps
         if steps.isEmpty { outcome.ends += 1 }
         for step in steps + world.events {
             outcome.steps += 1
-            guard let next = try? Self.taking(step, in: world) else { throw Found(depth: depth + 1) }
+            schedule.append(step)
+            let next: ExchangeWorld
+            do {
+                next = try Self.taking(step, in: world)
+            } catch {
+                throw Found(schedule: schedule, reason: "\(error)")
+            }
             let hash = Self.hash(next)
-            if way.contains(hash) { throw Found(depth: depth + 1) }
-            if !met.contains(hash) { try visit(next, hash: hash, depth: depth + 1) }
+            if way.contains(hash) || schedule.count > Self.mostSteps {
+                throw Found(schedule: schedule, reason: "this goes on for ever")
+            }
+            if !met.contains(hash) { try visit(next, hash: hash) }
+            schedule.removeLast()
         }
     }
 
@@ -115,37 +131,37 @@ public struct ExchangeSearch {
 
     // MARK: The smallest schedule
 
-    /// One state of a search in breadth, and how it was come to.
-    private struct Place {
-        let world: ExchangeWorld
-        let schedule: [ExchangeWorld.Step]
-        /// The hashes of the states on the way.
-        let way: Set<Int>
-    }
-
-    /// Searches in breadth, so that the first fault has the fewest steps.
-    private func shortest(upTo depth: Int) throws -> Fault {
+    /// Searches in breadth, so that the first fault has the fewest steps. What goes on for ever breaks no rule at any step, so
+    /// it stays as it was found.
+    private func shortest(from found: Found) throws -> Fault {
         let world = try scene.world(events: events)
-        var places = [Place(world: world, schedule: [], way: [Self.hash(world)])]
-        var met = places[0].way
-        for _ in 0..<depth {
-            var next: [Place] = []
+        var places: [(world: ExchangeWorld, schedule: [ExchangeWorld.Step])] = [(world, [])]
+        var met: Set = [Self.hash(world)]
+        while let length = places.first?.schedule.count, length < found.schedule.count,
+            places.count < Self.mostPlaces
+        {
+            var next = places
+            next.removeAll()
             for place in places {
                 for step in place.world.steps + place.world.events {
                     let schedule = place.schedule + [step]
                     do {
                         let world = try Self.taking(step, in: place.world)
-                        let hash = Self.hash(world)
-                        if place.way.contains(hash) { throw SimulationFailure("this goes round for ever") }
-                        guard met.insert(hash).inserted else { continue }
-                        next.append(Place(world: world, schedule: schedule, way: place.way.union([hash])))
+                        if met.insert(Self.hash(world)).inserted { next.append((world, schedule)) }
                     } catch {
-                        return Fault(scene: scene, schedule: schedule.map(\.description), reason: "\(error)")
+                        return fault(schedule, "\(error)")
                     }
                 }
             }
             places = next
         }
-        return Fault(scene: scene, schedule: [], reason: "the fault did not come again")
+        return fault(found.schedule, found.reason)
+    }
+
+    /// So many states of one length fit into memory.
+    private static let mostPlaces = 200_000
+
+    private func fault(_ schedule: [ExchangeWorld.Step], _ reason: String) -> Fault {
+        Fault(scene: scene, schedule: schedule.map(\.description), reason: reason)
     }
 }

@@ -1,14 +1,10 @@
 import PeerSyncModel
 
 /// Machines with a few records, their connections, and everything that can happen next: the state that a search goes through.
-struct ExchangeWorld: Sendable {
+struct ExchangeWorld {
     /// One thing that happens.
-    enum Step: Sendable, CustomStringConvertible {
-        case receive(link: Int, side: Int)
-        case read(link: Int, side: Int)
-        case handOver(link: Int, side: Int)
-        case commit(link: Int, side: Int)
-        case tellCommitted(link: Int, side: Int)
+    enum Step: CustomStringConvertible {
+        case work(ModelLink.Work, link: Int, side: Int)
         /// A user writes a record.
         case write(machine: Int, record: Int)
         /// The line is cut, and both connect again.
@@ -20,19 +16,14 @@ struct ExchangeWorld: Sendable {
 
         var description: String {
             switch self {
-            case .receive(let link, let side): "link \(link), \(Self.name(side)): receives a message"
-            case .read(let link, let side): "link \(link), \(Self.name(side)): reads from the store"
-            case .handOver(let link, let side): "link \(link), \(Self.name(side)): hands over what it read"
-            case .commit(let link, let side): "link \(link), \(Self.name(side)): commits a batch"
-            case .tellCommitted(let link, let side): "link \(link), \(Self.name(side)): tells the session of it"
+            case .work(let work, let link, let side):
+                "link \(link), \(side == 0 ? "caller" : "listener"): \(work.rawValue)"
             case .write(let machine, let record): "machine \(machine) writes record \(record)"
             case .cut(let link): "link \(link) is cut, and made again"
             case .crash(let machine): "machine \(machine) crashes, and starts again"
             case .restore(let machine): "machine \(machine) comes back from its backup"
             }
         }
-
-        private static func name(_ side: Int) -> String { side == 0 ? "caller" : "listener" }
     }
 
     private(set) var stores: [ModelStore]
@@ -50,7 +41,8 @@ struct ExchangeWorld: Sendable {
     init(records: [[Int]], haveMet: Bool, events: Int) throws {
         let count = (records.joined().max() ?? 0) + 1
         stores = records.indices.map { ModelStore($0, records: count, machines: records.count) }
-        links = records.indices.dropFirst().map { ModelLink($0 - 1, $0) }
+        let known = KnownChanges()
+        links = records.indices.dropFirst().map { ModelLink($0 - 1, $0, known: known) }
         eventsLeft = 0
         for machine in records.indices { for record in records[machine] { write(machine, record) } }
         if haveMet {
@@ -75,15 +67,7 @@ struct ExchangeWorld: Sendable {
     /// What the programs can do, without any event from outside.
     var steps: [Step] {
         links.indices.flatMap { link in
-            (0...1).flatMap { side in
-                let state = links[link].sides[side]
-                var steps: [Step] = []
-                if state.hasCommitted { steps.append(.tellCommitted(link: link, side: side)) }
-                if state.canCommit { steps.append(.commit(link: link, side: side)) }
-                if links[link].canReceive(side) { steps.append(.receive(link: link, side: side)) }
-                if state.hasRead { steps.append(.handOver(link: link, side: side)) }
-                if state.canRead { steps.append(.read(link: link, side: side)) }
-                return steps
+            (0...1).flatMap { side in links[link].work(of: side).map { Step.work($0, link: link, side: side) }
             }
         }
     }
@@ -100,22 +84,9 @@ struct ExchangeWorld: Sendable {
 
     mutating func take(_ step: Step) throws {
         switch step {
-        case .receive(let link, let side): try links[link].receive(side, &stores)
-        case .read(let link, let side):
-            try links[link].change(side, &stores) { side, store in
-                side.read(store)
-                return []
-            }
-        case .handOver(let link, let side):
-            try links[link].change(side, &stores) { side, store throws in try side.handOver(&store) }
-        case .commit(let link, let side):
-            try links[link].change(side, &stores) { side, store in
-                side.commit(&store)
-                return []
-            }
-            try storeChanged(links[link].machines[side], except: link)
-        case .tellCommitted(let link, let side):
-            try links[link].change(side, &stores) { side, store throws in try side.tellCommitted(&store) }
+        case .work(let work, let link, let side):
+            try links[link].take(side, work, &stores)
+            if work == .commit { try storeChanged(links[link].machines[side], except: link) }
         case .write, .cut, .crash, .restore: try takeEvent(step)
         }
     }
@@ -154,10 +125,7 @@ struct ExchangeWorld: Sendable {
 
     private mutating func storeChanged(_ machine: Int, except: Int?) throws {
         for link in links(of: machine) where link != except {
-            try links[link].change(links[link].machines[0] == machine ? 0 : 1, &stores) { side, _ in
-                side.storeChanged()
-                return []
-            }
+            try links[link].take(links[link].machines[0] == machine ? 0 : 1, .hearOfChange, &stores)
         }
     }
 
@@ -171,7 +139,7 @@ struct ExchangeWorld: Sendable {
             }
         }
         guard isAtRest else { return }
-        for link in links where !link.sides.allSatisfy(\.session.isInSync) {
+        for link in links where !(0...1).allSatisfy({ link.side($0).session.isInSync }) {
             throw SimulationFailure("nothing is left to do, and not all know that they are in sync")
         }
         guard Set(stores.map { $0.records.map(\.version) }).count == 1 else {

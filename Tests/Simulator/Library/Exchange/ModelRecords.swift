@@ -27,7 +27,8 @@ struct ModelRecords: Sendable {
         items = states.map { states in
             states.map { state in
                 NegentropyItem(
-                    timestamp: UInt64(state.newestStamp!.time.milliseconds), id: NegentropyID(RecordID(state)))
+                    timestamp: UInt64(state.newestStamp!.time.milliseconds), id: NegentropyID(RecordID(state))
+                )
             }
         }
         self.versions = versions

@@ -6,9 +6,9 @@ import PeerSyncProtocol
 ///
 /// The engine reads from the store, hands over what it read, commits batches and tells the session of that. Between any two
 /// of these anything else may happen.
-struct ModelSide: Sendable {
+struct ModelSide {
     /// What was read from the store, and not handed to the session yet.
-    enum Read: Sendable {
+    enum Read {
         case batch(ChangeBatch)
         case named(NamedRecords)
         case summary(ZoneSummary)
@@ -28,8 +28,17 @@ struct ModelSide: Sendable {
         self.peer = peer
     }
 
-    /// The hash of all that decides what happens next.
-    var hash: Int { StructuralHash.of(self) }
+    /// The hash of all that decides what happens next, as of the last ``settle()``.
+    private(set) var hash = 0
+    /// Whether the session wants something of the store, likewise.
+    private(set) var canRead = false
+
+    /// Finds out what others ask often.
+    mutating func settle() {
+        var copy = session
+        canRead = read == nil && copy.nextRequest(zone: 0) != nil
+        hash = StructuralHash.of((session, arrived, committed, read))
+    }
 
     // MARK: What the side can do
 
@@ -43,12 +52,6 @@ struct ModelSide: Sendable {
     var canCommit: Bool { !arrived.isEmpty }
     var hasCommitted: Bool { !committed.isEmpty }
     var hasRead: Bool { read != nil }
-
-    /// Whether the session wants something of the store.
-    var canRead: Bool {
-        var copy = session
-        return read == nil && copy.nextRequest(zone: 0) != nil
-    }
 
     // MARK: Steps
 
@@ -103,7 +106,8 @@ struct ModelSide: Sendable {
     // MARK: Actions
 
     /// - Returns: the messages to send.
-    private mutating func perform(_ actions: [Session.Action], _ store: inout ModelStore) throws -> [Message] {
+    private mutating func perform(_ actions: [Session.Action], _ store: inout ModelStore) throws -> [Message]
+    {
         var sent: [Message] = []
         for action in actions { sent += try perform(action, &store) }
         if let failure { throw failure }
@@ -142,7 +146,9 @@ struct ModelSide: Sendable {
         }
     }
 
-    private mutating func perform(_ action: ZoneExchange.Action, _ store: inout ModelStore) throws -> [Message] {
+    private mutating func perform(_ action: ZoneExchange.Action, _ store: inout ModelStore) throws
+        -> [Message]
+    {
         switch action {
         case .send, .wake: return []
         case .apply(let batch):

@@ -151,7 +151,9 @@ struct ModelStore: Hashable, Sendable {
     }
 
     private mutating func keep(_ token: ChangeToken, of peer: Int) {
-        if let held = peers[peer].received, held.generation == token.generation, held.sequence > token.sequence {
+        if let held = peers[peer].received, held.generation == token.generation,
+            held.sequence > token.sequence
+        {
             return
         }
         peers[peer].received = token
