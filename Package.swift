@@ -98,7 +98,7 @@ let package = Package(
         .target(
             name: "PeerSyncMailbox",
             dependencies: [
-                "CSodium", "PeerSyncModel", "PeerSyncProtocol", "PeerSyncStore", "PeerSync",
+                "CSodium", "PeerSyncModel", "PeerSyncChannel", "PeerSyncProtocol", "PeerSyncStore", "PeerSync",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -232,7 +232,7 @@ let package = Package(
             name: "ProtocolVectors",
             dependencies: [
                 "PeerSyncModel", "PeerSyncChannel", "PeerSyncProtocol", "PeerSyncRules", "PeerSyncStore",
-                "PeerSync",
+                "PeerSync", "PeerSyncMailbox",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -293,6 +293,10 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/Unit/PeerSyncTests"),
+        // A storage in memory, with what goes wrong with storage.
+        .target(
+            name: "MailboxSupport", dependencies: ["PeerSyncMailbox", "TestSupport"],
+            path: "Tests/Support/Mailboxes"),
         .testTarget(
             name: "PeerSyncMailboxHTTPTests",
             dependencies: [
@@ -304,8 +308,8 @@ let package = Package(
         .testTarget(
             name: "PeerSyncMailboxTests",
             dependencies: [
-                "PeerSyncMailbox", "PeerSync", "PeerSyncStore", "PeerSyncModel", "PeerSyncProtocol",
-                "TestSupport",
+                "PeerSyncMailbox", "MailboxSupport", "PeerSync", "PeerSyncStore", "PeerSyncModel",
+                "PeerSyncProtocol", "PeerSyncChannel", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ], path: "Tests/Unit/PeerSyncMailboxTests"),
         .testTarget(

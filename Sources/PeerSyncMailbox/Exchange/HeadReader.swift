@@ -136,6 +136,7 @@ extension MailboxContext {
                 db, mailbox: mailbox, peer: peer.id, problem.map { ($0.code.description, $0.message) })
             return db.changesCount > 0
         }
-        if isNews, let problem { onEvent(.stopped(machine: peer.name, problem)) }
+        // That is nothing unusual, and the status tells it.
+        if isNews, let problem, problem.code != .waiting { onEvent(.stopped(machine: peer.name, problem)) }
     }
 }

@@ -18,10 +18,11 @@ struct LogReader {
 
     /// Reads what is there.
     ///
+    /// - Returns: whether a segment that the head names has not come yet.
     /// - Throws: ``DamagedObject`` and ``/PeerSyncStore/RecordStoreError`` about this peer; errors of the storage.
-    func run(_ report: inout MailboxReport) async throws {
+    func run(_ report: inout MailboxReport) async throws -> Bool {
         try await acknowledge()
-        guard let beginning = try await begin() else { return }
+        guard let beginning = try await begin() else { return false }
         let first = try nextSegment(beginning)
         var last = first - 1
         while last < section.segments {
@@ -30,8 +31,10 @@ struct LogReader {
             try await apply(segment.batch, last, &report)
             report.segmentsRead += 1
         }
-        // Otherwise it goes on here when the missing one has come.
-        if last >= section.segments { try await finish() }
+        // It goes on here when the missing one has come.
+        guard last >= section.segments else { return true }
+        try await finish()
+        return false
     }
 
     /// Notes what the peer has read of this machine, and what it lets this one do.

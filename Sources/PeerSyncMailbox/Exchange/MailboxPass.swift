@@ -68,7 +68,10 @@ struct MailboxPass {
             let reader = LogReader(
                 context: context, peer: view.peer, head: view.head, section: section, zone: zone)
             do {
-                try await reader.run(&report)
+                if try await reader.run(&report), problem == nil {
+                    problem = MailboxError(
+                        .waiting, "something that “\(view.peer.name)” has put has not come yet")
+                }
             } catch let damage as DamagedObject {
                 problem = MailboxError(.invalid, "“\(view.peer.name)” has \(damage)", underlying: damage)
             } catch let error as RecordStoreError where error.concernsPeer {
@@ -111,7 +114,7 @@ struct MailboxPass {
         // Now the files that it offers are there.
         if try await head.run(parts, isDue: false) { hasPut = true }
         report.hasPutHead = hasPut
-        try await cleanUp(heads, views, parts, &memory)
+        try await cleanUp(heads, views, parts, hasPutHead: hasPut, &memory)
     }
 
     private func readers(of zone: Zone) async throws -> [(peer: Peer, rights: ZoneRights)] {
@@ -124,7 +127,8 @@ struct MailboxPass {
     }
 
     private func cleanUp(
-        _ heads: HeadReader.Heads, _ views: [AuthorView], _ parts: [HeadWriter.Part], _ memory: inout Memory
+        _ heads: HeadReader.Heads, _ views: [AuthorView], _ parts: [HeadWriter.Part], hasPutHead: Bool,
+        _ memory: inout Memory
     ) async throws {
         let cleanUp = CleanUp(context: context, views: views)
         let published = try await context.store.database.read { db in
@@ -132,7 +136,10 @@ struct MailboxPass {
                 db, sql: "SELECT published FROM grdb_sync_mailbox WHERE id = ?", arguments: [context.mailbox])
                 ?? 0
         }
-        try await cleanUp.removeHeads(heads.own, but: published)
+        // Where the last one is missing, an older one is better than none.
+        if hasPutHead || heads.own.contains(published) {
+            try await cleanUp.removeHeads(heads.own, but: published)
+        }
         let hasRemoved = try await cleanUp.removeLogs(parts)
         guard hasRemoved || !memory.hasSwept else { return }
         try await cleanUp.sweep()

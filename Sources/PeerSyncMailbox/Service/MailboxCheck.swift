@@ -85,10 +85,10 @@ extension Mailbox {
             let zone = try await newcomer.zones.all()[0]
             var report = MailboxReport()
             do {
-                try await LogReader(
+                let isWaiting = try await LogReader(
                     context: context, peer: peer, head: source.head, section: source.section, zone: zone
                 ).run(&report)
-                if report.segmentsRead < source.section.segments {
+                if isWaiting {
                     check.problems.append("segment \(report.segmentsRead + 1) of \(source.name) is not there")
                 }
             } catch let error as MailboxError {

@@ -24,6 +24,8 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
         public static let emptied = Code(description: "emptied")
         /// Another program uses the mailbox with the same store at this moment.
         public static let busy = Code(description: "busy")
+        /// Something that a machine has put has not come yet: it is still on its way, or the storage has lost it.
+        public static let waiting = Code(description: "waiting")
         /// Anything else.
         public static let other = Code(description: "other")
     }

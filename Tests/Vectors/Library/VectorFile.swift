@@ -29,7 +29,7 @@ package struct VectorFile: Sendable {
             merge,
             try await rules(),
             digests, clock,
-            try reconciliation(), malformed, unions, household, try await sessions(),
+            try reconciliation(), malformed, unions, household, try mailbox(), try await sessions(),
         ]
     }
 }

@@ -1,0 +1,90 @@
+import Foundation
+import GRDB
+import MailboxSupport
+import PeerSyncModel
+import PeerSyncStore
+import TestSupport
+import Testing
+
+@testable import PeerSyncMailbox
+
+/// Pictures travel through a mailbox, and lie there no longer than anybody lacks them.
+@Suite(.timeLimit(.minutes(10))) struct MailboxFileTests {
+    private func withMachines(
+        _ names: [String] = ["a", "b"], _ body: (MemoryDisk, [MailboxMachine]) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { url in
+            let disk = MemoryDisk()
+            var machines: [MailboxMachine] = []
+            for name in names {
+                machines.append(
+                    try await MailboxMachine(name, disk, assets: url.appendingPathComponent(name)))
+            }
+            try await MailboxMachine.pair(machines)
+            try await MailboxMachine.settle(machines)
+            try await body(disk, machines)
+        }
+    }
+
+    private func addPicture(_ machine: MailboxMachine, _ id: Int, _ bytes: [UInt8]) async throws -> Asset {
+        let asset = try #require(machine.store.assetDirectory).add(bytes)
+        try await machine.store.write { db in
+            try db.execute(
+                sql: "INSERT INTO Item (id, title, photo) VALUES (?, 'Picture', ?)",
+                arguments: ["\(id)", asset.json])
+        }
+        return asset
+    }
+
+    /// Of three pieces, the last one short.
+    private let bytes = (0..<(2 * FilePiece.size + 77)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+
+    @Test func aPictureComesWithTheFirstVisitAndGoesWhenAllHaveIt() async throws {
+        try await withMachines { disk, machines in
+            let asset = try await addPicture(machines[0], 1, bytes)
+            #expect(try await machines[0].sync().filesPut == 1)
+            #expect(try await machines[1].sync().filesRead == 1)
+            #expect(try machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+            try await MailboxMachine.settle(machines)
+            try await machines[0].sync()
+            #expect(disk.objects.keys.filter { $0.folder == machines[0].author.folder }.count == 2)
+        }
+    }
+
+    /// The author has gone; a machine that has the file puts it when another one asks.
+    @Test func aPictureThatAReaderAsksForIsPutAgain() async throws {
+        try await withMachines(["a", "b", "c"]) { _, machines in
+            let asset = try await addPicture(machines[0], 1, bytes)
+            try await MailboxMachine.settle(machines)
+            let directory = try #require(machines[2].store.assetDirectory)
+            try FileManager.default.removeItem(at: directory.file(asset.hash))
+            for machine in [machines[2], machines[1], machines[2]] { try await machine.sync() }
+            #expect(try directory.isIntact(asset.hash))
+        }
+    }
+
+    @Test func aPolicyKeepsFilesAway() async throws {
+        try await withMachines { _, machines in
+            try await machines[1].store.assets.setPolicy(.none)
+            let asset = try await addPicture(machines[0], 1, bytes)
+            try await machines[0].sync()
+            #expect(try await machines[1].sync().filesRead == 0)
+            try await machines[1].store.assets.setWished([asset.hash], true)
+            try await MailboxMachine.settle(machines)
+            #expect(try machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+        }
+    }
+
+    /// A cut upload goes on, and a damaged piece is told.
+    @Test func aCutPictureComesWholeLater() async throws {
+        try await withMachines { disk, machines in
+            let asset = try await addPicture(machines[0], 1, bytes)
+            machines[0].storage.faults.writesLeft = 4
+            await #expect(throws: MailboxError.self) { try await machines[0].sync() }
+            machines[0].storage.faults = MemoryStorage.Faults()
+            #expect(try await machines[1].sync().filesRead == 0)
+            try await MailboxMachine.settle(machines)
+            #expect(try machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+        }
+    }
+}

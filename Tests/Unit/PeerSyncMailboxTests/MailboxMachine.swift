@@ -1,0 +1,136 @@
+import Foundation
+import GRDB
+import MailboxSupport
+import PeerSync
+import PeerSyncMailbox
+import PeerSyncModel
+import PeerSyncStore
+import Synchronization
+import TestSupport
+import Testing
+
+/// A machine of the tests: items in a database, and one mailbox.
+final class MailboxMachine: Sendable {
+    let name: String
+    let identity: Identity
+    let engine: SyncEngine
+    let database: DatabaseQueue
+    let storage: MemoryStorage
+    let mailbox: Mailbox
+    private let log = EventLog()
+
+    private final class EventLog: Sendable {
+        let events = Mutex<[MailboxEvent]>([])
+    }
+
+    /// - Parameters:
+    ///   - path: where its database is; in memory if none is given.
+    ///   - identity: another one than a new one.
+    ///   - assets: where its files are.
+    init(
+        _ name: String, _ disk: MemoryDisk, path: String? = nil, identity: Identity = .generate(),
+        assets: URL? = nil,
+        clock: SetClock = SetClock(1_700_000_000_000)
+    ) async throws {
+        self.name = name
+        self.identity = identity
+        database = try path.map { try DatabaseQueue(path: $0) } ?? DatabaseQueue()
+        try await database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS Item (
+                        id TEXT NOT NULL PRIMARY KEY, title TEXT, number INTEGER, photo TEXT);
+                    """)
+        }
+        let store = try RecordStore(
+            database, tables: [SyncedTable("Item", files: ["photo"])], replica: identity.replicaID,
+            assetDirectory: assets.map { AssetDirectory(at: $0) }, now: { clock.milliseconds })
+        engine = SyncEngine(
+            app: "org.example.items", store: store, identity: identity, displayName: name, discovery: .off)
+        storage = MemoryStorage(disk)
+        let known = try await store.mailboxes.all().first
+        let entry =
+            if let known { known } else { try await store.mailboxes.add("shelf", location: "nowhere") }
+        mailbox = Mailbox(engine, entry, in: storage) { [log] event in
+            log.events.withLock { $0.append(event) }
+        }
+    }
+
+    var store: RecordStore { engine.store }
+    var key: [UInt8] { identity.publicKey.bytes }
+    var events: [MailboxEvent] { log.events.withLock { $0 } }
+    var author: AuthorID { AuthorSecrets(identity.keyPair, app: engine.app).author.id }
+
+    @discardableResult
+    func sync() async throws -> MailboxReport { try await mailbox.syncOnce() }
+
+    func write(_ sql: String) async throws {
+        try await store.write { try $0.execute(sql: sql) }
+    }
+
+    func add(_ ids: some Sequence<Int>) async throws {
+        let ids = Array(ids)
+        try await store.write { db in
+            for id in ids {
+                try db.execute(
+                    sql: "INSERT INTO Item (id, title) VALUES (?, ?)",
+                    arguments: ["\(id)", "Item number \(id)"])
+            }
+        }
+    }
+
+    func titles() async throws -> [String] {
+        try await database.read { try String.fetchAll($0, sql: "SELECT title FROM Item ORDER BY id") }
+    }
+
+    func digest() async throws -> ZoneDigest {
+        try await store.foldPendingChanges()
+        return try await store.zones.all()[0].digest
+    }
+
+    func peer(_ other: MailboxMachine) async throws -> Peer {
+        try #require(try await store.peers.all().first { $0.publicKey == other.key })
+    }
+
+    /// Makes all machines peers of each other, with one zone, as a first session would.
+    ///
+    /// - Parameter areMembers: whether they are introduced to the household.
+    static func pair(_ machines: [MailboxMachine], areMembers: Bool = true) async throws {
+        let zone = try await machines[0].store.zones.all()[0].id
+        for machine in machines {
+            try await machine.store.database.write { db in
+                if try machine.store.zones.find(db, zone) == nil { try machine.store.zones.adopt(db, zone) }
+            }
+            for other in machines where other !== machine {
+                let introduction = Introduction(
+                    of: other.key, name: other.name, rights: .all, by: machine.key, time: 1)
+                _ = try await machine.store.peers.add(
+                    key: other.key, name: other.name, introducing: areMembers ? introduction : nil)
+            }
+        }
+    }
+
+    /// Lets all machines sync until nobody has anything to put.
+    static func settle(_ machines: [MailboxMachine], rounds: Int = 10) async throws {
+        for _ in 0..<rounds {
+            var isQuiet = true
+            for machine in machines {
+                let report = try await machine.sync()
+                if report.hasPutHead || report.segmentsRead > 0 || report.segmentsPut > 0 { isQuiet = false }
+            }
+            if isQuiet { return }
+        }
+        throw BrokenInvariant(description: "the machines still have something to put after \(rounds) rounds")
+    }
+
+    /// Checks that all machines hold the same.
+    static func expectEqual(_ machines: [MailboxMachine]) async throws {
+        let first = try await machines[0].digest()
+        let titles = try await machines[0].titles()
+        for machine in machines.dropFirst() {
+            let (digest, shown) = (try await machine.digest(), try await machine.titles())
+            try expect(digest == first, "\(machine.name) holds something else than \(machines[0].name)")
+            try expect(shown == titles, "\(machine.name) shows something else than \(machines[0].name)")
+        }
+    }
+}

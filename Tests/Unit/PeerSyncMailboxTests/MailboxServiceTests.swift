@@ -1,0 +1,89 @@
+import GRDB
+import MailboxSupport
+import PeerSyncMailbox
+import PeerSyncStore
+import Synchronization
+import TestSupport
+import Testing
+
+/// A mailbox that runs for as long as the program does.
+@Suite(.timeLimit(.minutes(10))) struct MailboxServiceTests {
+    /// - Returns: a mailbox that looks often, and what it told.
+    private func running(_ machine: MailboxMachine) async throws -> (Mailbox, Told) {
+        let told = Told()
+        let entry = try await machine.store.mailboxes.all()[0]
+        let options = MailboxOptions(interval: .milliseconds(50), delay: .milliseconds(10))
+        let mailbox = Mailbox(machine.engine, entry, in: machine.storage, options: options) { event in
+            told.failures.withLock { failures in
+                switch event {
+                case .failed(let error): failures.append(error.code.description)
+                case .recovered: failures.append("recovered")
+                default: break
+                }
+            }
+        }
+        return (mailbox, told)
+    }
+
+    private final class Told: Sendable {
+        let failures = Mutex<[String]>([])
+    }
+
+    @Test func runningMailboxesCarryChangesBothWays() async throws {
+        let disk = MemoryDisk()
+        let machines = [try await MailboxMachine("a", disk), try await MailboxMachine("b", disk)]
+        try await MailboxMachine.pair(machines)
+        let mailboxes = [try await running(machines[0]).0, try await running(machines[1]).0]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for mailbox in mailboxes { group.addTask { try await mailbox.run() } }
+            for (from, to, id) in [(0, 1, 1), (1, 0, 2)] {
+                try await machines[from].add(id...id)
+                try await eventually("item \(id)", within: .seconds(300)) {
+                    try await machines[to].titles().contains("Item number \(id)")
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    @Test func aFailureIsToldOnceAndItsEndToo() async throws {
+        let disk = MemoryDisk()
+        let machine = try await MailboxMachine("a", disk)
+        machine.storage.faults.error = .unreachable
+        let (mailbox, told) = try await running(machine)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await mailbox.run() }
+            try await eventually("two attempts", within: .seconds(300)) {
+                try await machine.store.mailboxes.all()[0].lastErrorCode == "unreachable"
+            }
+            machine.storage.faults.error = nil
+            try await eventually("the end", within: .seconds(300)) {
+                told.failures.withLock { $0.count } == 2
+            }
+            group.cancelAll()
+        }
+        #expect(told.failures.withLock { $0 } == ["unreachable", "recovered"])
+        #expect(try await machine.store.mailboxes.all()[0].lastErrorCode == nil)
+    }
+
+    @Test func aMailboxThatIsForgottenEndsItsRun() async throws {
+        let machine = try await MailboxMachine("a", MemoryDisk())
+        let (mailbox, _) = try await running(machine)
+        try await machine.store.mailboxes.remove("shelf")
+        let error = await #expect(throws: MailboxError.self) { try await mailbox.run() }
+        #expect(error?.code == .invalid)
+    }
+
+    @Test func namesOfMailboxesAreUnique() async throws {
+        let machine = try await MailboxMachine("a", MemoryDisk())
+        for (name, code) in [
+            ("shelf", RecordStoreError.Code.ambiguous), ("", .invalidValue), ("a\u{7}", .invalidValue),
+        ] {
+            let error = await #expect(throws: RecordStoreError.self) {
+                try await machine.store.mailboxes.add(name, location: "")
+            }
+            #expect(error?.code == code)
+        }
+        #expect(try await machine.store.mailboxes.all().map(\.location) == ["nowhere"])
+    }
+}
