@@ -98,7 +98,8 @@ let package = Package(
         .target(
             name: "PeerSyncMailbox",
             dependencies: [
-                "CSodium", "PeerSyncModel", "PeerSyncChannel", "PeerSyncProtocol", "PeerSyncStore", "PeerSync",
+                "CSodium", "PeerSyncModel", "PeerSyncChannel", "PeerSyncProtocol", "PeerSyncStore",
+                "PeerSync",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),

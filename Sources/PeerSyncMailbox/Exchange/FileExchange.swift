@@ -85,15 +85,17 @@ struct FileExchange {
         }
         let asked = Asked(views, part)
         let files = Dictionary(referred.map { ($0.hash, $0) }) { first, _ in first }
+        // Beyond these, nobody gets the keys.
+        let epochs = HeadWriter.epochs([part.written.zone.fileEpoch] + present.map(\.epoch))
         for file in present {
             let isNeeded =
                 files[file.hash].map {
                     asked.wanted.contains($0.hash) || asked.isOpen || acknowledged < file.sequence
                 } ?? false
-            if !isNeeded { try await remove(file) }
+            if !isNeeded || !epochs.contains(file.epoch) { try await remove(file) }
         }
         for file in referred {
-            let former = present.first { $0.hash == file.hash }
+            let former = present.first { $0.hash == file.hash && epochs.contains($0.epoch) }
             guard former?.isThere != true else { continue }
             let isNew = file.isOwn && acknowledged < file.sequence
             guard

@@ -102,7 +102,8 @@ struct HeadWriter {
             wanted: Array(wanted.prefix(MailboxLimits.files)), wantsMore: wanted.count > MailboxLimits.files)
     }
 
-    private static func epochs(_ all: [FileEpoch]) -> [FileEpoch] {
+    /// The epochs whose keys a head has room for, each once.
+    static func epochs(_ all: [FileEpoch]) -> [FileEpoch] {
         var epochs: [FileEpoch] = []
         for epoch in all where !epochs.contains(epoch) { epochs.append(epoch) }
         return Array(epochs.prefix(MailboxLimits.fileKeys))

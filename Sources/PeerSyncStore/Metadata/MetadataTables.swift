@@ -281,14 +281,15 @@ enum MetadataTables {
 
     /// Removes the triggers and tables of the engine, also those of a damaged store.
     static func remove(_ db: Database) throws {
-        // Whichever of two tables that refer to each other goes first.
+        // Whichever of two tables that refer to each other goes first. Those of mailboxes that refer to two tables go before both:
+        // in a damaged store, one may be missing that the removal of the other would look at.
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         let objects = try Row.fetchAll(
             db,
             sql: """
                 SELECT type, name FROM main.sqlite_master WHERE name GLOB ? AND type IN ('trigger', 'table')
-                ORDER BY type = 'table'
-                """, arguments: [prefix + "*"])
+                ORDER BY type = 'table', name NOT GLOB ?
+                """, arguments: [prefix + "*", prefix + "mailbox?*"])
         for object in objects {
             let (type, name): (String, String) = (object[0], object[1])
             try db.execute(sql: "DROP \(type) main.\(name.sqlName)")

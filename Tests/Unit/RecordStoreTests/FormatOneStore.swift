@@ -9,9 +9,10 @@ enum FormatOneStore {
     ///
     /// - Parameter events: the triggers that stay, by the end of their names.
     static func make(_ db: Database, withTriggers events: Set<String>) throws {
-        // Format 1 had no households, and no pairing codes.
+        // Format 1 had no households, no pairing codes and no mailboxes.
         for table in [
-            "declinedZone", "dueIntroduction", "peerHint", "introduction", "pairingCode", "listener",
+            "mailboxFile", "mailboxReading", "mailboxAuthor", "mailboxLeftOut", "mailboxLog", "mailboxZone",
+            "mailbox", "declinedZone", "dueIntroduction", "peerHint", "introduction", "pairingCode", "listener",
         ] {
             try db.execute(sql: "DROP TABLE \(prefix)\(table)")
         }
