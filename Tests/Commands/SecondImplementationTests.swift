@@ -5,9 +5,11 @@ import Testing
 @Suite(.takingTurns) struct SecondImplementationTests {
     /// As Tests/PythonPeer/scenarios.py has them; each plays both programs, as callers and as listeners.
     private static let scenarios = [
-        "mailbox_both_ways", "mailbox_reads_whole_logs", "mailbox_deletions", "mailbox_pictures", "mailbox_leaving_out",
-        "mailbox_removed_machine", "mailbox_truncated_objects", "mailbox_that_went_back", "mailbox_restored_stores",
-        "mailbox_beside_sessions", "mailbox_emptied",
+        "mailbox_both_ways", "mailbox_reads_whole_logs", "mailbox_deletions", "mailbox_pictures",
+        "mailbox_leaving_out",
+        "mailbox_removed_machine", "mailbox_truncated_objects", "mailbox_that_went_back",
+        "mailbox_restored_stores",
+        "mailbox_beside_sessions", "mailbox_emptied", "mailbox_random_edits",
         "pairing_wrong_code", "pairing_again", "first_sync_python_calls", "first_sync_reference_calls",
         "python_passes_on", "writes_of_python", "writes_of_reference", "cascade_of_a_deletion",
         "restoring_and_erasing", "conflicts", "revival_of_a_parent", "reconciliation_python_calls",

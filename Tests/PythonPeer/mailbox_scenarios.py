@@ -1,5 +1,7 @@
 """Scenarios in which the two programs meet on the loopback once, and then only through a mailbox in a folder."""
 
+import os
+import random
 from pathlib import Path
 
 from machines import Machine, Python, copy_of, equal, next_millisecond, pair, restore, sync
@@ -303,3 +305,68 @@ def mailbox_emptied(directory: Path) -> None:
     reference.run("mailbox", "remove", BOX)
     reference.run("mailbox", "add", "folder", str(mailbox.folder))
     mailbox.become_one()
+
+
+class LateObjects:
+    """A storage in which objects are seen late: some of what is new lies elsewhere for a while."""
+
+    def __init__(self, mailbox: Mailbox, chance: random.Random) -> None:
+        self._mailbox = mailbox
+        self._chance = chance
+        self._seen: set[str] = set()
+        self._late: dict[str, bytes] = {}
+
+    def shift(self) -> None:
+        for name in [name for name in self._late if self._chance.random() < 0.5]:
+            self._mailbox.put({name: self._late.pop(name)})
+        objects = self._mailbox.objects()
+        for name in sorted(objects.keys() - self._seen):
+            if self._chance.random() < 0.2:
+                self._late[name] = objects[name]
+                self._mailbox.remove([name])
+        self._seen |= objects.keys()
+
+    def end(self) -> None:
+        self._mailbox.put(self._late)
+
+
+@scenario
+def mailbox_random_edits(directory: Path) -> None:
+    """Four machines, random edits, deletions, passes and sessions, and a storage that is late: all come to the same."""
+    chance = random.Random(int(os.environ.get("SEED", "1")))
+    machines = [Python(directory, "p1"), Reference(directory, "r1"), Python(directory, "p2"), Reference(directory, "r2")]
+    for first, second in ((0, 1), (2, 1), (3, 0)):
+        pair(machines[first], machines[second])
+    sync(machines[0], machines[1])
+    mailbox = Mailbox(directory, *machines)
+    late = LateObjects(mailbox, chance)
+    names = [f"SBGame|~|{number:08x}-1b7a-4c46-84a7-419a0fe1bcd0" for number in range(6)]
+    for step in range(int(os.environ.get("STEPS", "30"))):
+        machine = chance.choice(machines)
+        act = chance.random()
+        if act < 0.5:
+            edit(machine, chance.choice(names), f"step {step}", is_deletion=chance.random() < 0.25)
+        elif act < 0.85:
+            mailbox.sync(machine)
+            late.shift()
+        else:
+            sync(*chance.sample(machines, 2))
+    late.end()
+    for _ in range(3):  # one machine may wait for what another one has to put once more
+        mailbox.sync(*machines)
+    mailbox.become_one()
+
+
+def edit(machine: Machine, name: str, content: str, is_deletion: bool) -> None:
+    """Writes a game or deletes one, as far as the machine has it. Only a Python makes games with names of their own."""
+    if isinstance(machine, Python):
+        is_there = name in machine.run("show")
+        if is_deletion and is_there:
+            machine.run("delete", name)
+        elif not is_deletion:
+            machine.run("put", name, f"name=text:{content}")
+    elif name in machine.names("SBGame"):
+        if is_deletion:
+            machine.run("record", "delete", name, "--yes")
+        else:
+            machine.run("game", "edit", name, "--name", content)

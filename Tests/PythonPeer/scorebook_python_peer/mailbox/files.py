@@ -64,10 +64,14 @@ class FileWriter:
         return needed
 
     def _is_offered_by_another(self, zone: Zone, reader: bytes, hash: bytes) -> bool:
+        """Whether another author offers a file to a reader, which also reads that author."""
+        theirs = self._heads[reader].zone(zone)
         for key, entry in self._heads.items():
             section = entry.zone(zone)
             if key == reader or section is None or replica_id(reader) not in section.readers:
                 continue
+            if theirs is None or theirs.read_of(replica_id(key)) is None:
+                continue  # the reader may have ended its pairing with that author
             if any(offer.hash == hash for offer in section.offered):
                 return True
         return False

@@ -29,6 +29,7 @@ from .section import ZoneSection
 SLOTS_LIMIT, SLOT_LIMIT = 1025, 65_537
 SECTIONS_LIMIT, SECTION_LIMIT = 66, 4 << 20
 SLOTS_STEP = 8
+KEY_BYTES = 32
 ZONE, HOUSEHOLD = 1, 2
 
 
@@ -152,6 +153,16 @@ def _signed(core_place: bytes, before_core: bytes, time: bytes) -> bytes:
     return Writer().text("scorebook-peer mailbox head").put(core_place).put(hash).put(time).data()
 
 
+class Chance:
+    """Where random numbers come from; the vectors have one that can be foretold."""
+
+    def draw(self, length: int) -> bytes:
+        return secrets.token_bytes(length)
+
+    def shuffle(self, slots: list[bytes]) -> None:
+        random.SystemRandom().shuffle(slots)
+
+
 @dataclass(frozen=True)
 class Draft:
     """What an author wants to say: sections, and what each reader gets of them."""
@@ -163,16 +174,18 @@ class Draft:
     told: set[bytes]
     """Those with whom the household is shared."""
 
-    def seal(self, author: Author, counter: int, time: int) -> bytes:
+    def seal(self, author: Author, counter: int, time: int, chance: Chance | None = None) -> bytes:
+        chance = chance or Chance()
+        draw = chance.draw
         plain = [bytes((ZONE,)) + zone.encode() for zone in self.zones]
         if self.household is not None:
             plain.append(bytes((HOUSEHOLD,)) + self.household.encoded)
-        keys = [secrets.token_bytes(32) for _ in plain]
+        keys = [draw(KEY_BYTES) for _ in plain]
+        core_key = draw(KEY_BYTES)
+        slots = self._slots(author, counter, core_key, keys, chance)
         section_place = place(Kind.SECTION, author.key, author.id, counter)
-        sections = [seal(key, section_place, content) for key, content in zip(keys, plain)]
-        core_key = secrets.token_bytes(32)
-        slots = self._slots(author, counter, core_key, keys)
-        writer = Writer().u8(VERSION).varint(len(slots)).varint(len(slots[0]) if slots else 0)
+        sections = [seal(key, section_place, content, draw(NONCE_BYTES)) for key, content in zip(keys, plain)]
+        writer = Writer().u8(VERSION).varint(len(slots)).varint(len(slots[0]))
         for slot in slots:
             writer.put(slot)
         writer.varint(len(sections))
@@ -181,9 +194,11 @@ class Draft:
         core_place = place(Kind.CORE, author.key, author.id, counter)
         said = Writer().varint(time).data()
         core = said + author.sign(_signed(core_place, writer.data(), said))
-        return writer.data() + seal(core_key, core_place, core)
+        return writer.data() + seal(core_key, core_place, core, draw(NONCE_BYTES))
 
-    def _slots(self, author: Author, counter: int, core_key: bytes, keys: list[bytes]) -> list[bytes]:
+    def _slots(
+        self, author: Author, counter: int, core_key: bytes, keys: list[bytes], chance: Chance
+    ) -> list[bytes]:  # fmt: skip
         plain = {}
         for reader, zones in self.readers.items():
             key = author.slot_key(author.key, reader, counter)
@@ -195,8 +210,8 @@ class Draft:
             plain[key] = Slot(core_key, author.verification_key, opens).encode()
         padded = padded_length(max((len(content) for content in plain.values()), default=0))
         slot_place = place(Kind.SLOT, author.key, author.id, counter)
-        slots = [seal(key, slot_place, content, padded) for key, content in plain.items()]
-        while len(slots) % SLOTS_STEP:
-            slots.append(secrets.token_bytes(NONCE_BYTES + padded + TAG_BYTES))
-        random.SystemRandom().shuffle(slots)
+        slots = [seal(key, slot_place, content, chance.draw(NONCE_BYTES), padded) for key, content in plain.items()]
+        while not slots or len(slots) % SLOTS_STEP:
+            slots.append(chance.draw(NONCE_BYTES + padded + TAG_BYTES))
+        chance.shuffle(slots)
         return slots

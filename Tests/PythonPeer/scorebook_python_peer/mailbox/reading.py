@@ -9,7 +9,7 @@ from ..errors import PeerError
 from ..exchange import check_expiry, guard_clock
 from ..messages import Right
 from ..store import Store, Zone
-from ..tokens import Token
+from ..tokens import START, Token
 from .folder import Folder
 from .head import Head, OtherVersion, open_head
 from .memory import Memory
@@ -186,7 +186,9 @@ class MailboxReader:
         """After which segment this machine goes on (mailbox.md 6.2); None if the log has nothing for it."""
         known = self._memory.has_read(zone.number, key)
         held: Token | None = self._store.received_token(key, zone.number)
-        if held is not None and held.sequence > section.covered.sequence:
+        if held in (None, START):
+            return 0  # this machine has given up what it had of the author
+        if held.sequence > section.covered.sequence:
             if section.history == known.history:
                 return None  # it came in a session, and is newer than the head
             held = None

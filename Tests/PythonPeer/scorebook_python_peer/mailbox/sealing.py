@@ -1,7 +1,6 @@
 """Keys, places and seals of a mailbox (mailbox.md 2)."""
 
 import hashlib
-import secrets
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
@@ -108,9 +107,8 @@ def place(kind: Kind, author_key: bytes, author_id: bytes, number: int, log: byt
     return writer.put(author_key).put(author_id).put(log).u64(number).put(hash).data()
 
 
-def padded_length(length: int) -> int:
-    """The length of a padded plaintext: PADMÉ of one byte more."""
-    x = length + 1
+def padme(x: int) -> int:
+    """The PADMÉ length of x."""
     if x < 2:
         return x
     exponent = x.bit_length() - 1
@@ -118,11 +116,25 @@ def padded_length(length: int) -> int:
     return -(-x // step) * step
 
 
-def seal(key: bytes, place: bytes, plaintext: bytes, padded: int | None = None, nonce: bytes | None = None) -> bytes:
-    """`padded` is the length with its padding, where something else than the plaintext decides it."""
-    nonce = nonce or secrets.token_bytes(NONCE_BYTES)
-    content = (plaintext + b"\x80").ljust(padded or padded_length(len(plaintext)), b"\0")
-    return nonce + _cipher(key, nonce).encrypt(_short_nonce(nonce), content, place)
+def padded_length(length: int) -> int:
+    """The length of a plaintext with its padding, of which the least is one byte."""
+    return padme(length + 1)
+
+
+def pad(plaintext: bytes, length: int | None = None) -> bytes:
+    """`length` is that with the padding, where something else than the plaintext decides it."""
+    return (plaintext + b"\x80").ljust(length or padded_length(len(plaintext)), b"\0")
+
+
+def unpad(padded: bytes) -> bytes:
+    plaintext = padded.rstrip(b"\0")
+    if not plaintext.endswith(b"\x80"):
+        raise Damaged("an object has no padding")
+    return plaintext[:-1]
+
+
+def seal(key: bytes, place: bytes, plaintext: bytes, nonce: bytes, padded: int | None = None) -> bytes:
+    return nonce + _cipher(key, nonce).encrypt(_short_nonce(nonce), pad(plaintext, padded), place)
 
 
 def unseal(key: bytes, place: bytes, content: bytes) -> bytes:
@@ -133,10 +145,7 @@ def unseal(key: bytes, place: bytes, content: bytes) -> bytes:
         padded = _cipher(key, nonce).decrypt(_short_nonce(nonce), content[NONCE_BYTES:], place)
     except InvalidTag:
         raise Damaged("an object does not open") from None
-    plaintext = padded.rstrip(b"\0")
-    if not plaintext.endswith(b"\x80"):
-        raise Damaged("an object has no padding")
-    return plaintext[:-1]
+    return unpad(padded)
 
 
 # XChaCha20-Poly1305: the package `cryptography` has ChaCha20 and ChaCha20-Poly1305, and HChaCha20 follows from the

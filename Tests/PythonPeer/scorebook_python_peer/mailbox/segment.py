@@ -1,13 +1,14 @@
 """Segments of logs, and pieces of files (mailbox.md 4, 8)."""
 
 import hashlib
+import secrets
 from dataclasses import dataclass
 
 from ..batch import Batch
 from ..errors import Malformed
 from ..names import ZoneID
 from ..wire import Reader, Writer
-from .sealing import OBJECT_LIMIT, SIGNATURE_BYTES, Author, Damaged, Kind, derive, is_signed, place, seal, unseal
+from .sealing import NONCE_BYTES, OBJECT_LIMIT, SIGNATURE_BYTES, Author, Damaged, Kind, derive, is_signed, place, seal, unseal
 
 PIECE_BYTES = 1 << 20
 
@@ -25,13 +26,16 @@ def segment_name(log_key: bytes, number: int) -> str:
     return derive(log_key, "segment name", number.to_bytes(8, "big"), 16).hex()
 
 
-def seal_segment(author: Author, log: bytes, log_key: bytes, number: int, zone: ZoneID, batch: Batch) -> bytes:
+def seal_segment(
+    author: Author, log: bytes, log_key: bytes, number: int, zone: ZoneID, batch: Batch, nonce: bytes | None = None
+) -> bytes:
+    """`nonce` is fixed by the test vectors, otherwise random."""
     body = Writer()
     zone.write(body)
     body.put(batch.encode())
     where = place(Kind.SEGMENT, author.key, author.id, number, log)
     signature = author.sign(_signed(where, body.data()))
-    return seal(derive(log_key, "segment", b"", 32), where, signature + body.data())
+    return seal(derive(log_key, "segment", b"", 32), where, signature + body.data(), nonce or secrets.token_bytes(NONCE_BYTES))
 
 
 def open_segment(signer: Signer, log: bytes, log_key: bytes, number: int, zone: ZoneID, content: bytes) -> Batch:
@@ -67,9 +71,11 @@ def piece_name(file_key: bytes, hash: bytes, piece: int) -> str:
     return derive(file_key, "piece name", hash + piece.to_bytes(8, "big"), 16).hex()
 
 
-def seal_piece(author: Author, epoch: bytes, file_key: bytes, hash: bytes, piece: int, content: bytes) -> bytes:
+def seal_piece(
+    author: Author, epoch: bytes, file_key: bytes, hash: bytes, piece: int, content: bytes, nonce: bytes | None = None
+) -> bytes:
     where = place(Kind.PIECE, author.key, author.id, piece, epoch, hash)
-    return seal(derive(file_key, "piece", b"", 32), where, content)
+    return seal(derive(file_key, "piece", b"", 32), where, content, nonce or secrets.token_bytes(NONCE_BYTES))
 
 
 def open_piece(signer: Signer, epoch: bytes, file_key: bytes, hash: bytes, piece: int, content: bytes) -> bytes:
