@@ -53,7 +53,8 @@ struct Status: StoreCommand {
                     pending: status.pending,
                     peers: peers, assets: assets, zones: status.zones.map(ZoneFigures.init),
                     refused: status.refused.map(RefusedFigures.init),
-                    unsynced: status.unsynced.map(UnsyncedFigures.init), sync: status.isSyncOn))
+                    unsynced: status.unsynced.map(UnsyncedFigures.init),
+                    alarms: status.alarms.map(AlarmFigures.init), sync: status.isSyncOn))
         } else {
             try await StatusText(
                 status: status, assets: assets, peers: peers, store: store, isVerbose: verbose
@@ -172,6 +173,7 @@ struct Status: StoreCommand {
         let zones: [ZoneFigures]
         let refused: [RefusedFigures]
         let unsynced: [UnsyncedFigures]
+        let alarms: [AlarmFigures]
         let sync: Bool
     }
 
