@@ -72,6 +72,7 @@ extension Pages {
             "summary": words.summary, "isOn": status.isSyncOn,
             "trouble": try await trouble(status).shown,
             "questions": machineTools.machines.questions.open.map { Self.line($0, reader) },
+            "alarms": alarms(status, reader),
             "own": machineTools.machines.engine.displayName,
             "peers": status.peers.map { Self.line($0, words, found) },
             "found": found.filter { $0.peer == nil }.map {
