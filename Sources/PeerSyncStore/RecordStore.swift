@@ -29,6 +29,8 @@ public final class RecordStore: Sendable {
 
     let tables: RecordTables
     let soundness = StoreSoundness()
+    /// Knows whether the app itself writes in the open transaction.
+    private let ownWrites = OwnWrites()
     /// The id of this run in the table of generations.
     let generation: [UInt8]
     /// The wall clock, in milliseconds since 1970.
@@ -166,6 +168,10 @@ public final class RecordStore: Sendable {
     public var settings: StoreSettings { StoreSettings(store: self) }
     /// The clock that stamps writes, and its repair.
     public var clock: StoreClock { StoreClock(store: self) }
+    /// What sync overwrote, and how to get it back.
+    public var history: StoreHistory { StoreHistory(store: self) }
+    /// Holds back what would take away much at once, until a person decides.
+    public var fuse: StoreFuse { StoreFuse(store: self) }
     /// Looks for damage, repairs it, and forgets old deletions.
     public var upkeep: StoreUpkeep { StoreUpkeep(store: self) }
     /// The operations that sessions need from the store; a ``PeerZone`` does the exchange of one zone with one peer.
@@ -188,9 +194,13 @@ public final class RecordStore: Sendable {
         _ updates: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         let value = try await database.write { [self] db in
-            let value = try updates(db)
-            _ = try fold(db)
-            return value
+            // What other programs wrote before is not this write.
+            if try Self.hasPendingChanges(db) { _ = try fold(db) }
+            return try ownWrites.run {
+                let value = try updates(db)
+                _ = try fold(db)
+                return value
+            }
         }
         try await assets.storeFilesIfPossible()
         return value
@@ -226,6 +236,8 @@ public final class RecordStore: Sendable {
         package var hasChanged = true
         /// Whether the journal held anything to fold.
         package var hasFolded = false
+        /// How many records more than before are not sent until a person allows it.
+        package var withheldCount = 0
     }
 
     /// Folds what other connections have committed since an earlier check.
@@ -237,11 +249,14 @@ public final class RecordStore: Sendable {
             let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
             guard current != version else { return OthersWrites(version: current, hasChanged: false) }
             guard try Self.hasPendingChanges(db) else { return OthersWrites(version: current) }
+            var withheldCount = 0
             try db.inTransaction(.immediate) {
+                let before = try WithheldRecords.countUnsent(db)
                 _ = try fold(db)
+                withheldCount = try WithheldRecords.countUnsent(db) - before
                 return .commit
             }
-            return OthersWrites(version: current, hasFolded: true)
+            return OthersWrites(version: current, hasFolded: true, withheldCount: withheldCount)
         }
     }
 
@@ -260,7 +275,9 @@ public final class RecordStore: Sendable {
     ///   - zone: the zone for new records that refer to no other record; the others go to the zone of the record that
     ///     they refer to.
     public func fold(_ db: Database, newIn zone: ZoneTarget = .default) throws -> StoreChanges {
-        try folding(zone.row).fold(db)
+        var folding = folding(zone.row)
+        if !ownWrites.isRunning { folding.fuse = { try Fuse.judge($0, self, $1) } }
+        return try folding.fold(db)
     }
 
     func folding(_ zone: Int64, in tables: RecordTables? = nil) -> ChangeFolding {

@@ -55,7 +55,7 @@ import Testing
                     Set(status.keys).isSuperset(of: [
                         "digest", "records", "tombstones", "hidden", "held", "pending", "peers", "assets",
                         "zones",
-                        "refused", "sync", "mailboxes",
+                        "refused", "alarms", "sync", "mailboxes",
                     ]))
                 #expect(status["sync"] as? Bool == true && (status["refused"] as? [Any])?.isEmpty == true)
                 let zone = try #require((status["zones"] as? [[String: Any]])?.first)

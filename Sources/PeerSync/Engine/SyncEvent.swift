@@ -33,6 +33,10 @@ public enum SyncEvent: Sendable {
     /// Records of a peer changed the tables of this store, in a zone; its name is nil for the default one. Told after each
     /// transaction; ``inSync(name:zone:_:_:)`` tells when no more are on their way.
     case changed(name: String, zone: String?, ArrivedChanges)
+    /// Changes that would take away much of a zone wait for a person: ``/PeerSyncStore/StoreFuse``. The name is that of the peer
+    /// that sent them; nil for programs on this machine, whose changes are not sent. The zone's name is nil for the default one,
+    /// and for all zones if there is no peer.
+    case withheld(name: String?, zone: String?, count: Int)
     /// Both sides hold the same records in a zone; its name is nil for the default one.
     case inSync(name: String, zone: String?, ZoneDigest, SessionStatistics)
     /// A check of every record of this store has found something wrong, and mended it.

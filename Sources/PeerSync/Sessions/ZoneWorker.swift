@@ -177,6 +177,10 @@ final class ZoneWorker: Sendable {
             if applied.arrived.count > 0 {
                 engine.onEvent(.changed(name: peerName, zone: nameIfNotDefault, applied.arrived))
             }
+            if applied.withheldCount > 0 {
+                engine.onEvent(
+                    .withheld(name: peerName, zone: nameIfNotDefault, count: applied.withheldCount))
+            }
             await session.handle { $0.applied(applied.batches, zone: self.number) }
             arrived.settle(applied.batches.count)
             limit = min(limit * 2, CommitLimit.batches)
@@ -190,6 +194,7 @@ final class ZoneWorker: Sendable {
         var batches: [ChangeBatch] = []
         var refusals: [Refusal] = []
         var arrived = ArrivedChanges()
+        var withheldCount = 0
         /// A batch that was taken out, and should be applied alone.
         var left: ArrivedBatch?
     }
@@ -217,6 +222,7 @@ final class ZoneWorker: Sendable {
                 next = mayGoOn ? arrived.next() : nil
             }
             applied.arrived = transaction.arrived
+            applied.withheldCount = transaction.withheldCount
             return applied
         }
         engine.metrics.applied(in: ContinuousClock.now - begin)

@@ -5,6 +5,7 @@ import Synchronization
 struct ChangePoll: Sendable {
     private let store: RecordStore
     private let trouble: StoreTrouble
+    private let onWithheld: @Sendable (Int) -> Void
     private let onChange: @Sendable () -> Void
     private let last = LastVersion()
 
@@ -12,9 +13,14 @@ struct ChangePoll: Sendable {
         let value = Mutex<Int64?>(nil)
     }
 
-    init(store: RecordStore, trouble: StoreTrouble, onChange: @escaping @Sendable () -> Void) {
+    /// - Parameter onWithheld: takes how many records are not sent until a person allows it.
+    init(
+        store: RecordStore, trouble: StoreTrouble, onWithheld: @escaping @Sendable (Int) -> Void,
+        onChange: @escaping @Sendable () -> Void
+    ) {
         self.store = store
         self.trouble = trouble
+        self.onWithheld = onWithheld
         self.onChange = onChange
     }
 
@@ -25,6 +31,7 @@ struct ChangePoll: Sendable {
             let found = try await store.foldOthersWrites(since: last.value.withLock { $0 })
             // Only after success: if another program held the store, the next poll must see the same change again.
             last.value.withLock { $0 = found.version }
+            if found.withheldCount > 0 { onWithheld(found.withheldCount) }
             // Nothing to take in means that another process has done so, or has merged records of a peer.
             if found.hasChanged, !found.hasFolded { onChange() }
             guard found.hasChanged || isRegular else { return }

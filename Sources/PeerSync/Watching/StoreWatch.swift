@@ -21,10 +21,13 @@ final class StoreWatch: Sendable {
 
     /// Watches until cancelled.
     ///
-    /// - Parameter files: the files of the database; nil when it has none.
+    /// - Parameters:
+    ///   - files: the files of the database; nil when it has none.
+    ///   - onWithheld: takes how many records are not sent until a person allows it.
     /// - Throws: ``OpenFiles/Loss``.
     func run(
-        _ store: RecordStore, _ files: OpenFiles?, _ trouble: StoreTrouble, logger: Logger
+        _ store: RecordStore, _ files: OpenFiles?, _ trouble: StoreTrouble, logger: Logger,
+        onWithheld: @escaping @Sendable (Int) -> Void
     ) async throws {
         let observation = store.observeWrites { [weak self] in self?.notify() }
         defer { observation.cancel() }
@@ -43,7 +46,9 @@ final class StoreWatch: Sendable {
             logger.notice("the database's files cannot be watched; looking ten times a second")
         }
         let interval = watch == nil ? Self.pollingInterval : Self.fallbackInterval
-        let poll = ChangePoll(store: store, trouble: trouble) { [weak self] in self?.notify() }
+        let poll = ChangePoll(store: store, trouble: trouble, onWithheld: onWithheld) { [weak self] in
+            self?.notify()
+        }
         let backoff = Backoff()
         let write = Signal()
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -25,6 +25,7 @@ struct WholeCopy {
     private let peer: Int64?
     private let limit: BatchLimit
     private let shapes: ShapeTable
+    private let db: Database
 
     /// - Parameter peer: the peer whose own records it leaves out, if any.
     init(_ db: Database, _ tables: RecordTables, zone: Int64, excluding peer: Int64?, limit: BatchLimit) {
@@ -34,6 +35,7 @@ struct WholeCopy {
         self.peer = peer
         self.limit = limit
         shapes = ShapeTable(db)
+        self.db = db
     }
 
     /// Whether a zone is large enough to copy it in order of name.
@@ -50,6 +52,7 @@ struct WholeCopy {
     func batch(from position: CopyPosition, after last: RecordName?) throws -> (ChangeBatch, ReadingPlace) {
         let types = try scan.types()
         let start = last.map { ($0.recordType, $0.description) } ?? position.start(in: types, tables.schema)
+        let sent = try WithheldRecords.Sent(db, zone: zone)
         var records: [RecordState] = []
         var bytes = 0
         for type in types[(start.flatMap { types.firstIndex(of: $0.0) } ?? 0)...] {
@@ -59,7 +62,7 @@ struct WholeCopy {
             ) { record in
                 let state = try record.stored(shapes).state.transferred
                 // The same rule as in a batch of changes.
-                guard !state.isEmpty, !state.isTooLarge else { return true }
+                guard !state.isEmpty, !state.isTooLarge, sent.contains(state.name) else { return true }
                 records.append(state)
                 bytes += state.size
                 return records.count < limit.records && bytes < limit.bytes

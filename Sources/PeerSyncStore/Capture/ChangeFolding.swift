@@ -17,6 +17,8 @@ struct ChangeFolding {
     let hasAssets: Bool
     /// The zone of new records that refer to no other record.
     let zone: Int64
+    /// Judges what others than the app's own code wrote; nil if the app itself did.
+    var fuse: ((Database, [WorkingRecord]) throws -> Void)?
 
     /// Folds the whole journal, in the open transaction.
     func fold(_ db: Database) throws -> StoreChanges {
@@ -219,6 +221,7 @@ struct ChangeFolding {
         changes.changed = numbering.count
         changes += try set.save(&numbering)
         try numbering.save(db, generation: generation)
+        try fuse?(db, set.order)
         return changes
     }
 

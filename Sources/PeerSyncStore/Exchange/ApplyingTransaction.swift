@@ -12,6 +12,8 @@ package final class ApplyingTransaction {
     private var work: Work?
     /// What the batches so far changed in the tables.
     package internal(set) var arrived = ArrivedChanges()
+    /// How many records of the batches so far wait for a person: ``StoreFuse``.
+    package internal(set) var withheldCount = 0
 
     private struct Work {
         let peerZone: PeerZone

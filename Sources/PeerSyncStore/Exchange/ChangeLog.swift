@@ -62,6 +62,7 @@ struct ChangeLog {
         let statement = try peers.count <= 1 ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
         let rows = try Row.fetchCursor(statement, arguments: arguments)
         let shapes = ShapeTable(db)
+        let sent = try WithheldRecords.Sent(db, zone: zone)
         var filling = FillingBatch(limit: limit)
         while let row = try rows.next() {
             guard filling.hasRoom(forGroup: row[4]) else {
@@ -72,6 +73,10 @@ struct ChangeLog {
                 return ChangeBatch(records: filling.records, token: reached, isLast: false)
             }
             let name = try RecordName(row[0] as String)
+            guard sent.contains(name) else {
+                filling.skip(to: row[3])
+                continue
+            }
             let state = try StoredRecord(name, row, tables: tables, shapes: shapes).state.transferred
             filling.append(state, sequence: row[3])
         }
@@ -112,6 +117,9 @@ private struct FillingBatch {
         }
         return false
     }
+
+    /// Passes a record over.
+    mutating func skip(to sequence: Int64) { lastSequence = sequence }
 
     mutating func append(_ state: RecordState, sequence: Int64) {
         lastSequence = sequence

@@ -29,7 +29,7 @@ package struct PeerZone: Sendable {
             received: try PeerTable.progress(db, peer: peer.id, zone: zoneID).received,
             digest: try Zones.digest(db, zoneID),
             refused: try RefusedRecords.count(db, peer: peer.id, zone: zoneID)
-                + UnsyncedRecords.count(db, zone: zoneID))
+                + UnsyncedRecords.count(db, zone: zoneID) + WithheldRecords.count(db, zone: zoneID))
     }
 
     /// The beginning of a session, for this side.
@@ -153,11 +153,13 @@ package struct PeerZone: Sendable {
     ) throws -> NamedRecords {
         try check(db, .read)
         let working = WorkingSet(db, store.tables)
+        let sent = try WithheldRecords.Sent(db, zone: zoneID)
         var read = NamedRecords()
         var bytes = 0
         for name in names {
             read.namesRead += 1
-            guard let record = try working.known(name), record.zone == zoneID, !record.state.isTooLarge
+            guard sent.contains(name), let record = try working.known(name), record.zone == zoneID,
+                !record.state.isTooLarge
             else { continue }
             read.records.append(record.state.transferred)
             bytes += record.state.size
@@ -186,6 +188,7 @@ package struct PeerZone: Sendable {
             with: transaction.writer(self, for: mayWrite ? batch.records.count : 0))
         if mayWrite { _ = try merge.run(batch.records, hashes: hashes) }
         transaction.arrived.append(merge.arrived)
+        transaction.withheldCount += merge.withheldCount
         var refused = merge.refused
         if !mayWrite, !batch.records.isEmpty { refused[.readOnly] = batch.records.map(\.name) }
         if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }

@@ -160,6 +160,12 @@ extension RecordStore {
         }
     }
 
+    /// Brings deleted records back, under one stamp.
+    func revive(_ db: Database, _ names: [RecordName]) throws {
+        guard !names.isEmpty else { return }
+        try change(db, names) { state, stamp in state.raise(\.revival, to: stamp) }
+    }
+
     /// Changes the states of some records under one new stamp.
     ///
     /// - Returns: these records, and those that came or went with them.

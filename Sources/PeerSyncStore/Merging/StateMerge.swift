@@ -10,12 +10,15 @@ struct StateMerge {
         var peer: Int64?
         /// Whether a reconciliation brought the states: we lacked them, so the peer lacks ours.
         var isLoose = false
+        /// Whether the fuse has nothing to say.
+        var isAllowed = false
     }
 
     private let db: Database
     private let store: RecordStore
     private let arrival: Arrival
     private let writer: RecordWriter
+    private var history: HistoryTable.Writer?
     private var clock: HybridLogicalClock
     private var numbering: ChangeNumbering
     /// The records that it left out: too large ones, and those that are in another zone here. The right to write in one
@@ -23,6 +26,8 @@ struct StateMerge {
     private(set) var refused = RefusedNames()
     /// What the states changed in the tables.
     private(set) var arrived = ArrivedChanges()
+    /// How many states wait for a person.
+    private(set) var withheldCount = 0
 
     /// - Parameter writer: the transaction's writer, if it has one.
     init(_ db: Database, _ store: RecordStore, _ arrival: Arrival, with writer: RecordWriter? = nil) throws {
@@ -30,6 +35,7 @@ struct StateMerge {
         self.store = store
         self.arrival = arrival
         self.writer = writer ?? RecordWriter(db, store.tables)
+        if arrival.peer != nil { history = HistoryTable.Writer(db, store) }
         clock = try StoredClock.load(db)
         numbering = try ChangeNumbering(db)
     }
@@ -68,7 +74,7 @@ struct StateMerge {
         let acknowledged =
             try peer.map { try PeerTable.progress(db, peer: $0, zone: arrival.zone).acknowledgedSequence }
             ?? 0
-        for state in states {
+        for state in try sifted(states, set) {
             let record = try set.record(state.name, newIn: arrival.zone)
             guard record.zone == arrival.zone else {
                 refused[.otherZone, default: []].append(state.name)
@@ -87,14 +93,31 @@ struct StateMerge {
                 record.isAnswer =
                     arrival.isLoose || original.changeSequence <= acknowledged || original.sourcePeer == peer
             }
-            record.sourcePeer = peer
+            // A peer may have forgotten meanwhile what waited here.
+            record.sourcePeer = arrival.isAllowed ? nil : peer
             record.receivedState = received
             if let newest = state.newestStamp { clock.observe(newest.time) }
         }
         guard !set.order.isEmpty else { return StoreChanges() }
         let changes = try set.save(&numbering)
-        for record in set.order { arrived.note(record) }
+        for record in set.order {
+            arrived.note(record)
+            history?.note(record)
+        }
+        try history?.save()
         return changes
+    }
+
+    /// The states without those that wait for a person.
+    private mutating func sifted(_ states: [RecordState], _ set: WorkingSet) throws -> [RecordState] {
+        guard !arrival.isAllowed, let peer = arrival.peer, !states.isEmpty,
+            let fuse = try Fuse(db, store, zone: arrival.zone, peer: peer, writer.shapes)
+        else { return states }
+        let (merged, newest) = try fuse.sift(states, in: set)
+        withheldCount += states.count - merged.count
+        // Whoever refuses them writes values that have to be newer.
+        if let newest { clock.observe(newest.time) }
+        return merged
     }
 }
 

@@ -180,6 +180,9 @@ extension WorkingSet {
             source: source(of: record))
         let shape = try writer.shapes.id(metadata.fieldNames)
         try writer.writeMetadata(record.name, note, metadata.encoded(shapeID: shape), replacing: true)
+        if record.state.erasure != record.original?.state.erasure {
+            try HistoryTable.remove(db, of: record.name)
+        }
         try noteSize(of: record)
         try saveHeldReferences(record, placement)
         try AssetTable.note(

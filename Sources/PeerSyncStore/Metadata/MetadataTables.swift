@@ -13,7 +13,7 @@ enum MetadataTables {
 
     static let create = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
-        -- isSyncOff, settingsVersion, erasures, and for each type captured:<type>, fieldKinds:<type>, contested:<type>,
+        -- isSyncOff, settingsVersion, erasures, historySize, fuse, and for each type captured:<type>, fieldKinds:<type>, contested:<type>,
         -- left:<type>.
         CREATE TABLE grdb_sync_syncState (
             name TEXT PRIMARY KEY,
@@ -202,6 +202,10 @@ enum MetadataTables {
         \(DeclinedZones.create)
 
         \(MailboxTables.create)
+
+        \(HistoryTable.create)
+
+        \(FuseTables.create)
         """
 
     /// Creates the tables, or updates those of an older format.
@@ -236,6 +240,8 @@ enum MetadataTables {
         try db.execute(sql: HouseholdTable.create)
         try db.execute(sql: DeclinedZones.create)
         try db.execute(sql: MailboxTables.create)
+        try db.execute(sql: HistoryTable.create)
+        try db.execute(sql: FuseTables.create)
     }
 
     /// Refuses a store that a newer version wrote, and a damaged one. Only reads.

@@ -18,6 +18,8 @@ enum RecordTraces {
         }
         try HeldReferenceTable.remove(db, of: name.description)
         try UnsyncedRecords.removeSize(db, name)
+        try HistoryTable.remove(db, of: name)
+        try FuseTables.remove(db, of: name)
     }
 
     /// Forgets all records of a zone, and the files that they have had.
@@ -27,6 +29,12 @@ enum RecordTraces {
             DELETE FROM grdb_sync_heldReference WHERE recordName IN (
                 SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ?)
             """,
+            """
+            DELETE FROM grdb_sync_history WHERE recordName IN (
+                SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ?)
+            """,
+            "DELETE FROM grdb_sync_withheldRecord WHERE zone = ?",
+            "DELETE FROM grdb_sync_recentLoss WHERE zone = ?",
             "DELETE FROM grdb_sync_remoteRecord WHERE zone = ?",
             "DELETE FROM grdb_sync_assetReference WHERE zone = ?",
             "DELETE FROM grdb_sync_assetLeftover WHERE zone = ?",

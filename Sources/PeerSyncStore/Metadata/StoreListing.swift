@@ -130,6 +130,11 @@ public struct StoreListing: Sendable {
     private static let isOutOfSight =
         "status IN (\(RecordStatus.deleted.rawValue), \(RecordStatus.hidden.rawValue))"
 
+    /// Whether a record is in its table. Fold first.
+    public func isShown(_ db: Database, _ name: RecordName) throws -> Bool {
+        try store.tables[name.recordType]?.exists(db, name) ?? false
+    }
+
     /// Whether a record is out of sight only because of the deletion of another one. Fold first.
     public func isHidden(_ db: Database, _ name: RecordName) throws -> Bool {
         try Bool.fetchOne(
@@ -219,7 +224,7 @@ public struct StoreListing: Sendable {
 
 extension FieldValue {
     /// A value of SQLite.
-    fileprivate init(_ value: DatabaseValue) {
+    init(_ value: DatabaseValue) {
         self =
             switch value.storage {
             case .null: .null

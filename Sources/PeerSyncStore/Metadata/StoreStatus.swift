@@ -30,6 +30,8 @@ public struct StoreStatus: Sendable, Equatable {
     public let unsynced: [UnsyncedRecord]
     /// The number of all rows and records that stay in this store.
     public let unsyncedCount: Int
+    /// What waits for a person, because it would take away much at once; the oldest first.
+    public let alarms: [FuseAlarm]
     /// Whether sync is switched on.
     public let isSyncOn: Bool
     /// The machines that this one is paired with, and how it stands with each.
@@ -59,6 +61,7 @@ public struct StoreStatus: Sendable, Equatable {
         refused = try RefusedRecords.all(db)
         unsynced = try UnsyncedRecords.all(db, limit: Self.maximumUnsyncedListed, in: store.tables)
         unsyncedCount = try UnsyncedRecords.count(db)
+        alarms = try store.fuse.alarms(db)
         isSyncOn = try SyncSettings(db).isSyncOn
         peers = try PeerTable.all(db)
         clockAhead = max(0, try StoredClock.load(db).last.milliseconds - store.now())

@@ -23,6 +23,10 @@ struct SyncState {
     static let erasures = SyncState(name: "erasures")
     /// Grows when the user changes something that running sessions have to know.
     static let settingsVersion = SyncState(name: "settingsVersion")
+    /// The size of the history, roughly, in bytes.
+    static let historySize = SyncState(name: "historySize")
+    /// The setting of the fuse: a share and a number of records, or `off`; missing if nobody has set it.
+    static let fuse = SyncState(name: "fuse")
     /// The fields that the capture triggers of a type cover, in order.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
     /// What these fields mean, in the same order, and their columns where these have other names. Earlier versions did not

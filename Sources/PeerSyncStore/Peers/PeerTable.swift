@@ -119,6 +119,7 @@ enum PeerTable {
     /// - Parameter remover: the static key of the machine that removed it from the household; nil if a user of this machine
     ///   forgets it here only.
     static func remove(_ db: Database, _ peer: Peer, removedBy remover: [UInt8]? = nil) throws {
+        try WithheldRecords.drop(db, of: peer.id)
         try db.execute(
             sql: "INSERT INTO grdb_sync_formerPeer (id, publicKey, removedBy) VALUES (?, ?, ?)",
             arguments: [peer.id, Data(peer.publicKey), remover.map { Data($0) }])

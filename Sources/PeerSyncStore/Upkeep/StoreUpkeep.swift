@@ -246,6 +246,8 @@ public struct StoreUpkeep: Sendable {
         guard isDue else { return }
         try await store.database.write { [self] db in
             try purge(db)
+            try HistoryTable.purge(db, before: store.now() - Self.defaultRetention)
+            try RecentLosses.purge(db, now: store.now())
             try SyncState.set(db, .lastPurge, store.now())
         }
         try await store.assets.removeUnreferred()

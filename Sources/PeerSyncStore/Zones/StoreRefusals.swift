@@ -44,10 +44,15 @@ public struct StoreRefusals: Sendable {
         // A refusal is no reason to give up a record that is in another zone by now.
         let list = try Set(names).filter { try Zones.row(db, of: $0) == zone.row }
             .map { try RecordName($0) }.sorted()
-        guard !list.isEmpty else { return [] }
-        try store.forget(db, list)
-        // The peers then send what is missing here.
-        try PeerTable.startOver(db, in: zone.row)
+        try giveUp(db, list, in: zone.row)
         return list
+    }
+
+    /// Forgets records that peers have as they are to be.
+    func giveUp(_ db: Database, _ names: [RecordName], in zone: Int64) throws {
+        guard !names.isEmpty else { return }
+        try store.forget(db, names)
+        // The peers then send what is missing here.
+        try PeerTable.startOver(db, in: zone)
     }
 }

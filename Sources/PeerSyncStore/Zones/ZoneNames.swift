@@ -17,6 +17,8 @@ public struct ZoneNames {
     /// The name of a record's zone; that of the default zone for a record that sync does not know.
     public func name(_ db: Database, of recordName: String) throws -> String {
         let row = areSeveral ? try Zones.row(db, of: recordName) : nil
-        return zones[row ?? Zones.defaultID] ?? ""
+        return name(row: row ?? Zones.defaultID)
     }
+
+    func name(row: Int64) -> String { zones[row] ?? "" }
 }

@@ -48,6 +48,11 @@ enum Zones {
             arguments: [recordName])
     }
 
+    /// The zone of a row, for new records.
+    static func target(_ db: Database, _ row: Int64) throws -> ZoneTarget {
+        try row == defaultID ? .default : all(db).first { $0.row == row }.map(ZoneTarget.one) ?? .default
+    }
+
     /// The identity of a zone, for messages to other machines: each may have another name for it.
     static func identity(_ db: Database, _ row: Int64) throws -> String {
         let sql = "SELECT zoneName || '@' || owner FROM grdb_sync_recordZone WHERE id = ?"

@@ -126,6 +126,14 @@ public struct LocalTime: Sendable {
         return text.prefix(10) + " " + text.dropFirst(11).prefix(5)
     }
 
+    /// Returns a moment to the second for people, as in `2024-03-05 19:30:12`, in ``zone``. Other texts stay as they are.
+    public func exactText(_ date: String) -> String {
+        guard let moment = ISO8601.milliseconds(canonical: date),
+            let text = ISO8601.text(milliseconds: local(moment), fraction: .ifNeeded)
+        else { return date }
+        return text.prefix(10) + " " + text.dropFirst(11).prefix(8)
+    }
+
     /// Returns the day of a date of a record, as in `2024-03-05`, in ``zone``.
     public func dayText(_ date: String) -> String { String(text(date).prefix(10)) }
 

@@ -75,6 +75,7 @@ extension Pages {
             "trouble": try await trouble(status).shown,
             "questions": machineTools.machines.questions.open.map { Self.line($0, reader) },
             "zones": try await zones(status),
+            "alarms": alarms(status, reader),
             "own": machineTools.machines.engine.displayName,
             "peers": status.peers.map { Self.line($0, words, found, lastHeard[$0.name]) },
             "found": found.filter { $0.peer == nil }.map {

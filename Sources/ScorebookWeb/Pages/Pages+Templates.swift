@@ -22,6 +22,7 @@ extension Pages {
             ("field", PackageResources.field_mustache),
             ("delete", PackageResources.delete_mustache),
             ("deleted", PackageResources.deleted_mustache),
+            ("history", PackageResources.history_mustache),
             ("files", PackageResources.files_mustache),
             ("import", PackageResources.import_mustache),
             ("statistics", PackageResources.statistics_mustache),

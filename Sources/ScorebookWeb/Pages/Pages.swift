@@ -36,6 +36,7 @@ struct Pages: Sendable {
         addUndo(to: router)
         addEditing(to: router)
         addDeletions(to: router)
+        addHistory(to: router)
         addFiles(to: router)
         addStatistics(to: router)
         addPictures(to: router)

@@ -8,7 +8,8 @@ struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "List, show, delete or restore records of any type by their names.",
-        subcommands: [List.self, Show.self, Delete.self, Restore.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Show.self, History.self, Delete.self, Restore.self],
+        defaultSubcommand: List.self)
 
     struct List: ZonedCommand {
         static let configuration = CommandConfiguration(abstract: "List record names (the default).")
@@ -169,19 +170,45 @@ struct RecordCommand: AsyncParsableCommand {
         }
     }
 
+    /// Parses a record name. Refuses one that is malformed or of an unknown type.
+    static func checked(_ text: String, _ schema: RecordSchema) throws -> RecordName {
+        let name = try RecordName(text)
+        guard schema.type(name.recordType) != nil else { throw unknown(name.recordType) }
+        return name
+    }
+
     struct Restore: StoreCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Bring back a deleted record, with what went with it and what it needs.",
-            discussion: "`record list --deleted` shows what can be restored, and until when.")
+            abstract:
+                "Bring back a deleted record, with what went with it and what it needs; or the values of a time.",
+            discussion: """
+                `record list --deleted` shows what can be restored, and until when. With --at the record gets the values that it \
+                had at that time, as far as `record history` knows them; the fields of which it does not know any stay as they \
+                are. `undo` takes it back.
+                """)
 
         @Argument(help: ArgumentHelp("The record's whole name.", valueName: "SBGame|~|uuid"))
         var name: String
+
+        @Option(
+            help: ArgumentHelp(
+                "Write the values of that time: a time of today, or a day and a time.", valueName: "time"))
+        var at: String?
 
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
             let name = try checked(name, store.scorebook.records.schema)
+            if let at {
+                // What was written in that second counts, because the history shows no shorter times.
+                let moment = try store.scorebook.time.moment(at) + 999
+                let fields = try await store.scorebook.restore(name, at: moment)
+                let what = fields.isEmpty ? "as it was" : fields.joined(separator: ", ")
+                return try output.write(
+                    fields.map { StepFigures(recordName: name.description, action: "restore", field: $0) },
+                    "restored \(try await store.scorebook.phrase(for: name)): \(what)")
+            }
             try await output.write(try await store.scorebook.restore(name), in: store)
         }
     }
@@ -190,13 +217,6 @@ struct RecordCommand: AsyncParsableCommand {
 private func unknown(_ type: String) -> Failure {
     let known = RecordKind.allCases.map(\.recordType).joined(separator: ", ")
     return Failure(.dataError, "“\(type)” is no record type of the scorebook; there are \(known)")
-}
-
-/// Parses a record name. Refuses one that is malformed or of an unknown type.
-private func checked(_ text: String, _ schema: RecordSchema) throws -> RecordName {
-    let name = try RecordName(text)
-    guard schema.type(name.recordType) != nil else { throw unknown(name.recordType) }
-    return name
 }
 
 /// A record's state for programs.

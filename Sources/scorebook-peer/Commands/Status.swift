@@ -55,7 +55,8 @@ struct Status: StoreCommand {
                     pending: status.pending,
                     peers: peers, assets: assets, zones: status.zones.map(ZoneFigures.init),
                     refused: status.refused.map(RefusedFigures.init),
-                    unsynced: status.unsynced.map(UnsyncedFigures.init), sync: status.isSyncOn,
+                    unsynced: status.unsynced.map(UnsyncedFigures.init),
+                    alarms: status.alarms.map(AlarmFigures.init), sync: status.isSyncOn,
                     mailboxes: mailboxes.map(MailboxFigures.init)))
         } else {
             try await StatusText(
@@ -176,6 +177,7 @@ struct Status: StoreCommand {
         let zones: [ZoneFigures]
         let refused: [RefusedFigures]
         let unsynced: [UnsyncedFigures]
+        let alarms: [AlarmFigures]
         let sync: Bool
         let mailboxes: [MailboxFigures]
     }

@@ -52,6 +52,10 @@ struct EventLine: Encodable {
             self.init("changed", peer: name, records: changes.records.map(\.name.description))
             self.zone = zone
             count = changes.count
+        case .withheld(let name, let zone, let count):
+            self.init("withheld", peer: name)
+            self.zone = zone
+            self.count = count
         case .inSync(let name, let zone, let digest, let statistics):
             self.init("inSync", peer: name, sync: SyncFigures(statistics, digest))
             self.zone = zone

@@ -61,6 +61,8 @@ struct EventPrinter: Sendable {
             "connected with \(name) (\(address))"
         case .progress, .assetProgress, .changed, .inSync:
             nil
+        case .withheld(let name, _, let count):
+            Self.withheld(name, count)
         case .assetsReceived(let name, let count, let unavailable):
             "received \(count.text) from \(name)"
                 + (unavailable > 0 ? "; \(unavailable.counted("picture")) it does not have" : "")
@@ -93,6 +95,15 @@ struct EventPrinter: Sendable {
         case .retrying(let address, let seconds, let error):
             "\(error.explanation); trying \(address) again, first in \(String(format: "%.1f", seconds)) s"
         }
+    }
+
+    private static func withheld(_ name: String?, _ count: Int) -> String {
+        let what =
+            name.map {
+                "\(count.counted("change")) of \($0) would take away much of the scorebook: not shown"
+            }
+            ?? "a program here took away much of the scorebook, \(count.counted("change")): not sent"
+        return "\(what) until somebody decides; see `scorebook-peer sync alarms`"
     }
 
     /// Tells why a peer did not take records of this machine.

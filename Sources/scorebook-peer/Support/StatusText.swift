@@ -21,6 +21,9 @@ struct StatusText {
                 "wrote \(Duration.milliseconds(status.clockAhead).formatted()) in the future; see scorebook-peer clock",
             ])
         }
+        rows += status.alarms.map { alarm in
+            ["decide", "\(alarm.words); `sync alarms` shows more, `sync allow` or `sync refuse` decides"]
+        }
         rows += try await refused()
         rows += unsynced()
         rows += mailboxes.map { ["mailbox", words($0)] }

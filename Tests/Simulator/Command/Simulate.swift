@@ -20,6 +20,9 @@ struct Simulate: ParsableCommand {
     @Flag(help: "Run the scripts of households: machines are introduced and removed, and no records written.")
     var households = false
 
+    @Flag(help: "Let the machines ask a user before they show what would take much away.")
+    var fuses = false
+
     @Option(help: "How many to run at once.")
     var jobs = ProcessInfo.processInfo.activeProcessorCount
 
@@ -49,7 +52,9 @@ struct Simulate: ParsableCommand {
         let total = Mutex(SimulationCounts())
         let failed = Mutex<(title: String, script: Script, reason: String)?>(nil)
         let next = Mutex(
-            Scripts(complete.map { CompleteTrial(length: $0) }, start..<start + seeds, households: households)
+            Scripts(
+                complete.map { CompleteTrial(length: $0) }, start..<start + seeds, households: households,
+                fuses: fuses)
         )
         DispatchQueue.concurrentPerform(iterations: max(1, jobs)) { _ in
             while failed.withLock({ $0 == nil }), let (title, script) = next.withLock({ $0.next() }) {
@@ -71,7 +76,7 @@ struct Simulate: ParsableCommand {
             \(counts.purged) deletions forgotten, \(counts.partings) pairings ended, \
             \(counts.introductions) machines introduced, \(counts.removals) removed, \
             \(counts.startOvers) machines started over, \(counts.undone) deletions undone, \
-            \(counts.hidden) records hidden, \
+            \(counts.hidden) records hidden, \(counts.decisions) decisions about what waits, \
             \(counts.reconciliations) reconciliations, \(counts.resyncs) of them because of unequal digests
             """)
     }
@@ -111,8 +116,10 @@ private struct Scripts: Sendable {
     private var trial: CompleteTrial?
     private var seeds: Range<UInt64>.Iterator
     private let households: Bool
+    private let fuses: Bool
 
-    init(_ trial: CompleteTrial?, _ seeds: Range<UInt64>, households: Bool) {
+    init(_ trial: CompleteTrial?, _ seeds: Range<UInt64>, households: Bool, fuses: Bool) {
+        self.fuses = fuses
         self.trial = trial
         self.households = households
         self.seeds = seeds.makeIterator()
@@ -121,7 +128,10 @@ private struct Scripts: Sendable {
     mutating func next() -> (title: String, Script)? {
         guard trial == nil else { return trial?.next().map { ("", $0) } }
         return seeds.next().map {
-            ("seed \($0) failed: ", households ? Script(householdSeed: $0) : Script(seed: $0))
+            (
+                "seed \($0) failed: ",
+                households ? Script(householdSeed: $0) : Script(seed: $0, hasFuses: fuses)
+            )
         }
     }
 }

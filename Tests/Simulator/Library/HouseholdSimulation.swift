@@ -85,7 +85,8 @@ struct HouseholdSimulation {
             counts.restores += 1
         case .restart: try replica.restart()
         case .advance: clock.advance(Int64.random(in: 0...2000, using: &random))
-        case .write, .delete, .exact, .undo, .fold, .doubleSession, .upgrade, .purge, .part:
+        case .write, .delete, .exact, .undo, .fold, .doubleSession, .upgrade, .purge, .part,
+            .decide:
             throw SimulationFailure("\(step) belongs to a script of records")
         }
     }

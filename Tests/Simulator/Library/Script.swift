@@ -31,6 +31,8 @@ public struct Script: Sendable, CustomStringConvertible {
             case purge
             /// Two machines end their pairing; the next session pairs them again.
             case part
+            /// A user allows or refuses what waits on a machine because it would take much away.
+            case decide
             /// Two machines are paired, if they are not: the first one types the code of the second.
             case pair
             /// A machine removes another one from the household.
@@ -74,6 +76,8 @@ public struct Script: Sendable, CustomStringConvertible {
     var steps: [Step]
     /// Whether the script is about the household, and not about records.
     let isOfHousehold: Bool
+    /// Whether the machines ask a user before they show what would take much away.
+    let hasFuses: Bool
 
     var isExact: Bool { setup == 0 }
 
@@ -83,6 +87,7 @@ public struct Script: Sendable, CustomStringConvertible {
         setup = 0
         self.steps = steps
         self.isOfHousehold = isOfHousehold
+        hasFuses = false
     }
 
     /// Creates the script of a household: whom it takes in and loses, while machines are away or set back.
@@ -91,6 +96,7 @@ public struct Script: Sendable, CustomStringConvertible {
         machines = [3, 3, 3, 4, 4, 5].randomElement(using: &random)!
         setup = random.next() | 1
         isOfHousehold = true
+        hasFuses = false
         let kinds: [Step.Kind] = [
             .pair, .pair, .pair, .session, .session, .session, .session, .cutSession, .remove, .remove,
             .forget,
@@ -107,13 +113,19 @@ public struct Script: Sendable, CustomStringConvertible {
         }
     }
 
+    /// Creates the script of a seed, of machines that ask nobody.
+    public init(seed: UInt64) { self.init(seed: seed, hasFuses: false) }
+
     /// Creates the script of a seed.
-    public init(seed: UInt64) {
+    ///
+    /// - Parameter hasFuses: whether the machines ask a user before they show what would take much away.
+    public init(seed: UInt64, hasFuses: Bool) {
         var random = SeededGenerator(seed: seed)
         // Most scripts have few machines: they conflict more often, and a failing script is short.
         machines = [2, 2, 3, 3, 3, 4, 5, 8].randomElement(using: &random)!
         setup = random.next()
         isOfHousehold = false
+        self.hasFuses = hasFuses
         let hasBackups = random.oneIn(2)
         let hasUpgrades = random.oneIn(2)
         steps = []
@@ -121,7 +133,8 @@ public struct Script: Sendable, CustomStringConvertible {
             let roll = Int.random(in: 0..<100, using: &random)
             let kind: Step.Kind =
                 switch roll {
-                case 0..<12: .advance
+                case 0..<5: hasFuses ? .decide : .advance
+                case 5..<12: .advance
                 case 12..<34: .write
                 case 34..<38: .undo
                 case 38..<44: .delete
@@ -149,12 +162,13 @@ public struct Script: Sendable, CustomStringConvertible {
     public init?(_ text: String) {
         let lines = text.split(separator: "\n")
         guard let head = lines.first?.split(separator: " "), head.count == 3,
-            ["machines", "household"].contains(head[0]),
+            ["machines", "household", "fuses"].contains(head[0]),
             let machines = Int(head[1]), (2...8).contains(machines), let setup = UInt64(head[2])
         else { return nil }
         self.machines = machines
         self.setup = setup
         isOfHousehold = head[0] == "household"
+        hasFuses = head[0] == "fuses"
         steps = []
         for line in lines.dropFirst() {
             guard let step = Step(line), step.machine < machines, step.other < machines else { return nil }
@@ -163,7 +177,8 @@ public struct Script: Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        (["\(isOfHousehold ? "household" : "machines") \(machines) \(setup)"] + steps.map(\.description))
+        (["\(isOfHousehold ? "household" : hasFuses ? "fuses" : "machines") \(machines) \(setup)"]
+            + steps.map(\.description))
             .joined(separator: "\n")
     }
 

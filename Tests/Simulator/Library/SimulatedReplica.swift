@@ -82,6 +82,34 @@ final class SimulatedReplica {
         backup = copy
     }
 
+    // MARK: The fuse
+
+    /// Lets the machine ask as soon as two records would go.
+    func setFuse() throws {
+        try database.write { try store.fuse.set($0, FuseSetting(share: 0.1, records: 2)) }
+    }
+
+    /// Whether something waits for a user.
+    var isWaiting: Bool {
+        get throws { try database.read { try Bool.fetchOne($0, sql: Self.waiting) ?? false } }
+    }
+
+    private static let waiting = "SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord)"
+
+    /// Allows or refuses all that waits.
+    ///
+    /// - Returns: the number of decisions.
+    func decide(allowing isAllowed: Bool) throws -> Int {
+        try database.write { db in
+            _ = try store.fold(db)
+            let alarms = try store.fuse.alarms(db)
+            for alarm in alarms {
+                if isAllowed { try store.fuse.allow(db, alarm) } else { try store.fuse.refuse(db, alarm) }
+            }
+            return alarms.count
+        }
+    }
+
     /// Replaces the store by the backup, if there is one.
     ///
     /// - Returns: whether there was a backup.

@@ -343,7 +343,7 @@ final class SimulatedSide {
             let actions = machine.compared(ours, with: theirs, zone: number)
             let isAsking = actions.contains { if case .send(.resync) = $0 { true } else { false } }
             // A side that wants to compare everything asks for it even when the digests are equal.
-            if isAsking, ours.digest != theirs.digest { resyncs += 1 }
+            if isAsking, ours.digest != theirs.digest, ours.refused == 0, theirs.refused == 0 { resyncs += 1 }
             try perform(actions)
         }
     }

@@ -26,6 +26,8 @@ public struct SimulationCounts: Sendable {
     public var hidden = 0
     /// Deleted records that a user has restored.
     public var undone = 0
+    /// What users have allowed or refused.
+    public var decisions = 0
 
     public init() {}
 
@@ -52,5 +54,6 @@ public struct SimulationCounts: Sendable {
         left.removals += right.removals
         left.hidden += right.hidden
         left.undone += right.undone
+        left.decisions += right.decisions
     }
 }

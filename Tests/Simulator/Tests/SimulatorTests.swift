@@ -52,8 +52,24 @@ struct SimulatorTests {
         #expect(
             kinds
                 == Set(Script.Step.Kind.allCases).subtracting([
-                    .exact, .pair, .remove, .forget, .introduce, .grant,
+                    .exact, .pair, .remove, .forget, .introduce, .grant, .decide,
                 ]))
+    }
+
+    /// Machines that ask before they show what would take much away; whatever their users say, all come to the same.
+    @Test func machinesThatAskComeToTheSame() async throws {
+        var total = SimulationCounts()
+        for seed in 1...15 as ClosedRange<UInt64> {
+            do {
+                await Task.yield()
+                total += try Simulation.run(Script(seed: seed, hasFuses: true))
+            } catch {
+                Issue.record(
+                    "seed \(seed): \(error); `scripts/simulate --fuses --start \(seed) --seeds 1` shortens it"
+                )
+            }
+        }
+        #expect(total.decisions > 10)
     }
 
     /// Everything that can happen in one step; `scripts/simulate --complete 2` tries two.

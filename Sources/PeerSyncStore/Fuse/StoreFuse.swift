@@ -1,0 +1,169 @@
+import GRDB
+import PeerSyncModel
+
+/// The fuse of a store: ``RecordStore/fuse``. Much that would go at once waits for a person.
+///
+/// When a peer would delete or overwrite more than a share of a zone's records within an hour, the store keeps these changes
+/// and does not merge them; everything else goes on. When programs on this machine do so past the engine, with plain SQL, the
+/// store does not send it. In both cases ``alarms(_:)`` lists it until a person decides: ``allow(_:_:)`` or ``refuse(_:_:)``.
+///
+/// All peers count together, and all programs. Values that the zone did not have, and records that are new, do not count. What
+/// an app writes with ``RecordStore/write(_:)`` counts neither: it has asked its user where it has to.
+///
+/// The fuse is off until somebody sets it.
+public struct StoreFuse: Sendable {
+    /// The time within which changes count together, in milliseconds: an hour.
+    public static let window = RecentLosses.window
+
+    let store: RecordStore
+
+    // MARK: The setting
+
+    /// The setting; nil when the fuse is off.
+    public func setting(_ db: Database) throws -> FuseSetting? {
+        try SyncState.text(db, .fuse).flatMap(FuseSetting.init)
+    }
+
+    /// Whether nobody has set the fuse in this store, or switched it off.
+    public func isUnset(_ db: Database) throws -> Bool { try SyncState.text(db, .fuse) == nil }
+
+    /// Sets the fuse; nil switches it off. What waits already goes on waiting. Part of the open transaction.
+    public func set(_ db: Database, _ setting: FuseSetting?) throws {
+        try SyncState.set(db, .fuse, setting?.description ?? "off")
+    }
+
+    // MARK: What waits
+
+    /// What waits for a person, the oldest first. Fold first.
+    public func alarms(_ db: Database) throws -> [FuseAlarm] {
+        guard try WithheldRecords.isAny(db) else { return [] }
+        let names = try ZoneNames(db)
+        let peers = Dictionary(
+            try PeerTable.all(db).map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
+        return try WithheldRecords.sources(db).map { source in
+            let found = try records(db, peer: source.peer, zone: source.zone)
+            return FuseAlarm(
+                source: source.peer == FuseTables.here ? .programs : .peer(peers[source.peer] ?? ""),
+                zone: names.name(row: source.zone), since: source.since, deletedCount: found.deletedCount,
+                overwrittenCount: found.records.count { !$0.isDeleted },
+                records: Array(found.records.prefix(FuseAlarm.maximumListed)), peer: source.peer,
+                zoneRow: source.zone)
+        }
+    }
+
+    private func records(
+        _ db: Database, peer: Int64, zone: Int64
+    ) throws -> (records: [FuseAlarm.Record], deletedCount: Int) {
+        let set = WorkingSet(db, store.tables)
+        var rules = try RuleApplication(set)
+        var gone: Set<RecordName> = []
+        let names = try WithheldRecords.names(db, peer: peer, zone: zone)
+        let records = try names.map { name in
+            let isDeleted = try isDeleted(db, name, peer: peer, in: set)
+            if isDeleted {
+                gone.insert(name)
+                for below in try rules.below(name)
+                where try peer == FuseTables.here || set.known(below)?.original?.status == .inTable {
+                    gone.insert(below)
+                }
+            }
+            return FuseAlarm.Record(name: name, isDeleted: isDeleted)
+        }
+        return (records, gone.count)
+    }
+
+    private func isDeleted(
+        _ db: Database, _ name: RecordName, peer: Int64, in set: WorkingSet
+    ) throws -> Bool {
+        guard let record = try set.known(name) else { return false }
+        guard peer != FuseTables.here else { return record.original?.status != .inTable }
+        var state = record.state
+        for entry in try WithheldRecords.entries(db, set.writer.shapes, of: name) where entry.peer == peer {
+            state.merge(entry.state)
+        }
+        return state.isDeleted
+    }
+
+    // MARK: Deciding
+
+    /// Lets it happen: merges what a peer has sent, or sends what programs wrote. Part of the open transaction.
+    public func allow(_ db: Database, _ alarm: FuseAlarm) throws {
+        _ = try store.fold(db)
+        let names = try WithheldRecords.names(db, peer: alarm.peer, zone: alarm.zoneRow)
+        let states = try self.states(db, names, of: alarm)
+        try end(db, alarm)
+        guard alarm.peer != FuseTables.here else { return try store.refusals.sendAgain(db, names) }
+        try merge(db, states, of: alarm)
+    }
+
+    /// Puts it back, everywhere. Of a peer: writes the present values anew, so that they win on all machines, and brings back
+    /// what the peer took away or overwrote within the hour before. Of programs: brings back what they deleted; what they
+    /// overwrote becomes what the other machines have, with the next session of one that has it. Part of the open transaction.
+    ///
+    /// - Returns: the records that programs overwrote and that no other machine has. They stay as they are.
+    @discardableResult
+    public func refuse(_ db: Database, _ alarm: FuseAlarm) throws -> [RecordName] {
+        _ = try store.fold(db)
+        guard alarm.peer != FuseTables.here else { return try takeBack(db, alarm) }
+        let names = try WithheldRecords.names(db, peer: alarm.peer, zone: alarm.zoneRow)
+        let states = try self.states(db, names, of: alarm)
+        let losses = RecentLosses(db: db, zone: alarm.zoneRow, peer: alarm.peer, now: store.now())
+        try bringBack(db, losses.names(), alarm)
+        let set = WorkingSet(db, store.tables)
+        let present = try names.compactMap { try set.known($0) }.filter { $0.original?.status == .inTable }
+            .map(\.state)
+        try end(db, alarm)
+        try store.writeAnew(db, present, zone: Zones.target(db, alarm.zoneRow))
+        try merge(db, states, of: alarm)
+        return []
+    }
+
+    private func states(_ db: Database, _ names: [RecordName], of alarm: FuseAlarm) throws -> [RecordState] {
+        let shapes = ShapeTable(db)
+        return try names.flatMap { name in
+            try WithheldRecords.entries(db, shapes, of: name).filter { $0.peer == alarm.peer }.map(\.state)
+        }
+    }
+
+    private func end(_ db: Database, _ alarm: FuseAlarm) throws {
+        try WithheldRecords.remove(db, peer: alarm.peer, zone: alarm.zoneRow)
+        try RecentLosses.removeAll(db, zone: alarm.zoneRow)
+        try SyncSettings.noteChanged(db)
+    }
+
+    private func merge(_ db: Database, _ states: [RecordState], of alarm: FuseAlarm) throws {
+        var merge = try StateMerge(
+            db, store,
+            StateMerge.Arrival(zone: alarm.zoneRow, peer: alarm.peer, isLoose: true, isAllowed: true))
+        _ = try merge.run(states)
+    }
+
+    /// Restores records that a peer has changed lately.
+    private func bringBack(_ db: Database, _ names: [RecordName], _ alarm: FuseAlarm) throws {
+        let set = WorkingSet(db, store.tables)
+        let records = try names.compactMap { try set.known($0) }
+        try store.revive(db, records.filter(\.state.isDeleted).map(\.name))
+        let since = store.now() - Self.window
+        let former = try records.compactMap { record in
+            let fields = try store.history.valuesBefore(db, record.name, since: since)
+            return fields.isEmpty ? nil : RecordState(name: record.name, fields: fields)
+        }
+        try store.writeAnew(db, former, zone: Zones.target(db, alarm.zoneRow))
+    }
+
+    /// Takes back what programs wrote.
+    private func takeBack(_ db: Database, _ alarm: FuseAlarm) throws -> [RecordName] {
+        let names = try WithheldRecords.names(db, peer: FuseTables.here, zone: alarm.zoneRow)
+        let elsewhere = Set(try WithheldRecords.namesElsewhere(db, zone: alarm.zoneRow))
+        let set = WorkingSet(db, store.tables)
+        let gone = try names.filter { try set.known($0)?.original?.status != .inTable }
+        let deleted = try gone.filter { try set.known($0)?.state.isDeleted == true }
+        let overwritten = Set(names).subtracting(gone)
+        try end(db, alarm)
+        try store.revive(db, deleted)
+        try store.refusals.giveUp(db, overwritten.intersection(elsewhere).sorted(), in: alarm.zoneRow)
+        let kept = overwritten.subtracting(elsewhere).sorted()
+        try store.refusals.sendAgain(db, kept)
+        return kept
+    }
+}

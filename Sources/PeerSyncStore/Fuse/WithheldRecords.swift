@@ -1,0 +1,149 @@
+import Foundation
+import GRDB
+import PeerSyncModel
+
+/// The table `grdb_sync_withheldRecord`.
+enum WithheldRecords {
+    /// A state that waits for a person.
+    struct Entry {
+        let peer: Int64
+        let state: RecordState
+    }
+
+    static func isAny(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord)")) ?? false
+    }
+
+    static func isAny(_ db: Database, peer: Int64, zone: Int64) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord WHERE peer = ? AND zone = ?)")
+        return try Bool.fetchOne(statement, arguments: [peer, zone]) ?? false
+    }
+
+    /// The records of a zone with a state that somebody else does not have as this store has it, or that this store does not
+    /// have as the peer has it.
+    static func count(_ db: Database, zone: Int64) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: "SELECT COUNT(*) FROM grdb_sync_withheldRecord WHERE zone = ?")
+        return try Int.fetchOne(statement, arguments: [zone]) ?? 0
+    }
+
+    /// The number of records that are not sent.
+    static func countUnsent(_ db: Database) throws -> Int {
+        let sql = "SELECT COUNT(*) FROM grdb_sync_withheldRecord WHERE peer = \(FuseTables.here)"
+        return try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
+    }
+
+    /// The sources that wait for a person, by zone.
+    static func sources(_ db: Database) throws -> [(peer: Int64, zone: Int64, since: Int64)] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT peer, zone, MIN(since) FROM grdb_sync_withheldRecord GROUP BY peer, zone ORDER BY 3, 1, 2
+                """
+        ).map { ($0[0], $0[1], $0[2]) }
+    }
+
+    /// The records of a source in a zone, by name.
+    static func names(_ db: Database, peer: Int64, zone: Int64) throws -> [RecordName] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT recordName FROM grdb_sync_withheldRecord WHERE peer = ? AND zone = ? ORDER BY recordName
+                """)
+        return try RecordName.fetchAll(statement, arguments: [peer, zone])
+    }
+
+    /// The states of a record that peers have sent and that wait.
+    static func entries(_ db: Database, _ shapes: ShapeTable, of name: RecordName) throws -> [Entry] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT peer, \(RecordStatus.deleted.rawValue) AS status, state AS remoteRecord
+                FROM grdb_sync_withheldRecord WHERE recordName = ? AND peer <> \(FuseTables.here) ORDER BY peer
+                """)
+        return try Row.fetchAll(statement, arguments: [name.description]).map { row in
+            Entry(peer: row[0], state: try StoredRecord(name, row, nil, shapes: shapes).state)
+        }
+    }
+
+    /// Keeps a state of a peer; with one of the same record and peer that waits already, what both make.
+    static func insert(
+        _ db: Database, _ state: RecordState, _ shapes: ShapeTable, peer: Int64, zone: Int64, now: Int64
+    ) throws {
+        var whole = state
+        for entry in try entries(db, shapes, of: state.name) where entry.peer == peer {
+            whole.merge(entry.state)
+        }
+        let metadata = RecordMetadata(whole) { _ in true }
+        let blob = metadata.encoded(shapeID: try shapes.id(metadata.fieldNames))
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO grdb_sync_withheldRecord (recordName, peer, zone, since, state) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (recordName, peer) DO UPDATE SET state = excluded.state
+                """
+        ).execute(arguments: [state.name.description, peer, zone, now, Data(blob)])
+    }
+
+    /// Notes that a record is not sent.
+    ///
+    /// - Parameter isElsewhere: whether another machine has the record as it was.
+    static func insert(
+        _ db: Database, unsent name: RecordName, isElsewhere: Bool, zone: Int64, now: Int64
+    ) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT OR IGNORE INTO grdb_sync_withheldRecord (recordName, peer, zone, since, state)
+                VALUES (?, ?, ?, ?, ?)
+                """
+        ).execute(
+            arguments: [name.description, FuseTables.here, zone, now, isElsewhere ? Data() : nil])
+    }
+
+    /// The records of a zone that are not sent, and that another machine has as they were.
+    static func namesElsewhere(_ db: Database, zone: Int64) throws -> [RecordName] {
+        try RecordName.fetchAll(
+            db,
+            sql: """
+                SELECT recordName FROM grdb_sync_withheldRecord
+                WHERE peer = \(FuseTables.here) AND zone = ? AND state IS NOT NULL
+                """, arguments: [zone])
+    }
+
+    /// Removes what peers have sent of a record.
+    static func removeStates(_ db: Database, of name: RecordName) throws {
+        try db.cachedStatement(
+            sql: "DELETE FROM grdb_sync_withheldRecord WHERE recordName = ? AND peer <> \(FuseTables.here)"
+        ).execute(arguments: [name.description])
+    }
+
+    static func remove(_ db: Database, peer: Int64, zone: Int64) throws {
+        try db.execute(
+            sql: "DELETE FROM grdb_sync_withheldRecord WHERE peer = ? AND zone = ?", arguments: [peer, zone])
+    }
+
+    /// Drops what a peer has sent and nobody has decided about. It sends all again if it is paired once more.
+    static func drop(_ db: Database, of peer: Int64) throws {
+        for source in try sources(db) where source.peer == peer {
+            try remove(db, peer: peer, zone: source.zone)
+            try PeerTable.setReceived(db, peer: peer, zone: source.zone, nil)
+        }
+    }
+
+    // MARK: What is not sent
+
+    /// Whether this store sends a record.
+    struct Sent {
+        private let unsent: Set<String>
+
+        init(_ db: Database, zone: Int64) throws {
+            guard try WithheldRecords.isAny(db, peer: FuseTables.here, zone: zone) else {
+                unsent = []
+                return
+            }
+            unsent = Set(
+                try WithheldRecords.names(db, peer: FuseTables.here, zone: zone).map(\.description))
+        }
+
+        func contains(_ name: RecordName) -> Bool { unsent.isEmpty || !unsent.contains(name.description) }
+    }
+}

@@ -1,0 +1,179 @@
+import ArgumentParser
+import PeerSync
+import Scorebook
+
+extension SyncCommand {
+    struct Alarms: StoreCommand {
+        static let makesStore = false
+
+        static let configuration = CommandConfiguration(
+            abstract: "Show the changes that wait until somebody allows or refuses them.")
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let alarms = try await store.alarms()
+            if output.json { return try Terminal.write(json: alarms.map(AlarmFigures.init)) }
+            guard !alarms.isEmpty else { return Terminal.write("nothing waits for a decision") }
+            for alarm in alarms {
+                Terminal.write(alarm.words)
+                for record in alarm.records.prefix(Self.named) {
+                    let phrase = try await store.scorebook.phrase(for: record.name)
+                    Terminal.write("  \(record.isDeleted ? "deletes" : "overwrites") \(phrase)")
+                }
+                let left = alarm.deletedCount + alarm.overwrittenCount - min(alarm.records.count, Self.named)
+                if left > 0 { Terminal.write("  and \(left.counted("more record"))") }
+            }
+            Terminal.write("`sync allow` lets it happen; `sync refuse` puts everything back, on all machines")
+        }
+
+        private static let named = 10
+    }
+
+    struct Allow: StoreCommand {
+        static let makesStore = false
+
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Let the changes happen that wait: show what a machine sent, or send what a program wrote here."
+        )
+
+        @Argument(help: source)
+        var machine: String?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let alarm = try await store.alarm(of: machine)
+            let records = store.scorebook.records
+            try await records.write { try records.fuse.allow($0, alarm) }
+            try output.write(AlarmFigures(alarm), "allowed: \(alarm.words)")
+        }
+    }
+
+    struct Refuse: StoreCommand {
+        static let makesStore = false
+
+        static let configuration = CommandConfiguration(
+            abstract: "Put everything back that the changes that wait take away, on all machines.",
+            discussion: """
+                What a machine deleted or overwrote within the hour before comes back, too. What a program overwrote here becomes \
+                what the other machines have, with the next sync.
+                """)
+
+        @Argument(help: source)
+        var machine: String?
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let alarm = try await store.alarm(of: machine)
+            let records = store.scorebook.records
+            let kept = try await records.write { try records.fuse.refuse($0, alarm) }
+            try output.write(AlarmFigures(alarm), "refused: \(alarm.words)")
+            if !kept.isEmpty {
+                Terminal.writeError(
+                    "warning: no other machine has what \(kept.count.counted("record")) held before, so these stay as "
+                        + "the program wrote them")
+            }
+        }
+    }
+
+    private static let source = ArgumentHelp(
+        "The machine that sent the changes, or `here` for programs on this machine; needed if several wait.",
+        valueName: "machine")
+}
+
+extension OpenStore {
+    /// The changes that wait for somebody, the oldest first.
+    func alarms() async throws -> [FuseAlarm] {
+        try await scorebook.foldForReading()
+        let records = scorebook.records
+        return try await records.database.read { try records.fuse.alarms($0) }
+    }
+
+    /// The changes of a machine that wait, or the only ones.
+    fileprivate func alarm(of machine: String?) async throws -> FuseAlarm {
+        let alarms = try await alarms()
+        let found = machine.map { name in alarms.filter { $0.sourceName == name } } ?? alarms
+        guard let first = found.first else {
+            throw Failure(
+                .dataError,
+                machine.map { "nothing of “\($0)” waits for a decision" } ?? "nothing waits for a decision")
+        }
+        guard found.count == 1 || machine != nil else {
+            throw Failure(
+                .dataError, "changes of several machines wait",
+                hint: "say which: \(found.map(\.sourceName).joined(separator: ", "))")
+        }
+        return first
+    }
+}
+
+extension FuseAlarm {
+    /// What the user calls the source.
+    var sourceName: String {
+        switch source {
+        case .peer(let name): name
+        case .programs: "here"
+        }
+    }
+
+    /// As in “kitchen would delete 400 records and overwrite 3 records”.
+    var words: String {
+        let parts = [
+            deletedCount > 0 ? "delete \(deletedCount.counted("record"))" : nil,
+            overwrittenCount > 0 ? "overwrite \(overwrittenCount.counted("record"))" : nil,
+        ].compactMap(\.self)
+        let what = parts.isEmpty ? "change nothing any more" : parts.joined(separator: " and ")
+        return switch source {
+        case .peer(let name): "\(name) would \(what)"
+        case .programs: "a program here wants to \(what) on the other machines"
+        }
+    }
+}
+
+/// An alarm for programs.
+struct AlarmFigures: Encodable {
+    struct Record: Encodable {
+        let recordName: String
+        let action: String
+    }
+
+    /// The name of the machine; null for programs on this one.
+    let machine: String?
+    let zone: String
+    let since: String
+    let deleted: Int
+    let overwritten: Int
+    let records: [Record]
+
+    init(_ alarm: FuseAlarm) {
+        machine = if case .peer(let name) = alarm.source { name } else { nil }
+        zone = alarm.zone
+        since = ISO8601.text(milliseconds: alarm.since, fraction: .ifNeeded) ?? ""
+        deleted = alarm.deletedCount
+        overwritten = alarm.overwrittenCount
+        records = alarm.records.map {
+            Record(recordName: $0.name.description, action: $0.isDeleted ? "delete" : "overwrite")
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case machine, zone, since, deleted, overwritten, records
+    }
+
+    /// Writes null for missing values, so that every object has the same keys.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(machine, forKey: .machine)
+        try container.encode(zone, forKey: .zone)
+        try container.encode(since, forKey: .since)
+        try container.encode(deleted, forKey: .deleted)
+        try container.encode(overwritten, forKey: .overwritten)
+        try container.encode(records, forKey: .records)
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+/// Much that would go at once waits until somebody says what is to happen; what sync overwrote can be read and restored.
+@Suite(.takingTurns) struct FuseCommandTests {
+    private struct Alarm: Decodable {
+        let machine: String?
+        let deleted: Int
+        let overwritten: Int
+    }
+
+    private func alarms(_ machine: Machine) async throws -> [Alarm] {
+        try await machine.json([Alarm].self, "sync", "alarms")
+    }
+
+    private func matches(_ machine: Machine) throws -> [String] {
+        try machine.rows("SELECT COUNT(*) FROM SBMatch")
+    }
+
+    @Test func aMachineThatDeletesAllMatchesIsAskedAboutAndRefused() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.importHousehold()
+            try await study.sync(with: kitchen)
+            #expect(try await study.peer("sync", "fuse", "--off").contains("off"))
+            try study.write("DELETE FROM SBMatch")
+            try await kitchen.addGame("Added meanwhile")
+            try await study.sync(with: kitchen)
+            #expect(try matches(kitchen) == ["400"])
+            #expect(try study.rows("SELECT name FROM SBGame WHERE name = 'Added meanwhile'").count == 1)
+            let alarm = try #require(try await alarms(kitchen).first)
+            #expect(alarm.machine == "study")
+            #expect(alarm.deleted > 400)
+            #expect(alarm.overwritten == 0)
+            #expect(try await kitchen.peer("status").contains("study would delete"))
+
+            #expect(try await kitchen.run("sync", "allow", "attic").exitCode == 65)
+            #expect(try await kitchen.peer("sync", "refuse").hasPrefix("refused: study would delete"))
+            #expect(try await kitchen.peer("sync", "alarms") == "nothing waits for a decision\n")
+            try await study.sync(with: kitchen)
+            #expect(try matches(study) == ["400"])
+            #expect(try kitchen.contents() == study.contents())
+            #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
+
+    @Test func whatAProgramDeletesHereIsSentOnlyWhenItIsAllowed() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.importHousehold()
+            try await study.sync(with: kitchen)
+            try study.write("DELETE FROM SBMatch")
+            try await study.sync(with: kitchen)
+            #expect(try matches(kitchen) == ["400"])
+            #expect(try await alarms(study).map(\.machine) == [nil])
+            #expect(try await study.peer("status").contains("a program here wants to delete"))
+            try await study.peer("sync", "allow", "here")
+            // The kitchen asks too.
+            try await study.sync(with: kitchen)
+            #expect(try matches(kitchen) == ["400"])
+            try await kitchen.peer("sync", "allow")
+            #expect(try matches(kitchen) == ["0"])
+            try await study.sync(with: kitchen)
+            #expect(try await haveEqualDigests(kitchen, study))
+        }
+    }
+
+    @Test func aPersonsOwnCommandsAreNoAlarmHere() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.importHousehold()
+            try await kitchen.peer("undo", "--yes")
+            #expect(try matches(kitchen) == ["0"])
+            #expect(try await alarms(kitchen).isEmpty)
+        }
+    }
+
+    @Test func theValueThatLostIsShownAndComesBack() async throws {
+        try await withPair { kitchen, study in
+            let game = try await kitchen.addGame("Catan")
+            try await study.sync(with: kitchen)
+            try await kitchen.peer("game", "edit", game, "--year", "1995")
+            try await study.peer("game", "edit", game, "--year", "1996")
+            try await study.sync(with: kitchen)
+            #expect(try kitchen.rows("SELECT year FROM SBGame") == ["1996"])
+            let history = try await kitchen.peer("record", "history", game)
+            #expect(history.contains("Catan, year: 1995 (this machine, "))
+            #expect(history.contains("became 1996 (study, "))
+            #expect(try await study.peer("record", "history").contains("1995 (kitchen, "))
+
+            let times = try study.rows(
+                "SELECT lostTime >> 16 FROM grdb_sync_history WHERE field = 'year' AND wasShown = 0")
+            let seconds = try #require(times.first.flatMap { Double($0) }) / 1000
+            let time = ISO8601DateFormatter().string(
+                from: Date(timeIntervalSince1970: seconds.rounded(.down)))
+            let restored = try await study.run("record", "restore", game, "--at", time)
+            // Both may have written within one second; then the later value is the one of that time.
+            if restored.exitCode == 0 {
+                #expect(try study.rows("SELECT year FROM SBGame") == ["1995"])
+                try await study.peer("undo", "--yes")
+                #expect(try study.rows("SELECT year FROM SBGame") == ["1996"])
+            }
+            #expect(try await study.run("record", "restore", game, "--at", "1999-01-01").exitCode == 65)
+        }
+    }
+}
