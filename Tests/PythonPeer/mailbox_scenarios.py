@@ -337,8 +337,8 @@ def mailbox_random_edits(directory: Path) -> None:
     machines = [Python(directory, "p1"), Reference(directory, "r1"), Python(directory, "p2"), Reference(directory, "r2")]
     for first, second in ((0, 1), (2, 1), (3, 0)):
         pair(machines[first], machines[second])
-    sync(machines[0], machines[1])
     mailbox = Mailbox(directory, *machines)
+    mailbox.become_one()  # each hears here of those with which it was not paired
     late = LateObjects(mailbox, chance)
     names = [f"SBGame|~|{number:08x}-1b7a-4c46-84a7-419a0fe1bcd0" for number in range(6)]
     for step in range(int(os.environ.get("STEPS", "30"))):
