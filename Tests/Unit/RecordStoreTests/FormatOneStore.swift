@@ -9,11 +9,11 @@ enum FormatOneStore {
     ///
     /// - Parameter events: the triggers that stay, by the end of their names.
     static func make(_ db: Database, withTriggers events: Set<String>) throws {
-        // Format 1 had no households, no pairing codes and no mailboxes.
+        // Format 1 had no households, no pairing codes, no mailboxes, no history and no fuse.
         for table in [
             "mailboxFile", "mailboxReading", "mailboxAuthor", "mailboxLeftOut", "mailboxLog", "mailboxZone",
             "mailbox", "declinedZone", "dueIntroduction", "peerHint", "introduction", "pairingCode",
-            "listener",
+            "listener", "history", "withheldRecord", "recentLoss",
         ] {
             try db.execute(sql: "DROP TABLE \(prefix)\(table)")
         }
