@@ -43,19 +43,17 @@ struct MailboxCommand: AsyncParsableCommand {
                     [header]
                         + entries.map { [$0.name, $0.kind, $0.place, $0.lastSync.map(time.text) ?? "never"] })
             )
-            for entry in entries {
-                if let trouble = entry.trouble {
-                    Terminal.write("\(Display.printable(entry.name)): \(trouble)")
-                }
-                for machine in entry.machines {
-                    Terminal.write(
-                        "\(Display.printable(machine.name)) was last heard of on \(time.text(machine.lastHeard))"
-                    )
-                    if let problem = machine.problem {
-                        Terminal.write(
-                            "what \(Display.printable(machine.name)) left cannot be read on: \(problem)")
-                    }
-                }
+            for entry in entries { Self.lines(entry, time).forEach(Terminal.write(_:)) }
+        }
+
+        /// What is to be said of a mailbox: its trouble, and who was heard of when.
+        private static func lines(_ entry: MailboxEntry, _ time: LocalTime) -> [String] {
+            let heard = entry.machines.map { machine in
+                let problem = machine.problem.map { ", and what it left cannot be read on: \($0)" } ?? ""
+                return "\(machine.name) was last heard of on \(time.text(machine.lastHeard))\(problem)"
+            }
+            return ((entry.trouble.map { [$0] } ?? []) + heard).map {
+                Display.printable("\(entry.name): \($0)")
             }
         }
     }

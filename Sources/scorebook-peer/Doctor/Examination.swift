@@ -152,6 +152,13 @@ extension MailboxFacts {
         self.init(
             name: entry.name, wasInStep: entry.lastSync != nil, hasFailed: entry.lastError != nil,
             heard: Set(entry.machines.map(\.name)),
-            unreadable: Set(entry.machines.filter { $0.problem != nil }.map(\.name)))
+            unreadable: Set(entry.machines.filter(\.isUnreadable).map(\.name)))
+    }
+}
+
+extension MailboxEntry.Machine {
+    /// Whether what it left cannot be read on, and not only has not come yet.
+    fileprivate var isUnreadable: Bool {
+        problem != nil && problemCode != MailboxError.Code.waiting.description
     }
 }
