@@ -180,6 +180,11 @@ package struct StoreExchange: Sendable {
             db, sql: "SELECT DISTINCT recordName FROM grdb_sync_refusedRecord WHERE zone = ?",
             arguments: [zone]
         ).map { try RecordName($0) }
+        // What waits for a person is with nobody else, or must not be lost with the record.
+        queue += try String.fetchAll(
+            db, sql: "SELECT DISTINCT recordName FROM grdb_sync_withheldRecord WHERE zone = ?",
+            arguments: [zone]
+        ).map { try RecordName($0) }
         var kept = Set(queue)
         while let name = queue.popLast() {
             for field in try working.known(name)?.state.fields ?? [] {

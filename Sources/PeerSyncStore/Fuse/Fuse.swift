@@ -132,10 +132,14 @@ struct Fuse {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT EXISTS (
-                    SELECT 1 FROM grdb_sync_peerZone JOIN grdb_sync_peer ON id = peer
-                    WHERE zone = ? AND acknowledgedSequence >= ?)
+                    SELECT 1 FROM grdb_sync_peerZone AS known JOIN grdb_sync_peer ON id = peer
+                    WHERE known.zone = ?1 AND acknowledgedSequence >= ?2 AND NOT EXISTS (
+                        SELECT 1 FROM grdb_sync_refusedRecord AS refused
+                        WHERE refused.peer = known.peer AND refused.zone = ?1 AND recordName = ?3))
                 """)
-        return try Bool.fetchOne(statement, arguments: [zone, original.changeSequence]) ?? false
+        // A peer acknowledges what it refuses, and does not have it.
+        return try Bool.fetchOne(
+            statement, arguments: [zone, original.changeSequence, record.name.description]) ?? false
     }
 }
 

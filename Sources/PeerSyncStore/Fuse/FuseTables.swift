@@ -22,10 +22,11 @@ enum FuseTables {
 
         -- The records that a peer, or programs here (peer 0), took away or overwrote lately. time: milliseconds since 1970.
         CREATE TABLE IF NOT EXISTS grdb_sync_recentLoss (
-            recordName TEXT PRIMARY KEY,
+            recordName TEXT NOT NULL,
             zone INTEGER NOT NULL,
             peer INTEGER NOT NULL,
-            time INTEGER NOT NULL
+            time INTEGER NOT NULL,
+            PRIMARY KEY (recordName, peer)
         ) WITHOUT ROWID;
         """
 

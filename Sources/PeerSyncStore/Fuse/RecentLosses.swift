@@ -23,7 +23,7 @@ struct RecentLosses {
     /// Returns how many records are gone or overwritten once these are.
     func count(with names: Set<RecordName>, isExactAbove limit: Int) throws -> Int {
         let sql = """
-            SELECT COUNT(*) FROM grdb_sync_recentLoss
+            SELECT COUNT(DISTINCT recordName) FROM grdb_sync_recentLoss
             WHERE zone = ?1 AND (peer = \(FuseTables.here)) = (?2 = \(FuseTables.here)) AND time > ?3
             """
         let count =
@@ -39,7 +39,7 @@ struct RecentLosses {
         let statement = try db.statementToBind(
             """
             INSERT INTO grdb_sync_recentLoss (recordName, zone, peer, time) VALUES (?, ?, ?, ?)
-            ON CONFLICT (recordName) DO UPDATE SET zone = excluded.zone, peer = excluded.peer, time = excluded.time
+            ON CONFLICT (recordName, peer) DO UPDATE SET zone = excluded.zone, time = excluded.time
             """)
         var bindings = Bindings()
         for name in names {
@@ -67,8 +67,12 @@ struct RecentLosses {
         try db.execute(sql: "DELETE FROM grdb_sync_recentLoss WHERE zone = ?", arguments: [zone])
     }
 
-    /// Forgets what counts no more.
+    /// Forgets what counts no more, but where something waits: whoever refuses it gets back what went before.
     static func purge(_ db: Database, now: Int64) throws {
-        try db.execute(sql: "DELETE FROM grdb_sync_recentLoss WHERE time <= ?", arguments: [now - window])
+        try db.execute(
+            sql: """
+                DELETE FROM grdb_sync_recentLoss
+                WHERE time <= ? AND zone NOT IN (SELECT zone FROM grdb_sync_withheldRecord)
+                """, arguments: [now - window])
     }
 }

@@ -107,7 +107,8 @@ public struct StoreFuse: Sendable {
         guard alarm.peer != FuseTables.here else { return try takeBack(db, alarm) }
         let names = try WithheldRecords.names(db, peer: alarm.peer, zone: alarm.zoneRow)
         let states = try self.states(db, names, of: alarm)
-        let losses = RecentLosses(db: db, zone: alarm.zoneRow, peer: alarm.peer, now: store.now())
+        // The hour before the alarm, however late the person decides.
+        let losses = RecentLosses(db: db, zone: alarm.zoneRow, peer: alarm.peer, now: alarm.since)
         try bringBack(db, losses.names(), alarm)
         let set = WorkingSet(db, store.tables)
         let present = try names.compactMap { try set.known($0) }.filter { $0.original?.status == .inTable }
@@ -143,7 +144,7 @@ public struct StoreFuse: Sendable {
         let set = WorkingSet(db, store.tables)
         let records = try names.compactMap { try set.known($0) }
         try store.revive(db, records.filter(\.state.isDeleted).map(\.name))
-        let since = store.now() - Self.window
+        let since = alarm.since - Self.window
         let former = try records.compactMap { record in
             let fields = try store.history.valuesBefore(db, record.name, since: since)
             return fields.isEmpty ? nil : RecordState(name: record.name, fields: fields)

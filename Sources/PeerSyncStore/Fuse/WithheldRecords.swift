@@ -116,6 +116,17 @@ enum WithheldRecords {
         ).execute(arguments: [name.description])
     }
 
+    /// Removes what peers have sent of a record before it was deleted for ever: nothing of that may stay.
+    static func removeErased(_ db: Database, _ state: RecordState, _ shapes: ShapeTable) throws {
+        guard let erasure = state.erasure, try isAny(db) else { return }
+        for entry in try entries(db, shapes, of: state.name)
+        where entry.state.newestStamp.map({ $0 <= erasure }) ?? true {
+            try db.cachedStatement(
+                sql: "DELETE FROM grdb_sync_withheldRecord WHERE recordName = ? AND peer = ?"
+            ).execute(arguments: [state.name.description, entry.peer])
+        }
+    }
+
     static func remove(_ db: Database, peer: Int64, zone: Int64) throws {
         try db.execute(
             sql: "DELETE FROM grdb_sync_withheldRecord WHERE peer = ? AND zone = ?", arguments: [peer, zone])

@@ -182,6 +182,7 @@ extension WorkingSet {
         try writer.writeMetadata(record.name, note, metadata.encoded(shapeID: shape), replacing: true)
         if record.state.erasure != record.original?.state.erasure {
             try HistoryTable.remove(db, of: record.name)
+            try WithheldRecords.removeErased(db, record.state, writer.shapes)
         }
         try noteSize(of: record)
         try saveHeldReferences(record, placement)

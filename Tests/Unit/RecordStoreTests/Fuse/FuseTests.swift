@@ -227,6 +227,70 @@ struct FuseTests {
         #expect(try await alarms(lonely).isEmpty)
     }
 
+    /// Otherwise a refusal would forget the only copy.
+    @Test func aPeerThatRefusedARecordDoesNotHaveIt() async throws {
+        let lonely = try Machine("lonely", number: 9, clock: clock)
+        let peer = try await lonely.store.peers.add(key: a.key, name: "a")
+        try lonely.shell(
+            "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'A'), ('Author|~|2', 'B'), ('Author|~|3', 'C')"
+        )
+        try await lonely.store.foldPendingChanges()
+        try await lonely.store.database.write { db in
+            try lonely.store.fuse.set(db, FuseSetting(share: 0.1, records: 2))
+            try db.execute(
+                sql: """
+                    INSERT INTO grdb_sync_peerZone (peer, zone, acknowledgedSequence) VALUES (?1, 1, 100);
+                    """, arguments: [peer.id])
+            try db.execute(
+                sql: """
+                    INSERT INTO grdb_sync_refusedRecord (peer, zone, recordName, reason)
+                    SELECT ?, 1, recordName, 1 FROM Author WHERE recordName <> 'Author|~|3'
+                    """, arguments: [peer.id])
+        }
+        try lonely.shell("UPDATE Author SET name = 'X'")
+        #expect(try await refuse(lonely).map(\.description) == ["Author|~|1", "Author|~|2"])
+        #expect(try lonely.rows("SELECT recordName FROM Author") == ["Author|~|1", "Author|~|2"])
+    }
+
+    /// Nobody else has what waits here.
+    @Test func whatWaitsIsNotForgottenByAMachineThatStartsOver() async throws {
+        try b.shell("UPDATE Author SET name = 'X' WHERE recordName > 'Author|~|5'")
+        #expect(try await alarms(b).count == 1)
+        let other = try await b.store.peers.add(key: a.key, name: a.name)
+        let zone = try await b.store.zones.all()[0]
+        try await b.store.database.write { db in
+            let current = try ChangeLog.current(db)
+            _ = try b.store.exchange.startOver(db, with: other, in: [(zone, heldByPeer: current)])
+        }
+        #expect(try b.rows("SELECT COUNT(*) FROM Author WHERE name = 'X'") != ["0"])
+        #expect(try await alarms(b).count == 1)
+    }
+
+    @Test func whatWentBeforeTheAlarmComesBackHoweverLateItIsRefused() async throws {
+        for number in 41...70 {
+            try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|\(number)'")
+            try await a.sync(with: b)
+        }
+        #expect(try authors(b) == 100 - 11)
+        clock.milliseconds += 20 * StoreFuse.window
+        try await b.store.upkeep.purgeIfDue()
+        try await refuse(b)
+        try await expectEqual(b, a)
+        #expect(try authors(a) == 100)
+    }
+
+    /// Nothing of it may stay.
+    @Test func whatWaitsGoesWithADeletionForEver() async throws {
+        try a.shell("UPDATE Author SET name = 'secret' WHERE recordName > 'Author|~|2'")
+        try await a.sync(with: b)
+        #expect(try await alarms(b).count == 1)
+        let name = try RecordName("Author|~|50")
+        try await b.store.database.write { _ = try b.store.deleteForever($0, name) }
+        let waiting = try b.rows(
+            "SELECT COUNT(*) FROM grdb_sync_withheldRecord WHERE recordName = 'Author|~|50'")
+        #expect(waiting == ["0"])
+    }
+
     @Test func anAppsOwnWritesAreNoAlarm() async throws {
         _ = try await b.store.write { db in try db.execute(sql: "DELETE FROM Book; DELETE FROM Author") }
         #expect(try await alarms(b).isEmpty)
