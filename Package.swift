@@ -14,7 +14,12 @@ let package = Package(
         .trait(
             name: "LAN",
             description:
-                "Lets other devices see the page, over TLS; builds BoringSSL, which takes many minutes.")
+                "Lets other devices see the page, over TLS; builds BoringSSL, which takes many minutes."),
+        .trait(
+            name: "WebStorage",
+            description:
+                "Mailboxes over WebDAV and the S3 API, beside folders; builds BoringSSL, which takes many minutes."
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -31,6 +36,9 @@ let package = Package(
         // Hummingbird stands on both. TLS is for the trait LAN alone.
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
+        // For the trait WebStorage alone. Hummingbird stands on the first, but builds it for its tests only.
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/CoreOffice/XMLCoder", from: "0.18.2"),
         // The names of headers, as Hummingbird has them.
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         // Only its command is used: no target of ours depends on it.
@@ -129,6 +137,21 @@ let package = Package(
             resources: [.embedInCode("Resources")],
             packageAccess: false
         ),
+        // Without the trait WebStorage, only what needs no client of HTTP.
+        .target(
+            name: "PeerSyncMailboxHTTP",
+            dependencies: [
+                "CSodium", "PeerSyncMailbox",
+                .product(
+                    name: "AsyncHTTPClient", package: "async-http-client",
+                    condition: .when(traits: ["WebStorage"])),
+                .product(name: "XMLCoder", package: "XMLCoder", condition: .when(traits: ["WebStorage"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["WebStorage"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["WebStorage"])),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
         // The commit that the program names. Whoever builds says it: SCOREBOOK_COMMIT=$(git rev-parse --short HEAD) swift build
         .target(
             name: "CBuildCommit",
@@ -139,7 +162,8 @@ let package = Package(
         .executableTarget(
             name: "scorebook-peer",
             dependencies: [
-                "CBuildCommit", "Scorebook", "ScorebookWeb", "PeerSync",
+                "CBuildCommit", "Scorebook", "ScorebookWeb", "PeerSync", "PeerSyncMailbox",
+                "PeerSyncMailboxHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -275,6 +299,14 @@ let package = Package(
             name: "MailboxSupport", dependencies: ["PeerSyncMailbox", "TestSupport"],
             path: "Tests/Support/Mailboxes"),
         .testTarget(
+            name: "PeerSyncMailboxHTTPTests",
+            dependencies: [
+                "PeerSyncMailboxHTTP", "PeerSyncMailbox", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ], path: "Tests/Unit/PeerSyncMailboxHTTPTests",
+            exclude: ["requirements.txt"]),
+        .testTarget(
             name: "PeerSyncMailboxTests",
             dependencies: [
                 "PeerSyncMailbox", "MailboxSupport", "PeerSync", "PeerSyncStore", "PeerSyncModel",
@@ -321,4 +353,19 @@ if Context.environment["SCOREBOOK_FUZZING"] != nil {
 // What builds and runs whole programs takes long. scripts/mutate does without it where no mutation asks for it.
 if Context.environment["SCOREBOOK_MUTATING"] != nil {
     package.targets.removeAll { $0.name == "IntegrationTests" }
+}
+
+// What the tests of storages need and nothing else: scripts/test --mailbox builds it in a folder of its own.
+if Context.environment["SCOREBOOK_MAILBOX"] != nil {
+    let tested = "PeerSyncMailboxHTTPTests"
+    var kept: Set = [tested]
+    var looked = [tested]
+    while let target = package.targets.first(where: { $0.name == looked.last }) {
+        looked.removeLast()
+        for case .byNameItem(let name, _) in target.dependencies where kept.insert(name).inserted {
+            looked.append(name)
+        }
+    }
+    package.products = []
+    package.targets.removeAll { !kept.contains($0.name) }
 }

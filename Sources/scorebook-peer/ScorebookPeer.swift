@@ -41,7 +41,8 @@ struct ScorebookPeer: AsyncParsableCommand {
             CommandGroup(
                 name: "Syncing",
                 subcommands: [
-                    Pair.self, Listen.self, Connect.self, Peers.self, ZoneCommand.self, SyncCommand.self,
+                    Pair.self, Listen.self, Connect.self, Peers.self, MailboxCommand.self, ZoneCommand.self,
+                    SyncCommand.self,
                     Status.self,
                     Verify.self, Reset.self,
                 ]),

@@ -28,6 +28,9 @@ struct ErrorCodeTests {
             codes: "Scorebook/ScorebookError.swift", file: exitCodes,
             function: "code(_ code: ScorebookError.Code)"),
         Switch(
+            codes: "PeerSyncMailbox/Storage/MailboxError.swift", file: exitCodes,
+            function: "code(_ code: MailboxError.Code)"),
+        Switch(
             codes: "PeerSyncProtocol/ProtocolError.swift", file: "PeerSync/Sessions/SessionFailures.swift",
             function: "init(_ error: ProtocolError)"),
     ])

@@ -25,6 +25,7 @@ extension Pages {
             try answer(context.parameters.get("id", as: Int.self), isAllowed: form.allow == "1")
             return redirect("/machines")
         }
+        addMailboxes(to: router)
         router.get("machines/doctor") { _, context in try await doctor(context) }
     }
 
@@ -68,12 +69,13 @@ extension Pages {
         let words = MachineWords(status: status, reader: reader)
         let found = machineTools.found.current
         let pictures = try await scorebook.records.assets.status()
+        let (mailboxes, lastHeard) = try await machineTools.machines.mailboxes.all()
         let content: [String: Any] = [
             "summary": words.summary, "isOn": status.isSyncOn,
             "trouble": try await trouble(status).shown,
             "questions": machineTools.machines.questions.open.map { Self.line($0, reader) },
             "own": machineTools.machines.engine.displayName,
-            "peers": status.peers.map { Self.line($0, words, found) },
+            "peers": status.peers.map { Self.line($0, words, found, lastHeard[$0.name]) },
             "found": found.filter { $0.peer == nil }.map {
                 ["place": $0.addresses.first?.description ?? "", "showsCode": $0.showsCode] as [String: Any]
             },
@@ -85,7 +87,8 @@ extension Pages {
         ]
         return try render(
             "machines", title: "Machines", section: "/machines",
-            content.merging(Self.content(pictures, reader)) { one, _ in one }, context)
+            content.merging(Self.content(pictures, reader)) { one, _ in one }
+                .merging(Self.content(mailboxes, reader)) { one, _ in one }, context)
     }
 
     /// What keeps all machines from this one; nil if nothing does.
@@ -101,12 +104,17 @@ extension Pages {
             + "“scorebook-peer listen --web” in its place."
     }
 
-    private static func line(_ peer: Peer, _ words: MachineWords, _ found: [FoundMachine]) -> [String: Any] {
+    private static func line(
+        _ peer: Peer, _ words: MachineWords, _ found: [FoundMachine], _ heard: String?
+    ) -> [String: Any] {
         let (kind, text) = words.state(peer)
         var details = words.waiting(peer).map { [$0] } ?? []
         details += words.limits(peer)
         if !peer.isConnected, found.contains(where: { $0.peer == peer.name }) {
             details.append("It is on this network.")
+        }
+        if let heard {
+            details.append("Last heard of through a mailbox on \(words.reader.moment(heard)).")
         }
         return [
             "path": path(peer), "name": peer.name, "kind": kind, "state": text, "details": details,
@@ -225,7 +233,7 @@ extension Pages {
     }
 
     /// Returns a text in parts: what stands between backticks is what somebody types.
-    private static func parts(_ text: String) -> [[String: Any]] {
+    static func parts(_ text: String) -> [[String: Any]] {
         text.split(separator: "`", omittingEmptySubsequences: false).enumerated().map { number, part in
             [
                 "plain": number.isMultiple(of: 2) ? part : "",

@@ -123,11 +123,11 @@ extension Failure {
 }
 
 /// One sync as a service, so that a signal ends it with a goodbye.
-final class OneSync: Service {
-    private let sync: @Sendable () async throws -> SyncReport
-    let report = Mutex<SyncReport?>(nil)
+final class OneSync<Report: Sendable>: Service {
+    private let sync: @Sendable () async throws -> Report
+    let report = Mutex<Report?>(nil)
 
-    init(_ sync: @escaping @Sendable () async throws -> SyncReport) {
+    init(_ sync: @escaping @Sendable () async throws -> Report) {
         self.sync = sync
     }
 

@@ -12,7 +12,8 @@ struct Listen: SyncingCommand {
         discussion: """
             Prints the address it listens on, and with --pair a code of six digits that pairs one machine. Also \
             connects to the paired machines that it finds on the network or has reached before, so that any number of \
-            machines that listen find each other. Ends with Ctrl-C.
+            machines that listen find each other. Also uses \
+            the mailboxes. Ends with Ctrl-C.
             """)
 
     @Option(help: "The address to listen on; 0.0.0.0 is every IPv4 address of this machine.")
@@ -100,6 +101,7 @@ struct Listen: SyncingCommand {
             engine, host: host, port: port, dialing: dials, dialsKnownPeers: !passive)
         // Nobody could switch sync on again on a page that has gone with it.
         var services: [any Service] = [web ? SwitchableListener(listener, store.scorebook) : listener]
+        services.append(MailboxRunner(store, engine, printing: print))
         if web {
             services.append(
                 try page.server(

@@ -45,7 +45,9 @@ extension PageMachines {
         _ store: OpenStore, _ engine: SyncEngine, isSyncing: Bool,
         _ questions: MeetingQuestions = MeetingQuestions()
     ) {
-        self.init(engine: engine, isSyncing: isSyncing, questions: questions) {
+        self.init(
+            engine: engine, isSyncing: isSyncing, questions: questions, mailboxes: store.pageMailboxes(engine)
+        ) {
             let ports = try await store.scorebook.records.pairing.listeningPorts()
             let port = ports.first ?? SyncEngine.defaultPort
             let facts = try await Examination(directory: store.directory, port: port).facts(about: nil)

@@ -34,7 +34,8 @@ struct EventPrinter: Sendable {
         }
     }
 
-    private static func line(_ event: SyncEvent, naming names: [String]) -> String? {
+    /// The line about an event; nil for what ``LiveOutput`` says itself.
+    static func line(_ event: SyncEvent, naming names: [String] = []) -> String? {
         switch event {
         case .listening(let host, let port):
             "listening on \(PeerAddress(host: host, port: port))" + reachable(host, port)

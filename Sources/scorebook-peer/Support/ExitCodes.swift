@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import NIOCore
 import PeerSync
+import PeerSyncMailbox
 import Scorebook
 import ScorebookWeb
 
@@ -52,6 +53,8 @@ struct Failure: Error {
         case let error as RecordStoreError:
             self.init(Self.code(error.code), error.message, hint: error.hint)
         case let error as ScorebookError:
+            self.init(Self.code(error.code), error.message, hint: error.hint)
+        case let error as MailboxError:
             self.init(Self.code(error.code), error.message, hint: error.hint)
         case let error as RecordNameError:
             self.init(.dataError, error.explanation)
@@ -159,6 +162,18 @@ struct Failure: Error {
             .zonesChanged, .backupFailed, .tooManyAttempts, .noSuchPeer, .invalidValue, .notDeleted,
             .ambiguous:
             .dataError
+        default: .softwareError
+        }
+    }
+
+    private static func code(_ code: MailboxError.Code) -> ExitCode {
+        switch code {
+        case .unreachable, .emptied: .unavailable
+        case .credentials, .notTrusted, .clockSkew: .refused
+        case .full, .readOnly: .cannotCreate
+        case .invalid: .dataError
+        case .busy: .temporaryFailure
+        case .other: .softwareError
         default: .softwareError
         }
     }

@@ -1,4 +1,5 @@
 import PeerSync
+import PeerSyncMailbox
 
 /// What people can do about an error of the engine. The engine knows no commands; it says what is wrong, and a code.
 enum Hint {
@@ -52,6 +53,17 @@ enum Hint {
         .sharedZone:
             "end that first: `scorebook-peer peers revoke NAME ZONE`, or `scorebook-peer peers forget`",
         .damagedRecord: repair,
+    ]
+
+    static let ofMailbox: [MailboxError.Code: String] = [
+        .credentials: "`scorebook-peer mailbox remove NAME` and `mailbox add` give it other ones",
+        .notTrusted: "if it is your own server, `mailbox add` trusts it with --certificate FILE",
+        .full: "make room there, and it goes on by itself",
+        .readOnly: "check who may write there",
+        .clockSkew: "set the clock that is wrong",
+        .emptied:
+            "put the right one in its place; if it is, `scorebook-peer mailbox remove NAME` and `mailbox add` begin anew there",
+        .busy: "try again in a moment",
     ]
 
     private static let fullHousehold =

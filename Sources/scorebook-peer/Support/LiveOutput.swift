@@ -1,4 +1,5 @@
 import PeerSync
+import PeerSyncMailbox
 import Scorebook
 
 /// The output of a command that syncs: prints the events in their order, and says in words what they changed here.
@@ -13,6 +14,8 @@ struct LiveOutput: Sendable {
     /// What is printed in its order.
     enum Item: Sendable {
         case event(SyncEvent)
+        /// What happened in the mailbox of a name.
+        case mailbox(String, MailboxEvent)
         case line(String)
     }
 
@@ -21,9 +24,11 @@ struct LiveOutput: Sendable {
         let waiting = WaitingOutput()
         let printing = Task {
             var news = SyncNews()
+            var mailboxNews = MailboxNews()
             await waiting.drain { item in
                 switch item {
                 case .event(let event): await print(event, &news)
+                case .mailbox(let name, let event): await print(event, of: name, &mailboxNews)
                 case .line(let line): Terminal.write(line)
                 }
             }
@@ -60,6 +65,24 @@ struct LiveOutput: Sendable {
             printer.print(event)
         default:
             printer.print(event, naming: await names(event))
+        }
+    }
+
+    private func print(_ event: MailboxEvent, of mailbox: String, _ news: inout MailboxNews) async {
+        guard !isJSON else {
+            try? Terminal.write(json: MailboxEventLine(event, in: mailbox), compact: true)
+            return
+        }
+        switch event {
+        case .changed(let machine, let zone, let changes): news.note(changes, of: machine, in: zone)
+        case .inStep, .failed:
+            for (machine, zone, changes) in news.take() {
+                let words = await words(changes)
+                if !words.isEmpty { Terminal.write(SyncNews.line(words, machine, zone)) }
+            }
+            if let line = event.line(in: mailbox) { Terminal.write(line) }
+        default:
+            if let line = event.line(in: mailbox) { Terminal.write(line) }
         }
     }
 

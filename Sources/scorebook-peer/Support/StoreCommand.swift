@@ -148,7 +148,7 @@ struct OpenStore: Sendable {
         let lists = directory.appendingPathComponent("lists", isDirectory: true)
         let thumbnails = directory.appendingPathComponent("thumbnails", isDirectory: true)
         files = StoreFiles(
-            [key, page, pictures, thumbnails, backups, lists] + ScorebookDatabase.files(at: database))
+            [key, page, MailboxFile(in: directory).url, pictures, thumbnails, backups, lists] + ScorebookDatabase.files(at: database))
         identity = try Identity.loadOrCreate(at: key)
         // The lock lets only one program at a time make or migrate the tables.
         let lock = open(key.path, O_RDONLY | O_CLOEXEC)

@@ -1,0 +1,169 @@
+import ArgumentParser
+import Foundation
+import Logging
+import PeerSync
+import PeerSyncMailbox
+import Scorebook
+
+struct MailboxCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mailbox",
+        abstract: "Sync machines that are never on together: through a folder, a WebDAV server, or a bucket of the S3 API.",
+        discussion: """
+            The machines have to be paired. Each leaves sealed messages for the others in storage that you have; its owner learns nothing \
+            but sizes and times.
+
+              scorebook-peer mailbox add folder /mnt/nas/scorebook
+              scorebook-peer mailbox sync
+
+            `listen` uses the mailboxes by itself.
+            """,
+        subcommands: [List.self, Add.self, Remove.self, Sync.self, Check.self],
+        defaultSubcommand: List.self)
+
+    struct List: StoreCommand {
+        static let makesStore = false
+        static let configuration = CommandConfiguration(
+            abstract: "List the mailboxes, and how it stands with them (the default).")
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let entries = try await store.scorebook.records.mailboxes.all()
+            if output.json { return try Terminal.write(json: entries.map(MailboxFigures.init)) }
+            guard !entries.isEmpty else {
+                return Terminal.write("there is no mailbox; `scorebook-peer mailbox add` adds one")
+            }
+            let time = store.scorebook.time
+            let header = ["NAME", "KIND", "PLACE", "LAST IN STEP"]
+            Terminal.write(
+                aligned([header] + entries.map { [$0.name, $0.kind, $0.place, $0.lastSync.map(time.text) ?? "never"] }))
+            for entry in entries {
+                if let trouble = entry.trouble { Terminal.write("\(Display.printable(entry.name)): \(trouble)") }
+                for machine in entry.machines {
+                    Terminal.write("\(Display.printable(machine.name)) was last heard of on \(time.text(machine.lastHeard))")
+                    if let problem = machine.problem {
+                        Terminal.write("what \(Display.printable(machine.name)) left cannot be read on: \(problem)")
+                    }
+                }
+            }
+        }
+    }
+
+    struct Remove: StoreCommand {
+        static let makesStore = false
+        static let configuration = CommandConfiguration(
+            abstract: "Use a mailbox no more; the records stay.",
+            discussion: """
+                What this machine has left there stays for the others, unless --erase removes it. Other machines go on using the mailbox.
+                """)
+
+        @Argument(help: "The mailbox's name here.")
+        var name: String
+
+        @Flag(help: "Also remove from the mailbox what this machine has left there.")
+        var erase = false
+
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ store: OpenStore) async throws {
+            let entry = try await store.mailbox(named: name)
+            if erase {
+                let engine = SyncEngine(
+                    app: .scorebook, store: store.scorebook.records, identity: store.identity, displayName: "",
+                    discovery: .off)
+                try await store.mailbox(entry, engine) { _ in }.removeOwnObjects()
+            }
+            try await store.removeMailbox(entry.name)
+            try output.write(["removed": entry.name], "removed the mailbox “\(Display.printable(entry.name))”")
+        }
+    }
+
+    struct Sync: SyncingCommand {
+        static let makesStore = false
+        static let configuration = CommandConfiguration(
+            abstract: "Sync once with the mailboxes, or with one of them.")
+
+        @Argument(help: "The mailbox's name here; nothing for all.")
+        var name: String?
+
+        @OptionGroup var session: SessionOptions
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        var logger: Logger { session.logger }
+        var stopped: Failure? { .notYetEqual }
+
+        func run(_ store: OpenStore) async throws {
+            let entries = try await store.mailboxes(named: name)
+            let figures = try await MailboxPasses(store: store, session: session, isJSON: output.json).run(entries)
+            if output.json { try Terminal.write(json: figures) }
+        }
+    }
+
+    struct Check: SyncingCommand {
+        static let makesStore = false
+        static let configuration = CommandConfiguration(
+            abstract: "Read everything in a mailbox, and prove that a new machine could be made from it.",
+            discussion: "Syncs first. The exit code is 65 if something is missing or damaged.")
+
+        @Argument(help: "The mailbox's name here; nothing for all.")
+        var name: String?
+
+        @OptionGroup var session: SessionOptions
+        @OptionGroup var storeOptions: StoreOptions
+        @OptionGroup var output: OutputOptions
+
+        var logger: Logger { session.logger }
+        var stopped: Failure? { .notYetEqual }
+
+        func run(_ store: OpenStore) async throws {
+            var figures: [MailboxCheckFigures] = []
+            for entry in try await store.mailboxes(named: name) {
+                let mailbox = try store.mailbox(entry, session.engine(store, onEvent: { _ in })) { _ in }
+                let check = OneSync {
+                    try await ProgressLine.shared.during("reading “\(Display.printable(entry.name))”") {
+                        try await mailbox.check()
+                    }
+                }
+                try await session.run([check])
+                guard let found = check.report.withLock({ $0 }) else { throw Failure.notYetEqual }
+                figures.append(MailboxCheckFigures(entry.name, found))
+            }
+            if output.json {
+                try Terminal.write(json: figures)
+            } else {
+                for figure in figures { figure.write() }
+            }
+            if let first = figures.first(where: { !$0.sound }) {
+                throw Failure(
+                    .dataError, "a new machine could not be made from “\(Display.printable(first.mailbox))”",
+                    hint: "`scorebook-peer mailbox sync` on the machines that are named may mend it")
+            }
+        }
+    }
+}
+
+extension OpenStore {
+    /// The mailboxes, or the one of a name.
+    ///
+    /// - Throws: ``Failure`` if there is none.
+    fileprivate func mailboxes(named name: String?) async throws -> [MailboxEntry] {
+        if let name { return [try await mailbox(named: name)] }
+        let entries = try await scorebook.records.mailboxes.all()
+        guard !entries.isEmpty else {
+            throw Failure(.noInput, "there is no mailbox", hint: "`scorebook-peer mailbox add` adds one")
+        }
+        return entries
+    }
+
+    fileprivate func mailbox(named name: String) async throws -> MailboxEntry {
+        guard let entry = try await scorebook.records.mailboxes.all().first(where: { $0.name == name }) else {
+            throw Failure(
+                .dataError, "there is no mailbox “\(Display.printable(name))”", hint: "`mailbox list` lists those there are")
+        }
+        return entry
+    }
+}

@@ -1,0 +1,103 @@
+import PeerSyncMailbox
+import Scorebook
+
+/// A mailbox, for programs.
+struct MailboxFigures: Encodable {
+    struct Machine: Encodable {
+        let name: String
+        let lastHeard: String
+        let problem: String?
+        let problemCode: String?
+
+        private enum CodingKeys: String, CodingKey { case name, lastHeard, problem, problemCode }
+
+        /// Writes null for missing values, so that every object has the same keys.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(name, forKey: .name)
+            try container.encode(lastHeard, forKey: .lastHeard)
+            try container.encode(problem, forKey: .problem)
+            try container.encode(problemCode, forKey: .problemCode)
+        }
+    }
+
+    let name: String
+    let kind: String
+    let place: String
+    let addedAt: String
+    let lastSync: String?
+    let lastError: String?
+    let lastErrorCode: String?
+    let machines: [Machine]
+
+    init(_ entry: MailboxEntry) {
+        name = entry.name
+        kind = entry.kind
+        place = entry.place
+        addedAt = entry.addedAt
+        lastSync = entry.lastSync
+        lastError = entry.lastError
+        lastErrorCode = entry.lastErrorCode
+        machines = entry.machines.map {
+            Machine(name: $0.name, lastHeard: $0.lastHeard, problem: $0.problem, problemCode: $0.problemCode)
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case name, kind, place, addedAt, lastSync, lastError, lastErrorCode, machines
+    }
+
+    /// Writes null for missing values, so that every object has the same keys.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(kind, forKey: .kind)
+        try container.encode(place, forKey: .place)
+        try container.encode(addedAt, forKey: .addedAt)
+        try container.encode(lastSync, forKey: .lastSync)
+        try container.encode(lastError, forKey: .lastError)
+        try container.encode(lastErrorCode, forKey: .lastErrorCode)
+        try container.encode(machines, forKey: .machines)
+    }
+}
+
+/// What a check of a mailbox found, for programs and people.
+struct MailboxCheckFigures: Encodable {
+    struct Zone: Encodable {
+        let name: String
+        let records: Int
+        let equal: Bool
+    }
+
+    let mailbox: String
+    let sound: Bool
+    let zones: [Zone]
+    let batches: Int
+    let files: Int
+    let problems: [String]
+
+    init(_ mailbox: String, _ check: MailboxCheck) {
+        self.mailbox = mailbox
+        sound = check.isSound
+        zones = check.zones.map {
+            Zone(name: $0.name ?? Self.defaultZone, records: $0.records, equal: $0.isEqual)
+        }
+        batches = check.segments
+        files = check.files
+        problems = check.problems
+    }
+
+    private static let defaultZone = "ScorebookData"
+
+    func write() {
+        for zone in zones {
+            let place = zone.name == Self.defaultZone ? "" : " of the zone “\(zone.name)”"
+            let result = zone.equal ? "the same as here" : "not the same as here"
+            Terminal.write("a new machine would have \(zone.records.counted("record"))\(place), \(result)")
+        }
+        for problem in problems { Terminal.write(Display.printable(problem)) }
+        guard sound else { return }
+        let files = files > 0 ? ", \(files.counted("picture"))" : ""
+        Terminal.write("sound: read \(batches.counted("batch", plural: "batches"))\(files) of “\(Display.printable(mailbox))”")
+    }
+}

@@ -1,0 +1,38 @@
+import PeerSyncMailbox
+
+/// What a mailbox says to people. The engine knows codes and names.
+extension MailboxEvent {
+    /// One line; nil for what is said together with others, when the mailbox is in step.
+    ///
+    /// - Parameter mailbox: what this machine calls it.
+    func line(in mailbox: String) -> String? {
+        switch self {
+        case .changed, .inStep: nil
+        case .refusedRecords(let machine, let names, let reason):
+            EventPrinter.line(.refusedPeersRecords(name: machine, names, reason), naming: names.map(\.description))
+        case .filesReceived(let machine, let count):
+            "received \(count.counted("picture")) from \(machine) through “\(mailbox)”"
+        case .introduced(let machine, let by): EventPrinter.line(.introduced(name: machine, by: by))
+        case .removed(let machine, let by): EventPrinter.line(.removed(name: machine, by: by))
+        case .stopped(let machine, let error):
+            "what \(machine) left in “\(mailbox)” cannot be read on: \(error.explanation)"
+        case .wentBack(let machine):
+            "“\(mailbox)” has gone back in time: something of \(machine) is gone that was there; nothing here is taken back"
+        case .ownObjectsLost:
+            "“\(mailbox)” has lost what this machine had left there; everything goes there anew"
+        case .restored:
+            "“\(mailbox)” has newer things of this machine than this scorebook knows, as after a backup was restored; everything goes "
+                + "there anew"
+        case .failed(let error): "the mailbox “\(mailbox)” cannot be used now: \(error.explanation)"
+        case .recovered: "the mailbox “\(mailbox)” can be used again"
+        }
+    }
+}
+
+extension MailboxError {
+    /// What helps; nil if the message says all.
+    var hint: String? { Hint.ofMailbox[code] }
+
+    /// What is wrong, and what helps.
+    var explanation: String { hint.map { "\(message); \($0)" } ?? message }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import PeerSync
+import PeerSyncMailbox
+import Scorebook
+import ScorebookWeb
+
+/// The mailboxes of an open store.
+extension OpenStore {
+    private var mailboxFile: MailboxFile { MailboxFile(in: directory) }
+
+    /// Makes a mailbox of what the store and the file with the passwords say of it.
+    ///
+    /// - Throws: `MailboxError`; ``Failure`` if the file with the passwords cannot be used.
+    func mailbox(
+        _ entry: MailboxEntry, _ engine: SyncEngine, onEvent: @escaping @Sendable (MailboxEvent) -> Void
+    ) throws -> Mailbox {
+        let place = try MailboxPlace(location: entry.location)
+        let secrets = place.isOnServer ? try mailboxFile.secrets()[entry.name] : nil
+        return Mailbox(engine, entry, in: try place.storage(secrets), onEvent: onEvent)
+    }
+
+    /// Adds a mailbox, and syncs with it once. If that does not work, it is not added.
+    func addMailbox(
+        _ new: NewMailbox, _ sync: (MailboxEntry) async throws -> Void
+    ) async throws {
+        let mailboxes = scorebook.records.mailboxes
+        if let twin = try await mailboxes.all().first(where: { $0.location == new.place.location }) {
+            throw Failure(.dataError, "the mailbox “\(Display.printable(twin.name))” lies there already")
+        }
+        let entry: MailboxEntry
+        do {
+            entry = try await mailboxes.add(new.name, location: new.place.location)
+        } catch let error as RecordStoreError where error.code == .ambiguous {
+            throw Failure(.dataError, error.message, hint: "give this one another name with --as")
+        }
+        do {
+            try mailboxFile.set(new.secrets, for: entry.name)
+            try await sync(entry)
+        } catch {
+            try? await removeMailbox(entry.name)
+            throw error
+        }
+    }
+
+    /// Forgets a mailbox and the password for it.
+    func removeMailbox(_ name: String) async throws {
+        try await scorebook.records.mailboxes.remove(name)
+        try mailboxFile.set(nil, for: name)
+    }
+
+    /// The mailboxes for the page, with which `engine` syncs.
+    func pageMailboxes(_ engine: SyncEngine) -> PageMailboxes {
+        PageMailboxes(
+            all: {
+                let entries = try await scorebook.records.mailboxes.all()
+                return (entries.map(\.onPage), entries.lastHeard)
+            },
+            addFolder: { path in
+                let folder = try MailboxFolderPath.checked(path, of: directory)
+                let new = NewMailbox(name: nil, place: .folder(path: folder), secrets: nil)
+                try await addMailbox(new) { try await mailbox($0, engine) { _ in }.syncOnce() }
+            },
+            explain: {
+                let failure = Failure($0)
+                return failure.message + (failure.hint.map { "; \($0)" } ?? "")
+            })
+    }
+}
+
+/// A mailbox that somebody wants to add.
+struct NewMailbox: Sendable {
+    let name: String
+    let place: MailboxPlace
+    let secrets: MailboxSecrets?
+
+    /// - Parameter name: nil for the usual name of the place.
+    init(name: String?, place: MailboxPlace, secrets: MailboxSecrets?) {
+        self.name = name ?? place.usualName
+        self.place = place
+        self.secrets = secrets
+    }
+}
+
+extension MailboxEntry {
+    /// Where it lies, for people.
+    var place: String { (try? MailboxPlace(location: location))?.text ?? location }
+
+    /// The word that people type for its kind.
+    var kind: String { (try? MailboxPlace(location: location))?.kind ?? "unknown" }
+
+    /// Why it cannot be used, and what helps; nil if it can.
+    var trouble: String? {
+        lastError.map { error in
+            let hint = Hint.ofMailbox.first { $0.key.description == lastErrorCode }?.value
+            return hint.map { "\(error); \($0)" } ?? error
+        }
+    }
+
+    fileprivate var onPage: PageMailboxes.Mailbox {
+        PageMailboxes.Mailbox(name: name, place: place, lastSync: lastSync, trouble: trouble)
+    }
+}
+
+extension [MailboxEntry] {
+    /// When each machine was last heard of through any of them, by its name.
+    var lastHeard: [String: String] {
+        Dictionary(flatMap(\.machines).map { ($0.name, $0.lastHeard) }) { Swift.max($0, $1) }
+    }
+}
