@@ -5,11 +5,15 @@ import Testing
 @Suite(.takingTurns) struct SecondImplementationTests {
     /// As Tests/PythonPeer/scenarios.py has them; each plays both programs, as callers and as listeners.
     private static let scenarios = [
-        "breaking_the_rules", "pairing_python_calls", "pairing_reference_calls", "pairing_wrong_code",
-        "pairing_again", "first_sync_python_calls", "first_sync_reference_calls", "python_passes_on",
-        "writes_of_python", "writes_of_reference", "cascade_of_a_deletion", "restoring_and_erasing",
-        "conflicts", "revival_of_a_parent", "reconciliation_python_calls", "reconciliation_reference_calls",
-        "different_scorebooks", "verify_by_reference", "verify_by_python", "verify_mends", "resumption",
+        "mailbox_both_ways", "mailbox_reads_whole_logs", "mailbox_deletions", "mailbox_pictures",
+        "mailbox_leaving_out",
+        "mailbox_removed_machine", "mailbox_truncated_objects", "mailbox_that_went_back",
+        "mailbox_restored_stores",
+        "mailbox_beside_sessions", "mailbox_emptied", "mailbox_random_edits",
+        "pairing_wrong_code", "pairing_again", "first_sync_python_calls", "first_sync_reference_calls",
+        "python_passes_on", "writes_of_python", "writes_of_reference", "cascade_of_a_deletion",
+        "restoring_and_erasing", "conflicts", "revival_of_a_parent", "reconciliation_python_calls",
+        "reconciliation_reference_calls", "different_scorebooks", "verify_by_reference", "resumption",
         "live_python_listens", "live_reference_listens", "two_pythons", "clock_skew", "asset_of_reference",
         "asset_of_python", "asset_missing_then_there", "asset_from_two_sides", "another_zone",
         "zone_of_python", "python_may_only_read", "reference_may_only_read", "odd_values", "many_batches",

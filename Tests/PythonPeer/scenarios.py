@@ -1,283 +1,37 @@
-"""Runs this peer against scorebook-peer, in scenarios of which each has stores of its own.
+"""Runs this peer against scorebook-peer, in scenarios of which each has stores of its own: what conformance.py cannot see.
 
 Prints a line for each scenario; exit 1 if any fails.
 """
 
 import argparse
-import contextlib
-import io
 import json
 import os
-import queue
 import random
-import re
-import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 
-from scorebook_python_peer import cli
-
-HERE = Path(__file__).resolve().parent
-PATIENCE = 120
-BINARY = Path()
-DATA = Path()
-GAME = "SBGame|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b4"
-PERSON = "SBPerson|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b5"
-
-Scenario = Callable[[Path], None]
-SCENARIOS: list[Scenario] = []
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS.append(function)
-    return function
-
-
-class Running:
-    """A program that runs in the background; its lines are read as they come."""
-
-    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-        )
-        self._lines: queue.Queue[str | None] = queue.Queue()
-        self.output = ""
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._lines.put(line)
-        self._lines.put(None)
-
-    def wait_for(self, pattern: str) -> str:
-        """The first group of the first line that matches."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                line = self._lines.get(timeout=max(deadline - time.monotonic(), 0.01))
-            except queue.Empty:
-                raise AssertionError(f"no {pattern!r} in time, but: {self.output}") from None
-            if line is None:
-                raise AssertionError(f"ended without {pattern!r}: {self.output}")
-            self.output += line
-            if found := re.search(pattern, line):
-                return found.group(1) if found.groups() else found.group()
-
-    def stop(self) -> None:
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    def __enter__(self) -> "Running":
-        return self
-
-    def __exit__(self, *details) -> None:
-        self.stop()
-
-
-class Machine:
-    """A store, and the program that works on it."""
-
-    def __init__(self, directory: Path, name: str) -> None:
-        self.store = directory / name
-        self.name = name
-
-    def command(self, *arguments: str) -> list[str]:
-        raise NotImplementedError
-
-    def environment(self) -> dict[str, str]:
-        return os.environ | {"PYTHONPATH": str(HERE)}
-
-    def fails(self, *arguments: str) -> str:
-        """Runs a command that has to fail; gives what it says."""
-        done = self._run(arguments)
-        assert done.returncode != 0, f"{arguments} did not fail: {done.stdout}"
-        return done.stdout + done.stderr
-
-    def run(self, *arguments: str) -> str:
-        done = self._run(arguments)
-        assert done.returncode == 0, f"{self.name} {arguments}: exit {done.returncode}: {done.stdout}{done.stderr}"
-        return done.stdout
-
-    def _run(self, arguments: tuple[str, ...]) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            self.command(*arguments), capture_output=True, text=True, timeout=PATIENCE, env=self.environment()
-        )
-
-    def start(self, *arguments: str) -> Running:
-        return Running(self.command(*arguments), self.environment())
-
-    def listen(self, *more: str) -> "Listening":
-        return Listening(self.start("listen", "--host", "127.0.0.1", "--port", "0", "--name", self.name, *more))
-
-    def connect(self, address: str, *more: str) -> str:
-        return self.run("connect", address, "--name", self.name, "--once", *more)
-
-    def digest(self) -> str:
-        raise NotImplementedError
-
-
-class Listening:
-    """A machine that listens; its address, and its code if it shows one."""
-
-    def __init__(self, running: Running) -> None:
-        self.running = running
-        self.address = running.wait_for(r"listening on (127\.0\.0\.1:\d+)")
-
-    def code(self) -> str:
-        return self.running.wait_for(r"pairing code (\d{3}-\d{3})")
-
-    def __enter__(self) -> "Listening":
-        return self
-
-    def __exit__(self, *details) -> None:
-        self.running.stop()
-
-
-class Reference(Machine):
-    def command(self, *arguments: str) -> list[str]:
-        return [str(BINARY), *arguments, "--store", str(self.store)]
-
-    def listen(self, *more: str) -> "Listening":
-        # Nothing of a test goes to the machine's real network.
-        return super().listen("--no-discovery", *more)
-
-    def digest(self) -> str:
-        return json.loads(self.run("status", "--json"))["digest"]
-
-    def fields(self, record: str) -> dict:
-        shown = json.loads(self.run("record", "show", record, "--json"))
-        return {field: write["value"] for field, write in shown["fields"].items()}
-
-    def sql(self, statement: str) -> None:
-        with sqlite3.connect(self.store / "scorebook.sqlite", timeout=30) as database:
-            database.execute("PRAGMA foreign_keys = ON")
-            database.execute(statement)
-        database.close()
-
-    def names(self, record_type: str) -> list[str]:
-        return [
-            line.split()[0] for line in self.run("record", "list", "--type", record_type).splitlines() if "|~|" in line
-        ]
-
-
-class Python(Machine):
-    def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "scorebook_python_peer", "--state", str(self.store), *arguments]
-
-    def _run(self, arguments: tuple[str, ...]) -> subprocess.CompletedProcess:
-        """Runs a command in this process. Starting an interpreter for each would take most of the time."""
-        output, errors = io.StringIO(), io.StringIO()
-        signal.alarm(PATIENCE)
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
-            code = cli.main(["--state", str(self.store), *arguments])
-        signal.alarm(0)
-        return subprocess.CompletedProcess(arguments, code, output.getvalue(), errors.getvalue())
-
-    def digest(self) -> str:
-        return json.loads(self.run("digest", "--json"))[0]["digest"]
-
-    def record(self, name: str) -> dict:
-        return json.loads(self.run("show", name, "--json"))[name]
-
-    def fields(self, record: str) -> dict:
-        return {field: list(value.values())[0] for field, value in self.record(record)["fields"].items()}
-
-
-def give_up(number: int, frame: object) -> None:
-    raise AssertionError("a command of the Python peer takes too long")
-
-
-def next_millisecond() -> None:
-    """What is written from now on is later than all before: both programs read the same clock."""
-    begun = time.time_ns() // 1_000_000
-    while time.time_ns() // 1_000_000 == begun:
-        time.sleep(0.001)
-
-
-def equal(a: object, b: object) -> None:
-    assert a == b, f"{a!r} is not {b!r}"
-
-
-def moved(output: str) -> tuple[int, int, int]:
-    """What this peer says that it sent, received and reconciled."""
-    found = re.search(r"sent (\d+), received (\d+), reconciled (\d+)", output)
-    assert found, output
-    return int(found[1]), int(found[2]), int(found[3])
-
-
-def pair(caller: Machine, listener: Machine, *more: str) -> str:
-    """Pairs and syncs once; gives what the caller says."""
-    allowing = ["--merge"] if "--merge" in more else []
-    with listener.listen("--pair", *allowing) as listening:
-        output = caller.connect(listening.address, "--code", listening.code(), *more)
-    equal(caller.digest(), listener.digest())
-    return output
-
-
-def sync(caller: Machine, listener: Machine, *more: str) -> str:
-    with listener.listen() as listening:
-        output = caller.connect(listening.address, *more)
-    equal(caller.digest(), listener.digest())
-    return output
-
-
-def imported(directory: Path, name: str, *, whole: bool = False) -> Reference:
-    """A machine with an import: of some plays, which is all that most scenarios look at, or of all."""
-    reference = Reference(directory, name)
-    data = DATA
-    if not whole:
-        data = directory / "some.bgstats.json"
-        export = json.loads(DATA.read_text(encoding="utf-8"))
-        export["plays"] = export["plays"][:20]
-        data.write_text(json.dumps(export), encoding="utf-8")
-    reference.run("import", str(data))
-    return reference
-
-
-@scenario
-def breaking_the_rules(directory: Path) -> None:
-    """Some two hundred ways to break them, each answered by the error that the text names."""
-    python, reference = Python(directory, "python"), Reference(directory, "reference")
-    pair(python, reference)
-    with reference.listen() as listening:
-        command = [sys.executable, str(HERE / "probe.py"), str(python.store), listening.address]
-        done = subprocess.run(command, capture_output=True, text=True, env=python.environment())
-        assert done.returncode == 0, "\n".join(line for line in done.stdout.splitlines() if not line.startswith("ok"))
-        equal(done.stdout.splitlines()[-1], "0 differ")
-    sync(reference, python)
-
-
-@scenario
-def pairing_python_calls(directory: Path) -> None:
-    python, reference = Python(directory, "python"), Reference(directory, "reference")
-    pair(python, reference)
-    sync(python, reference)
-    sync(reference, python)
-
-
-@scenario
-def pairing_reference_calls(directory: Path) -> None:
-    python, reference = Python(directory, "python"), Reference(directory, "reference")
-    pair(reference, python)
-    sync(reference, python)
-    sync(python, reference)
+import mailbox_scenarios  # noqa: F401 - its scenarios join the list
+from machines import (
+    Machine,
+    Python,
+    copy_of,
+    equal,
+    eventually,
+    give_up,
+    moved,
+    next_millisecond,
+    pair,
+    restore,
+    sync,
+)  # fmt: skip
+from reference import SCENARIOS, Reference, imported, scenario
+from samples import GAME, ODD_VALUES, PERSON, PICTURE
 
 
 @scenario
@@ -512,25 +266,6 @@ def verify_by_reference(directory: Path) -> None:
 
 
 @scenario
-def verify_by_python(directory: Path) -> None:
-    python, reference = Python(directory, "python"), imported(directory, "reference")
-    pair(python, reference)
-    equal(moved(sync(python, reference, "--verify")), (0, 0, 1))
-    equal(moved(sync(python, reference)), (0, 0, 0))
-
-
-@scenario
-def verify_mends(directory: Path) -> None:
-    """The derived columns of a record are damaged here: the digests differ, and a resync mends them."""
-    python, reference = Python(directory, "python"), imported(directory, "reference")
-    pair(python, reference)
-    with sqlite3.connect(python.store / "store.sqlite") as database:
-        database.execute("UPDATE record SET liveId = NULL, id = NULL, milliseconds = NULL WHERE number % 50 = 0")
-    database.close()
-    equal(moved(sync(python, reference))[2], 1)
-
-
-@scenario
 def resumption(directory: Path) -> None:
     python, reference = Python(directory, "python"), imported(directory, "reference")
     pair(python, reference)
@@ -572,18 +307,6 @@ def _changes_arrive(python: Python, reference: Reference) -> None:
     eventually(lambda: python.digest() == reference.digest())
 
 
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            if holds():
-                return
-        except (AssertionError, KeyError):
-            pass
-        assert time.monotonic() < deadline, "it did not come to be"
-        time.sleep(0.2)
-
-
 @scenario
 def two_pythons(directory: Path) -> None:
     first, python, other = imported(directory, "first"), Python(directory, "python"), Python(directory, "other")
@@ -617,7 +340,6 @@ def clock_skew(directory: Path) -> None:
 
 # In how many sessions a copy is cut right after its first batch.
 CUTS = 4
-PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 12_000
 
 
 @scenario
@@ -750,12 +472,6 @@ def reference_may_only_read(directory: Path) -> None:
     sync(reference, python)
 
 
-ODD_VALUES = [
-    "integer:0", "integer:-1", "integer:9223372036854775807", "integer:-9223372036854775808", "real:1.5", "real:3.0",
-    "real:inf", "real:-inf", "real:-0.0", "real:1e300", "text:007", "text:1e3", "text:", "text: 12 ", "text:äöü \u202e", "blob:",
-    "blob:00ff", "date:2015-11-25T10:00:00Z", "date:2015-11-25T10:00:00.250+00:00", "date:-62167219200000",
-    "date:253402300799999", f"reference:{PERSON}", "reference:Unknown|~|x", "null:",
-]  # fmt: skip
 
 
 @scenario
@@ -826,17 +542,6 @@ def cut_copies(directory: Path) -> None:
             calling.kill()
             listening.running.wait_for("^(error|session ended)")
     sync(second, python)
-
-
-def copy_of(machine: Machine, name: str) -> Path:
-    copy = machine.store.with_name(name)
-    shutil.copytree(machine.store, copy)
-    return copy
-
-
-def restore(machine: Machine, copy: Path) -> None:
-    shutil.rmtree(machine.store)
-    shutil.copytree(copy, machine.store)
 
 
 @scenario
@@ -1209,7 +914,6 @@ def random_edits(directory: Path) -> None:
 
 
 def main() -> int:
-    global BINARY, DATA
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", action="store_true", help="print the names of the scenarios")
     parser.add_argument("--program", type=Path, help="scorebook-peer")
@@ -1228,7 +932,7 @@ def main() -> int:
         parser.error(f"there is no scenario {sorted(unknown)[0]}")
     if arguments.program is None or arguments.data is None:
         parser.error("--program and --data are needed")
-    BINARY, DATA = arguments.program.resolve(), arguments.data.resolve()
+    Reference.program, Reference.data = arguments.program.resolve(), arguments.data.resolve()
     failed = 0
     for name in arguments.scenarios or known:
         begun = time.monotonic()

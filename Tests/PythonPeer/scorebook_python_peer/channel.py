@@ -56,6 +56,14 @@ class MessageBuffer:
 class Channel:
     """An encrypted connection, after its handshake."""
 
+    tape: list[tuple[str, bytes]] | None = None
+    """What went over all channels of this process, for whoever wants to look at the bytes later; none is kept if nobody does."""
+
+    @classmethod
+    def note(cls, direction: str, content: bytes) -> None:
+        if cls.tape is not None:
+            cls.tape.append((direction, content))
+
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handshake: Handshake) -> None:
         self._reader = reader
         self._writer = writer
@@ -82,6 +90,7 @@ class Channel:
 
     async def send(self, message: bytes) -> None:
         """Sends a message, in as many frames as it needs, and waits until the line takes more."""
+        self.note("sent", message)
         for start in range(0, len(message), PLAINTEXT_LIMIT):
             frame = self._sending.encrypt(message[start : start + PLAINTEXT_LIMIT])
             self.bytes_sent += 2 + len(frame)
@@ -101,6 +110,7 @@ class Channel:
                 raise ConnectionCut("nothing came from the other side for too long") from None
             self.bytes_received += 2 + len(frame)
             self._messages.feed(self._receiving.decrypt(frame))
+        self.note("received", body)
         return body
 
     def allow_long_messages(self) -> None:

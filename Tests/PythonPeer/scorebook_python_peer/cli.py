@@ -14,6 +14,8 @@ from . import values
 from .assets import AssetFolder
 from .channel import Channel
 from .errors import ConnectionCut, ErrorCode, PeerError, RemoteError
+from .mailbox.check import check_mailbox
+from .mailbox.sync import MailboxSync
 from .messages import Right, Union
 from .names import ZoneID, check_record_name
 from .pairing import Desk, parse_code
@@ -104,10 +106,25 @@ def _parser() -> argparse.ArgumentParser:
     zone.add_argument("--grant", nargs=2, metavar=("NAME", "RIGHTS"), help="nothing, read or write")
     zone.set_defaults(run=_zone)
 
+    _add_mailbox(commands)
+
     vectors = commands.add_parser("vectors", help="check the test vectors in a directory")
     vectors.add_argument("directory", type=Path)
     vectors.set_defaults(run=lambda a: 0 if check_directory(a.directory) else 1)
     return parser
+
+
+def _add_mailbox(commands) -> None:
+    mailbox = commands.add_parser("mailbox", help="sync through a folder that other machines read and write too")
+    actions = mailbox.add_subparsers(required=True)
+    sync = actions.add_parser("sync", help="read and write once")
+    sync.add_argument("folder", type=Path)
+    sync.add_argument("--anew", action="store_true", help="use the folder although what lay there is gone")
+    sync.add_argument("--allowed-skew", type=int, default=300, metavar="SECONDS")
+    sync.set_defaults(run=_mailbox_sync)
+    check = actions.add_parser("check", help="open all that this machine may open, and change nothing")
+    check.add_argument("folder", type=Path)
+    check.set_defaults(run=lambda a: 0 if check_mailbox(_store(a), a.folder, _say) else 1)
 
 
 def _add_session_options(command: argparse.ArgumentParser) -> None:
@@ -311,6 +328,14 @@ def _peers(arguments: argparse.Namespace) -> int:
             store.remove_everywhere(key) if arguments.everywhere else store.forget_peer(key)
         elif arguments.forget is None:
             print(f"{name} {key.hex()}")
+    return 0
+
+
+def _mailbox_sync(arguments: argparse.Namespace) -> int:
+    sync = MailboxSync(_store(arguments), arguments.folder, 1000 * arguments.allowed_skew, _say)
+    if arguments.anew:
+        sync.add_anew()
+    sync.run()
     return 0
 
 

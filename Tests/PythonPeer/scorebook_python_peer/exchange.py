@@ -88,25 +88,13 @@ class ZoneExchange:
     def begin(self, their_received: Token | None) -> None:
         """Decides where to begin sending, by the received token in the other's open."""
         is_given_out = their_received is not None and self._store.gave_out(their_received)
-        forgotten = self._store.forgotten(self.zone.number)
-        self._check_expiry(their_received, is_given_out, forgotten)
+        check_expiry(self._store, self._peer, self.zone.number, their_received)
         void = their_received is not None and not is_given_out
         goes_on = is_given_out and their_received not in (None, START)
-        self._position = their_received if goes_on else START._replace(horizon=forgotten)
+        self._position = their_received if goes_on else START._replace(horizon=self._store.forgotten(self.zone.number))
         count = self._store.sum(self.zone.number).count
         self._own_begin = Begin(self.number, void, self._position.sequence == 0, count)
         self._post(self._own_begin)
-
-    def _check_expiry(self, their_received: Token | None, is_given_out: bool, forgotten: int) -> None:
-        """Whether the other may hold records whose deletion this store has forgotten (protocol.md 7.9)."""
-        acknowledged = self._store.acknowledged(self._peer, self.zone.number)
-        if their_received == START or (their_received is None and acknowledged == 0):
-            return
-        known = acknowledged
-        if is_given_out and their_received is not None:
-            known = max(their_received.sequence, their_received.horizon)
-        if known < forgotten:
-            raise SessionError(ErrorCode.CHANGE_TOKEN_EXPIRED, "deletions that you have not seen are forgotten here")
 
     @property
     def has_begun(self) -> bool:
@@ -177,12 +165,16 @@ class ZoneExchange:
         while len(self._waiting) < UNACKNOWLEDGED_LIMIT:
             if self._store.rights(self._peer, self.zone) == Right.NOTHING:
                 raise SessionError(ErrorCode.ZONES_CHANGED, f"the zone {self.zone.title} is not shared any more")
-            batch = self._store.read_batch(self.zone.number, self._position, self._peer, self._echo)
+            batch = self._read_batch()
             if not batch.records and batch.token == self._position and not self._owes_last:
                 return
             self._position = batch.token
             self._owes_last = False
             self._send(batch)
+
+    def _read_batch(self) -> Batch:
+        """What comes next. Without echo, states that came from this very peer are left out."""
+        return self._store.read_batch(self.zone.number, self._position, set() if self._echo else {self._peer})
 
     def _send_loose(self) -> None:
         reconciliation = self._reconciliation
@@ -224,7 +216,7 @@ class ZoneExchange:
         reconciliation = self._reconciliation
         if batch.loose and (reconciliation is None or not reconciliation.ended or reconciliation.applied_last):
             raise unexpected("a loose batch that no reconciliation has led to")
-        self._guard_clock(batch)
+        guard_clock(self._store, batch, self._allowed_skew)
         applied = self._store.apply(self._peer, self.zone, batch)
         self._traffic.received += len(batch.records)
         for reason, names in applied.refused.items():
@@ -235,16 +227,6 @@ class ZoneExchange:
             reconciliation.applied_last = True
             self._end_reconciliation()
 
-    def _guard_clock(self, batch: Batch) -> None:
-        """Refuses a batch with a stamp too far in the future whole (protocol.md 7.5)."""
-        newest = max((state.newest_stamp for _, state in batch.records), default=None)
-        clock = self._store.now()
-        if newest is not None and newest.milliseconds > clock + self._allowed_skew:
-            sentence = (
-                f"a record was written at {newest.milliseconds} ms by the clock of its machine; here it is {clock} ms"
-            )
-            raise SessionError(ErrorCode.CLOCK_SKEW, sentence)
-
     # Digests (protocol.md 7.6)
 
     @property
@@ -252,7 +234,7 @@ class ZoneExchange:
         """Nothing is on its way from this side. A batch is applied within one call, so none is being applied."""
         if self._their_begin is None or self._reconciliation or self._waiting or self._owes_last:
             return False
-        batch = self._store.read_batch(self.zone.number, self._position, self._peer, self._echo)
+        batch = self._read_batch()
         return not batch.records and batch.token == self._position
 
     @property
@@ -377,3 +359,27 @@ class ZoneExchange:
         if self._snapshot and not self._reconciliation and not any(loose for _, loose in self._waiting):
             self._store.acknowledge(self._peer, self.zone.number, self._snapshot.sequence)
             self._snapshot = None
+
+
+def check_expiry(store: Store, peer: bytes, zone: int, received: Token | None) -> None:
+    """Refuses a peer that may hold records whose deletion this store has forgotten (protocol.md 7.9).
+
+    `received` is the peer's received token, as it names it.
+    """
+    acknowledged = store.acknowledged(peer, zone)
+    if received == START or (received is None and acknowledged == 0):
+        return
+    known = acknowledged
+    if received is not None and store.gave_out(received):
+        known = max(received.sequence, received.horizon)
+    if known < store.forgotten(zone):
+        raise SessionError(ErrorCode.CHANGE_TOKEN_EXPIRED, "deletions that you have not seen are forgotten here")
+
+
+def guard_clock(store: Store, batch: Batch, allowed_skew: int) -> None:
+    """Refuses a batch with a stamp too far in the future whole (protocol.md 7.5)."""
+    newest = max((state.newest_stamp for _, state in batch.records), default=None)
+    clock = store.now()
+    if newest is not None and newest.milliseconds > clock + allowed_skew:
+        sentence = f"a record was written at {newest.milliseconds} ms by the clock of its machine; here it is {clock} ms"
+        raise SessionError(ErrorCode.CLOCK_SKEW, sentence)

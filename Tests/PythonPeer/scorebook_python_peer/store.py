@@ -7,7 +7,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -135,6 +135,11 @@ class Store:
 
     def close(self) -> None:
         self._db.close()
+
+    @property
+    def database(self) -> sqlite3.Connection:
+        """The connection, for whoever keeps tables of its own beside those of the store."""
+        return self._db
 
     @property
     def version(self) -> tuple[int, int]:
@@ -408,6 +413,11 @@ class Store:
         ).fetchone()
         return row[0] if row else NO_GENERATION
 
+    @property
+    def generations(self) -> list[tuple[bytes, int]]:
+        """The generations of this store's tokens that it keeps, each with its first number, ascending."""
+        return self._db.execute("SELECT value, firstNumber FROM generation ORDER BY firstNumber, id").fetchall()
+
     def token_at(self, number: int) -> Token:
         return Token(self._generation(number), number) if number else START
 
@@ -633,14 +643,14 @@ class Store:
 
     # Sending (protocol.md 7.4)
 
-    def read_batch(self, zone: int, position: Token, peer: bytes, echo: bool) -> Batch:
-        """What comes after a position. Without echo, states that came from this very peer are left out."""
+    def read_batch(self, zone: int, position: Token, left_out: Set[bytes] = frozenset()) -> Batch:
+        """What comes after a position, without the states that came from one of some peers."""
+        marks = ", ".join("?" * len(left_out))
         query = (
             "SELECT name, number, changeGroup, state FROM record WHERE zone = ? AND number > ?"
-            + ("" if echo else " AND NOT EXISTS (SELECT 1 FROM origin WHERE record = name AND peer = ?)")
-            + " ORDER BY number"
+            f" AND NOT EXISTS (SELECT 1 FROM origin WHERE record = name AND peer IN ({marks})) ORDER BY number"
         )
-        arguments = (zone, position.sequence) if echo else (zone, position.sequence, peer)
+        arguments = (zone, position.sequence, *left_out)
         with self.snapshot():
             current = self.current_token
             records: list[Record] = []
@@ -777,6 +787,24 @@ class Store:
         marks = ", ".join("?" * len(zones))
         query = f"SELECT hash, max(size) FROM asset JOIN record ON name = record WHERE zone IN ({marks}) GROUP BY hash"
         return dict(self._db.execute(query, zones))
+
+    def own_files(self, zone: int) -> dict[bytes, tuple[int, int]]:
+        """Of the files of live records of a zone that came from no peer: size, and the greatest number of such a record."""
+        query = (
+            "SELECT hash, max(size), max(number) FROM asset JOIN record ON name = record WHERE zone = ?"
+            " AND NOT EXISTS (SELECT 1 FROM origin WHERE origin.record = name) GROUP BY hash"
+        )
+        return {hash: (size, number) for hash, size, number in self._db.execute(query, (zone,))}
+
+    def last_reference(self, hash: bytes, zone: int) -> int:
+        """The greatest number of a live record of a zone that refers to a file; 0 if none does."""
+        query = "SELECT max(number) FROM asset JOIN record ON name = record WHERE zone = ? AND hash = ?"
+        return self._db.execute(query, (zone, hash)).fetchone()[0] or 0
+
+    def has_from(self, peer: bytes, zone: int, after: int) -> bool:
+        """Whether a record whose number comes after one has a state that came from a peer."""
+        query = "SELECT 1 FROM record JOIN origin ON record = name WHERE zone = ? AND number > ? AND peer = ? LIMIT 1"
+        return self._db.execute(query, (zone, after, peer)).fetchone() is not None
 
     def refers_to(self, hash: bytes, zones: list[int]) -> bool:
         marks = ", ".join("?" * len(zones))

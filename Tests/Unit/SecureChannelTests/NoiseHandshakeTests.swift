@@ -99,6 +99,39 @@ struct NoiseHandshakeTests {
         #expect(try first.send.seal([1, 2, 3]) != second.send.seal([1, 2, 3]))
     }
 
+    /// A thief of both machines' disks who has recorded a session: the ephemeral keys are gone, and with them what he needs.
+    /// He gets no further than the first message, in which nothing is secret.
+    @Test func whoHasBothStaticKeysOpensNoRecording() throws {
+        var session = NoiseSession()
+        var recording: [[UInt8]] = []
+        _ = try session.run {
+            recording.append($1)
+            return $1
+        }
+        var sender = try session.initiator.finish()
+        recording.append(try sender.send.seal([1, 2, 3]))
+
+        var asResponder = NoiseHandshake(
+            role: .responder, staticKey: session.responderStatic, prologue: NoiseSession.prologue)
+        #expect(try asResponder.readMessage(recording[0]) == NoiseSession.payloads[0])
+        _ = try asResponder.writeMessage(payload: NoiseSession.payloads[1])
+        #expect(throws: SecureChannelError.self) { try asResponder.readMessage(recording[2]) }
+
+        var asInitiator = NoiseHandshake(
+            role: .initiator, staticKey: session.initiatorStatic, prologue: NoiseSession.prologue)
+        _ = try asInitiator.writeMessage(payload: NoiseSession.payloads[0])
+        #expect(throws: SecureChannelError.self) { try asInitiator.readMessage(recording[1]) }
+
+        // A session of his own with the same static keys has other keys.
+        let again = NoiseSession(session.initiatorStatic, session.responderStatic)
+        var (initiator, responder) = (again.initiator, again.responder)
+        _ = try responder.readMessage(initiator.writeMessage(payload: []))
+        _ = try initiator.readMessage(responder.writeMessage(payload: []))
+        _ = try responder.readMessage(initiator.writeMessage(payload: []))
+        var own = try responder.finish()
+        #expect(throws: SecureChannelError.self) { try own.receive.open(recording[3]) }
+    }
+
     @Test func theDirectionsHaveDifferentKeys() throws {
         var (initiator, responder) = try NoiseSession.establish()
         #expect(try initiator.send.seal([0]) != responder.send.seal([0]))

@@ -10,12 +10,17 @@ struct NoiseSession {
     /// Payload and overhead of each message: e; e, s and two tags; s and two tags.
     static let messageLengths = [32 + 5, 96 + 6, 64 + 5]
 
-    let initiatorStatic = KeyPair.generate()
-    let responderStatic = KeyPair.generate()
+    let initiatorStatic: KeyPair
+    let responderStatic: KeyPair
     var initiator: NoiseHandshake
     var responder: NoiseHandshake
 
-    init(initiatorPrologue: [UInt8] = prologue, responderPrologue: [UInt8] = prologue) {
+    init(
+        _ initiatorStatic: KeyPair = .generate(), _ responderStatic: KeyPair = .generate(),
+        initiatorPrologue: [UInt8] = prologue, responderPrologue: [UInt8] = prologue
+    ) {
+        self.initiatorStatic = initiatorStatic
+        self.responderStatic = responderStatic
         initiator = NoiseHandshake(
             role: .initiator, staticKey: initiatorStatic, prologue: initiatorPrologue)
         responder = NoiseHandshake(

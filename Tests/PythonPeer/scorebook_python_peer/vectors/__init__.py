@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from . import channels, discovery, exchanges, household, records, sessions, unions
+from . import channels, discovery, exchanges, household, mailbox, records, sessions, unions
 
 CHECKS: dict[str, Callable[[dict], None]] = {
     "clock.json": records.check_clock,
@@ -15,6 +15,7 @@ CHECKS: dict[str, Callable[[dict], None]] = {
     "handshake.json": channels.check_handshake,
     "household.json": household.check_household,
     "keys.json": records.check_keys,
+    "mailbox.json": mailbox.check_mailbox,
     "malformed.json": exchanges.check_malformed,
     "merge.json": records.check_merge,
     "messages.json": exchanges.check_messages,

@@ -1,0 +1,1 @@
+"""Sync through a storage that nobody has to run: mailbox.md."""

@@ -1,0 +1,261 @@
+"""Reading the heads and logs of others (mailbox.md 6, 7, 8)."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..assets import AssetFolder
+from ..errors import PeerError
+from ..exchange import check_expiry, guard_clock
+from ..messages import Right
+from ..store import Store, Zone
+from ..tokens import START, Token
+from .folder import Folder
+from .head import Head, OtherVersion, open_head
+from .memory import Memory
+from .sealing import Author, Damaged
+from .section import HasRead, ZoneSection
+from .segment import Signer, open_piece, open_segment, piece_name, pieces_of, segment_name
+
+HEADS = "heads"
+AUTHORS_LIMIT = 1000
+_HEAD_NAME = re.compile(r"([0-9a-f]{32})-([0-9a-f]{16})")
+
+
+def head_name(author_id: bytes, counter: int) -> str:
+    return f"{HEADS}/{author_id.hex()}-{counter:016x}"
+
+
+def greatest_counters(folder: Folder) -> dict[bytes, int]:
+    """Of each author the greatest counter of the heads that lie there."""
+    found: dict[bytes, int] = {}
+    for name in folder.list(HEADS):
+        if match := _HEAD_NAME.fullmatch(name):
+            author, counter = bytes.fromhex(match[1]), int(match[2], 16)
+            found[author] = max(counter, found.get(author, -1))
+    return found
+
+
+@dataclass(frozen=True)
+class PeerHead:
+    """A peer's head that this machine has opened."""
+
+    signer: Signer
+    head: Head
+
+    def zone(self, zone: Zone) -> ZoneSection | None:
+        return next((section for section in self.head.zones if section.zone == zone.id), None)
+
+
+class MailboxReader:
+    """One pass over what others have put into a mailbox."""
+
+    def __init__(self, store: Store, folder: Folder, memory: Memory, allowed_skew: int, tell: Callable[[str], None]) -> None:
+        self._store = store
+        self._folder = folder
+        self._memory = memory
+        self._author = Author(store.identity)
+        self._allowed_skew = allowed_skew
+        self._tell = tell
+        self.heads: dict[bytes, PeerHead] = {}
+        """By static key: the newest head of each peer that this machine has opened."""
+        self.records = 0
+        """How many came in segments."""
+
+    # Heads (mailbox.md 6)
+
+    def take_heads(self, listed: dict[bytes, int]) -> None:
+        """Opens the heads, and takes in the household until it brings no further peers."""
+        self._open_remembered(listed)
+        told: set[bytes] = set()
+        while True:
+            self._open_listed(listed, told)
+            peers = self._store.peers().keys()
+            for key, entry in self.heads.items():
+                if entry.head.household is not None and self._store.hears(key):
+                    self._store.take_household(entry.head.household)
+            self.heads = {key: entry for key, entry in self.heads.items() if self._store.peer_name(key) is not None}
+            if self._store.peers().keys() <= peers:
+                return
+
+    def _open_remembered(self, listed: dict[bytes, int]) -> None:
+        for author, counter, key, content in self._memory.heads():
+            name = self._store.peer_name(key)
+            if name is None:
+                continue
+            head = open_head(self._author, key, author, counter, content)
+            if head is not None:
+                self.heads[key] = PeerHead(Signer(key, author, head.verification_key), head)
+            went_back = listed.get(author, -1) < counter and not self._folder.has(head_name(author, counter))
+            if went_back:
+                self._tell(f"the storage went back: it has no head of {name} that is as new as the last one")
+
+    def _open_listed(self, listed: dict[bytes, int], told: set[bytes]) -> None:
+        known = {author: counter for author, counter, _, _ in self._memory.heads()}
+        new = [author for author in listed if author not in known][: max(AUTHORS_LIMIT - len(known), 0)]
+        for author in [*(author for author in listed if author in known), *sorted(new)]:
+            if author == self._author.id or listed[author] <= known.get(author, -1) or author in told:
+                continue
+            content = self._folder.get(head_name(author, listed[author]))
+            if content is None:
+                continue  # it has not come yet
+            try:
+                self._open(author, listed[author], content)
+            except OtherVersion as error:
+                told.add(author)
+                self._tell(f"{self._name_of(author)}: {error}")
+            except Damaged as error:
+                told.add(author)
+                self._tell(f"the head of {self._name_of(author)} is damaged: {error}")
+
+    def _name_of(self, author: bytes) -> str:
+        for known, _, key, _ in self._memory.heads():
+            if known == author and (name := self._store.peer_name(key)):
+                return name
+        return f"the author {author.hex()}"
+
+    def _open(self, author: bytes, counter: int, content: bytes) -> None:
+        for key, name in self._store.peers().items():
+            head = open_head(self._author, key, author, counter, content)
+            if head is None:
+                continue
+            for sentence in head.left_out:
+                self._tell(f"the head of {name} is damaged: {sentence}")
+            self._memory.keep_head(author, counter, key, content)
+            self.heads[key] = PeerHead(Signer(key, author, head.verification_key), head)
+            self._take_rights(key, head)
+            return
+
+    def _take_rights(self, key: bytes, head: Head) -> None:
+        for section, rights in zip(head.zones, head.rights):
+            zone = self._store.zone(section.zone)
+            if zone is not None and rights == Right.WRITE:
+                self._store.send_refused_again(key, zone.number)
+
+    # Logs
+
+    def read_logs(self) -> None:
+        for key, entry in self.heads.items():
+            for section in entry.head.zones:
+                zone = self._store.zone(section.zone)
+                if zone is None:
+                    continue
+                try:
+                    self._read_zone(key, entry, section, zone)
+                except Damaged as error:
+                    self._tell(f"the log of {self._store.peer_name(key)} in {zone.title} is damaged: {error}")
+                except PeerError as error:
+                    self._tell(f"the log of {self._store.peer_name(key)} in {zone.title} is not read: {error}")
+
+    def _read_zone(self, key: bytes, entry: PeerHead, section: ZoneSection, zone: Zone) -> None:
+        of_us = section.read_of(self._store.replica)
+        self._take_acknowledgement(key, zone, of_us)
+        if self._store.rights(key, zone) != Right.WRITE:
+            return
+        check_expiry(self._store, key, zone.number, of_us.token if of_us else None)
+        self._check_own_expiry(key, section, zone)
+        if section.base == 0:
+            return  # the author is not done with the base
+        start = self._where_to_go_on(key, section, zone)
+        if start is None:
+            return
+        self._memory.note_read(zone.number, key, section.history, section.log, start)
+        for number in range(start + 1, section.segments + 1):
+            if not self._read_segment(key, entry.signer, section, zone, number):
+                return
+        held = self._store.received_token(key, zone.number)
+        if held is None or held.sequence <= section.covered.sequence:
+            self._store.set_received_token(key, zone.number, section.covered)
+
+    def _take_acknowledgement(self, key: bytes, zone: Zone, of_us: HasRead | None) -> None:
+        """The other side's token of this machine counts as in a session (mailbox.md 6.3), unless more is known."""
+        token = of_us.token if of_us else None
+        if token is not None and self._store.gave_out(token):
+            if token.sequence > self._store.acknowledged(key, zone.number):
+                self._store.acknowledge(key, zone.number, token.sequence)
+
+    def _check_own_expiry(self, key: bytes, section: ZoneSection, zone: Zone) -> None:
+        """Whether the author has forgotten deletions that this machine has not seen (mailbox.md 6.4)."""
+        held = self._store.received_token(key, zone.number)
+        if held is None or held.sequence == 0 and held.horizon == 0:
+            return
+        if max(held.sequence, held.horizon) < section.forgotten:
+            raise PeerError("deletions that this machine has not seen are forgotten there: it has to start over")
+
+    def _where_to_go_on(self, key: bytes, section: ZoneSection, zone: Zone) -> int | None:
+        """After which segment this machine goes on (mailbox.md 6.2); None if the log has nothing for it."""
+        known = self._memory.has_read(zone.number, key)
+        held: Token | None = self._store.received_token(key, zone.number)
+        if held in (None, START):
+            return 0  # this machine has given up what it had of the author
+        if held.sequence > section.covered.sequence:
+            if section.history == known.history:
+                return None  # it came in a session, and is newer than the head
+            held = None
+        has_read_of_it = (known.history, known.log) == (section.history, section.log)
+        ends = range(section.base, section.segments + 1)
+        covered = [n for n in ends if held is not None and section.covers(section.end(n), held)]
+        if has_read_of_it:
+            return max([known.segment, *covered])
+        if not section.whole and covered:
+            return covered[-1]
+        return 0
+
+    def _read_segment(self, key: bytes, signer: Signer, section: ZoneSection, zone: Zone, number: int) -> bool:
+        """Reads a segment whole or not at all. False if it has not come yet, or may not be read any more."""
+        if self._store.rights(key, zone) != Right.WRITE or self._store.peer_name(key) is None:
+            return False
+        content = self._folder.get(f"{signer.id.hex()}/{segment_name(section.log_key, number)}")
+        if content is None:
+            return False
+        batch = open_segment(signer, section.log, section.log_key, number, section.zone, content)
+        guard_clock(self._store, batch, self._allowed_skew)
+        with self._store.transaction():
+            applied = self._store.apply(key, zone, batch)
+            self._memory.note_read(zone.number, key, section.history, section.log, number)
+        self.records += len(batch.records)
+        for names in applied.refused.values():
+            self._tell(f"{len(names)} records of {self._store.peer_name(key)} were not taken")
+        return True
+
+    # Files (mailbox.md 8)
+
+    def fetch_files(self) -> int:
+        """Fetches the files that live records refer to; gives how many came."""
+        fetched = 0
+        for zone in self._store.zones():
+            for hash in wanted_files(self._store, zone):
+                fetched += any(self._fetch(entry, zone, hash) for entry in self.heads.values())
+        return fetched
+
+    def _fetch(self, entry: PeerHead, zone: Zone, hash: bytes) -> bool:
+        section = entry.zone(zone)
+        offer = next((offer for offer in section.offered if offer.hash == hash), None) if section else None
+        if section is None or offer is None:
+            return False
+        content = b""
+        try:
+            epoch, file_key = section.file_keys[offer.key]
+            for piece in range(pieces_of(offer.size)):
+                name = f"{entry.signer.id.hex()}/{piece_name(file_key, hash, piece)}"
+                sealed = self._folder.get(name)
+                if sealed is None:
+                    return False
+                content += open_piece(entry.signer, epoch, file_key, hash, piece, sealed)
+            return self._keep(hash, content)
+        except Damaged as error:
+            self._tell(f"a file of {self._store.peer_name(entry.signer.key)} is damaged: {error}")
+            return False
+
+    def _keep(self, hash: bytes, content: bytes) -> bool:
+        folder = AssetFolder(self._store.assets_directory)
+        folder.partial(hash).write_bytes(content)
+        if not folder.finish(hash):
+            raise Damaged("its hash is another one")
+        return True
+
+
+def wanted_files(store: Store, zone: Zone) -> list[bytes]:
+    """The files that live records of a zone refer to, and that are not here. An empty one is always here."""
+    folder = AssetFolder(store.assets_directory)
+    return sorted(hash for hash, size in store.assets([zone.number]).items() if size and not folder.has(hash))

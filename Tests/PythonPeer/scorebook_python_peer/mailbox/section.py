@@ -1,0 +1,160 @@
+"""What a head says of one zone (mailbox.md 3.3)."""
+
+from dataclasses import dataclass, field, replace
+
+from ..names import ZoneID
+from ..tokens import GENERATION_LIMIT, START, Token
+from ..wire import Reader, Writer
+from .sealing import NOTHING, Damaged
+
+SEGMENTS_LIMIT = 4097
+MANY_LIMIT = 1001
+FILES_LIMIT = 4097
+FILE_KEYS_LIMIT = 17
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A file that lies under the author's folder."""
+
+    hash: bytes
+    size: int
+    key: int
+    """Which of the file keys."""
+
+
+@dataclass(frozen=True)
+class HasRead:
+    """What an author has of another one: how far it has read the log, and its received token."""
+
+    replica: int
+    history: bytes = NOTHING
+    log: bytes = NOTHING
+    segment: int = 0
+    token: Token | None = None
+
+
+@dataclass(frozen=True)
+class ZoneSection:
+    """A section of kind 1."""
+
+    zone: ZoneID
+    history: bytes
+    log: bytes
+    log_key: bytes
+    whole: bool
+    base: int
+    segments: int
+    ends: list[int]
+    """The sequences of the tokens of the segments, from the last one of the base on."""
+    covered: Token
+    generations: list[tuple[bytes, int]]
+    """Each with its first number, ascending."""
+    forgotten: int
+    count: int
+    sum: bytes
+    readers: list[int]
+    read: list[HasRead]
+    file_keys: list[tuple[bytes, bytes]] = field(default_factory=list)
+    """File epochs, each with its key; the newest first."""
+    offered: list[Offer] = field(default_factory=list)
+    wanted: list[bytes] = field(default_factory=list)
+    wants_more: bool = False
+
+    # Covering (mailbox.md 6.1)
+
+    def is_in_history(self, token: Token) -> bool:
+        if token.sequence == 0:
+            return True
+        known = [generation for generation, first in self.generations if first <= token.sequence]
+        return bool(known) and known[-1] == token.generation
+
+    def covers(self, token: Token, by: Token) -> bool:
+        """Whether a token of the author is covered by another one, as far as the head tells."""
+        if token.sequence == 0:
+            return True
+        return self.is_in_history(token) and self.is_in_history(by) and token.sequence <= by.sequence
+
+    def end(self, segment: int) -> Token:
+        """The token of a segment, from the last one of the base on, as far as the head tells."""
+        sequence = self.ends[segment - self.base]
+        known = [generation for generation, first in self.generations if first <= sequence]
+        return Token(known[-1] if known else START.generation, sequence)
+
+    def read_of(self, replica: int) -> HasRead | None:
+        """What the author has of another one; None if it does not take its records."""
+        return next((entry for entry in self.read if entry.replica == replica), None)
+
+    # The encoding
+
+    @classmethod
+    def read_from(cls, reader: Reader) -> "ZoneSection":
+        zone, history, log, log_key = ZoneID.read(reader), reader.take(16), reader.take(16), reader.take(32)
+        whole, base, segments = reader.flag(), reader.count(SEGMENTS_LIMIT), reader.count(SEGMENTS_LIMIT)
+        if segments < base:
+            raise Damaged("a log ends before its base")
+        ends: list[int] = []
+        for _ in range(segments - base + 1 if base else 0):
+            ends.append(reader.varint() + (ends[-1] if ends else 0))
+        covered = Token.read(reader)
+        generations = [
+            (reader.take(reader.count(GENERATION_LIMIT)), reader.varint()) for _ in range(reader.count(MANY_LIMIT))
+        ]
+        if any(one[1] >= other[1] for one, other in zip(generations, generations[1:])):
+            raise Damaged("generations do not ascend")
+        forgotten, count, sum = reader.varint(), reader.varint(), reader.take(32)
+        readers = [reader.u64() for _ in range(reader.count(MANY_LIMIT))]
+        if any(one >= other for one, other in zip(readers, readers[1:])):
+            raise Damaged("readers do not ascend")
+        read = [_read_has_read(reader) for _ in range(reader.count(MANY_LIMIT))]
+        file_keys = [(reader.take(16), reader.take(32)) for _ in range(reader.count(FILE_KEYS_LIMIT))]
+        offered = [
+            Offer(reader.take(32), reader.varint(), reader.count(len(file_keys)))
+            for _ in range(reader.count(FILES_LIMIT))
+        ]
+        wanted = [reader.take(32) for _ in range(reader.count(FILES_LIMIT))]
+        return cls(
+            zone, history, log, log_key, whole, base, segments, ends, covered, generations, forgotten, count, sum,
+            readers, read, file_keys, offered, wanted, reader.flag(),
+        )  # fmt: skip
+
+    def encode(self) -> bytes:
+        writer = Writer()
+        self.zone.write(writer)
+        writer.put(self.history).put(self.log).put(self.log_key)
+        writer.flag(self.whole).varint(self.base).varint(self.segments)
+        for before, end in zip([0, *self.ends], self.ends):
+            writer.varint(end - before)
+        self.covered.write(writer)
+        writer.varint(len(self.generations))
+        for generation, first in self.generations:
+            writer.sized(generation).varint(first)
+        writer.varint(self.forgotten).varint(self.count).put(self.sum)
+        writer.varint(len(self.readers))
+        for replica in self.readers:
+            writer.u64(replica)
+        writer.varint(len(self.read))
+        for entry in self.read:
+            writer.u64(entry.replica).put(entry.history).put(entry.log).varint(entry.segment)
+            writer.flag(entry.token is not None)
+            if entry.token is not None:
+                entry.token.write(writer)
+        self._write_files(writer)
+        return writer.data()
+
+    def _write_files(self, writer: Writer) -> None:
+        writer.varint(len(self.file_keys))
+        for epoch, key in self.file_keys:
+            writer.put(epoch).put(key)
+        writer.varint(len(self.offered))
+        for offer in self.offered:
+            writer.put(offer.hash).varint(offer.size).varint(offer.key)
+        writer.varint(len(self.wanted))
+        for hash in self.wanted:
+            writer.put(hash)
+        writer.flag(self.wants_more)
+
+
+def _read_has_read(reader: Reader) -> HasRead:
+    entry = HasRead(reader.u64(), reader.take(16), reader.take(16), reader.count(SEGMENTS_LIMIT))
+    return replace(entry, token=Token.read(reader)) if reader.flag() else entry

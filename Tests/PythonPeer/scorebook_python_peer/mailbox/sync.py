@@ -1,0 +1,129 @@
+"""One pass over a mailbox: reading, writing, cleaning up (mailbox.md 5 to 10)."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ..errors import PeerError
+from ..store import Store, Zone
+from .folder import Folder
+from .memory import BUILDING, NAMED, OLD, Log, Memory
+from .reading import HEADS, MailboxReader, greatest_counters, head_name
+from .sealing import Author
+from .segment import piece_name, pieces_of, segment_name
+from .writing import MailboxWriter
+
+OLD_LOG_MILLISECONDS = 7 * 86_400_000
+MISSING_LIMIT = 3
+
+
+class MailboxSync:
+    """A pass. `tell` gets each sentence for the user."""
+
+    def __init__(self, store: Store, path: Path, allowed_skew: int, tell: Callable[[str], None]) -> None:
+        if not path.is_dir():
+            raise PeerError(f"there is no folder {path}")
+        self._store = store
+        self._folder = Folder(path)
+        self._memory = Memory(store, str(path.resolve()))
+        self._author = Author(store.identity)
+        self._allowed_skew = allowed_skew
+        self._tell = tell
+
+    def add_anew(self) -> None:
+        self._memory.forget_all()
+
+    def run(self) -> None:
+        listed = greatest_counters(self._folder)
+        if not listed and self._memory.counter:
+            raise PeerError("the mailbox has no head at all, and it had one: this is another storage, or it was emptied")
+        has_twin, new_history = self._look_at_own_head(listed)
+        is_away, everything_anew = self._count_missing(listed)
+        reader = MailboxReader(self._store, self._folder, self._memory, self._allowed_skew, self._tell)
+        reader.take_heads(listed)
+        reader.read_logs()
+        fetched = reader.fetch_files()
+        self._tell(f"read {len(reader.heads)} heads, {reader.records} records, {fetched} files")
+        if has_twin or is_away:
+            return
+        writer = MailboxWriter(self._store, self._folder, self._memory, reader, self._tell)
+        writer.write_logs(new_history, everything_anew)
+        has_put = writer.write_head(listed.get(self._author.id, 0))
+        self._tell(f"wrote {writer.segments} segments, {'a' if has_put else 'no'} head")
+        Cleaner(self._store, self._folder, self._memory, writer).run()
+
+    # What the own head tells (mailbox.md 10)
+
+    def _look_at_own_head(self, listed: dict[bytes, int]) -> tuple[bool, bool]:
+        """Whether another machine has this key, and whether this store was restored."""
+        there = listed.get(self._author.id, 0)
+        if there <= self._memory.counter:
+            return False, False
+        if self._memory.overtaken and self._memory.counter > self._memory.overtaken:
+            self._tell("two machines have one key: this one reads, and writes no more")
+            return True, False
+        self._tell("this store was restored: its log begins a new history")
+        self._memory.note_overtaken(there)
+        return False, True
+
+    def _count_missing(self, listed: dict[bytes, int]) -> tuple[bool, bool]:
+        """Whether the last head is missing, and whether it is missing for so long that everything is put anew."""
+        counter = self._memory.counter
+        if not counter or listed.get(self._author.id, 0) >= counter or self._folder.has(head_name(self._author.id, counter)):
+            self._memory.note_missing(0)
+            return False, False
+        times = self._memory.missing + 1
+        self._memory.note_missing(times if times < MISSING_LIMIT else 0)
+        if times < MISSING_LIMIT:
+            self._tell("the last head of this machine is not there")
+            return True, False
+        self._tell("the storage went back: everything is put anew")
+        return False, True
+
+
+class Cleaner:
+    """Removes own objects that the last head makes useless (mailbox.md 9)."""
+
+    def __init__(self, store: Store, folder: Folder, memory: Memory, writer: MailboxWriter) -> None:
+        self._store = store
+        self._folder = folder
+        self._memory = memory
+        self._writer = writer
+        self._author = Author(store.identity)
+
+    def run(self) -> None:
+        explained = set()
+        for zone in self._store.zones():
+            self._drop_old_logs(zone)
+            for role in (BUILDING, NAMED, OLD):
+                for log in self._memory.logs(zone.number, role):
+                    explained |= self._segments(log)
+            for file in self._memory.files(zone.number).values():
+                key = self._author.file_key(file.epoch)
+                explained |= {piece_name(key, file.hash, piece) for piece in range(pieces_of(file.size))}
+        own = self._author.id.hex()
+        for name in self._folder.list(own):
+            if name not in explained:
+                self._folder.delete(f"{own}/{name}")
+        newest = head_name(self._author.id, self._memory.counter)
+        for name in self._folder.list(HEADS):
+            if name.startswith(f"{own}-") and f"{HEADS}/{name}" < newest and self._folder.has(newest):
+                self._folder.delete(f"{HEADS}/{name}")
+
+    def _drop_old_logs(self, zone: Zone) -> None:
+        named = self._memory.log(zone.number, NAMED)
+        if named is None:
+            return
+        is_known = all(self._names(zone, key, named) for key in self._writer.readers(zone))
+        for log in self._memory.logs(zone.number, OLD):
+            if is_known or (log.retired or 0) + OLD_LOG_MILLISECONDS < self._store.now():
+                self._memory.drop_log(log.id)
+
+    def _names(self, zone: Zone, key: bytes, named: Log) -> bool:
+        section = self._writer.section_of(key, zone)
+        read = section.read_of(self._store.replica) if section else None
+        return read is not None and read.log == named.id
+
+    def _segments(self, log: Log) -> set[str]:
+        """The names of its segments, and of the one that a crash may have left behind them."""
+        key = self._author.log_key(log.id)
+        return {segment_name(key, number + 1) for number in range(len(log.segments) + 1)}
