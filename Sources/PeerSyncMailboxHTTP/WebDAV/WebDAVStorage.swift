@@ -96,8 +96,11 @@
         private func makeFolder(_ folder: MailboxFolder) async throws {
             guard !known.withLock({ $0.contains(folder) }) else { return }
             let answer = try await send(.MKCOL, path(folder) + "/")
-            // 405 says that there is one. It is also what a server says that makes no folders: then the put fails.
-            guard answer.isSuccess || answer.status == 405 else {
+            // 405 says that there is one. It is also what a server says that makes no folders: then the put fails. If somebody else makes it
+            // at the same moment, Apache answers 403.
+            if !answer.isSuccess, answer.status != 405,
+                try await properties(path(folder) + "/", depth: "0").status != 207
+            {
                 if [404, 409].contains(answer.status) { try await checkPresence() }
                 throw failure(answer, .write)
             }

@@ -134,9 +134,8 @@ extension MailboxAdding {
             let passes = MailboxPasses(store: store, session: session, isJSON: output.json)
             try await figures.set(passes.run([entry])[0])
         }
-        guard output.json, let figures = figures.value else {
-            return Terminal.write("added the mailbox “\(Display.printable(new.name))”")
-        }
-        try Terminal.write(json: figures)
+        try output.write(
+            figures.value ?? MailboxPassFigures(new.name, MailboxReport()),
+            "added the mailbox “\(Display.printable(new.name))”")
     }
 }

@@ -24,28 +24,31 @@ extension OpenStore {
         _ new: NewMailbox, _ sync: (MailboxEntry) async throws -> Void
     ) async throws {
         let mailboxes = scorebook.records.mailboxes
-        if let twin = try await mailboxes.all().first(where: { $0.location == new.place.location }) {
+        let present = try await mailboxes.all()
+        if let twin = present.first(where: { $0.location == new.place.location }) {
             throw Failure(.dataError, "the mailbox “\(Display.printable(twin.name))” lies there already")
         }
-        let entry: MailboxEntry
-        do {
-            entry = try await mailboxes.add(new.name, location: new.place.location)
-        } catch let error as RecordStoreError where error.code == .ambiguous {
-            throw Failure(.dataError, error.message, hint: "give this one another name with --as")
+        guard !present.contains(where: { $0.name == new.name }) else {
+            throw Failure(
+                .dataError, "another mailbox is called “\(Display.printable(new.name))”",
+                hint: "give this one another name with --as")
         }
+        // First, because `listen` uses a mailbox as soon as the store has it.
+        try mailboxFile.set(new.secrets, for: new.name)
         do {
-            try mailboxFile.set(new.secrets, for: entry.name)
-            try await sync(entry)
+            try await sync(mailboxes.add(new.name, location: new.place.location))
+        } catch let error as MailboxError where error.code == .busy {
+            // `listen` was faster.
         } catch {
-            try? await removeMailbox(entry.name)
+            try? await removeMailbox(new.name)
             throw error
         }
     }
 
     /// Forgets a mailbox and the password for it.
     func removeMailbox(_ name: String) async throws {
-        try await scorebook.records.mailboxes.remove(name)
         try mailboxFile.set(nil, for: name)
+        try await scorebook.records.mailboxes.remove(name)
     }
 
     /// The mailboxes for the page, with which `engine` syncs.

@@ -167,6 +167,21 @@
             #expect(!error.message.contains("hush"))
         }
 
+        /// As Apache does when two make a folder at the same moment.
+        @Test func aFolderThatSomebodyElseMakesIsThere() async throws {
+            try await ScriptedServer.with { request, _ in
+                switch request.method {
+                case "MKCOL": .status(403)
+                case "PROPFIND": .status(207)
+                default: .status(201)
+                }
+            } run: { server in
+                let storage = try WebDAVStorage(at: WebAddress(server.address), credentials: nil)
+                try await storage.put(StorageCheck.name(StorageCheck.folder(), "a"), [1])
+                #expect(server.requests.map(\.method) == ["MKCOL", "PROPFIND", "PUT", "MOVE"])
+            }
+        }
+
         /// A cut upload leaves a file behind. It is removed when the server's own clock says that a day has passed.
         @Test func whatWasCutOffIsRemovedAfterADay() async throws {
             func entry(_ name: String, _ date: String) -> String {
