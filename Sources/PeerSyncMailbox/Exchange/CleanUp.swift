@@ -45,9 +45,7 @@ struct CleanUp {
         return part.readers.allSatisfy { reader in
             views.contains { view in
                 view.peer.id == reader.peer.id
-                    && view.head.zone(part.zone.id)?.read.contains {
-                        $0.replica == context.own.replica && $0.log == part.written.log.log
-                    } == true
+                    && view.segmentRead(of: part.written.log.log, by: context.own, in: part.zone) != nil
             }
         }
     }
