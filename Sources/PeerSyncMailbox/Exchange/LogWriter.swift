@@ -14,8 +14,8 @@ struct LogWriter {
     /// The peers that may read the zone.
     let readers: [ReplicaID]
     let views: [AuthorView]
-    /// Whether what this machine had put is gone.
-    let isLost: Bool
+    /// The logs of which the storage has lost something.
+    let lost: Set<LogID>
     /// Whether it waits with changes that their own author may write soon.
     let mayWait: Bool
 
@@ -74,7 +74,8 @@ struct LogWriter {
             let hasReaderGone = !Set(own.readers).isSubset(of: readers)
             let isOtherZone = own.identity != zone.id.description
             // A log that was begun is finished: what it was begun for may be noted by now.
-            let need = try isOtherZone ? .history : need(db, named, hasReaderGone) ?? begun.map { _ in .another }
+            let need =
+                try isOtherZone ? .history : need(db, named, hasReaderGone) ?? begun.map { _ in .another }
             if need == .history { own.history = .random() }
             if hasReaderGone { own.fileEpoch = .random() }
             own.identity = zone.id.description
@@ -86,7 +87,8 @@ struct LogWriter {
                 || named.map { $0.isWhole && !isReadByAll($0) } ?? false
             if let begun {
                 let isGood =
-                    try !hasReaderGone && !isOtherZone && (begun.isWhole || !isWhole)
+                    try !hasReaderGone && !isOtherZone && !lost.contains(begun.log)
+                    && (begun.isWhole || !isWhole)
                     && source.canGoOn(db, from: begun.token)
                 if isGood { return (own, begun) }
                 try discard(db, begun)
@@ -109,7 +111,7 @@ struct LogWriter {
             }
             if !isFit { return .whole }
         }
-        if hasReaderGone || isLost { return .another }
+        if hasReaderGone || lost.contains(named.log) { return .another }
         let isLong =
             named.changes >= Self.maximumChanges
             || named.changeBytes > max(named.baseBytes, Self.smallestReplaced)

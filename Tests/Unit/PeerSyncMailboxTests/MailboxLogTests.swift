@@ -75,4 +75,45 @@ import Testing
         try await MailboxMachine.settle([machines[0], machines[1]])
         try await MailboxMachine.expectEqual([machines[0], machines[1]])
     }
+
+    /// Readers stop before a segment that the storage has lost. Its author sees it when it begins to run, and puts everything anew.
+    @Test func anAuthorThatBeginsToRunMissesASegmentThatIsGone() async throws {
+        let disk = MemoryDisk()
+        let machines = try await makeMachines(["a", "b"], disk)
+        for number in 1...3 {
+            try await machines[0].add(number...number)
+            try await machines[0].sync()
+        }
+        let lost = Segment.name(
+            2, of: machines[0].author,
+            logKey: AuthorSecrets(machines[0].identity.keyPair, app: machines[0].engine.app)
+                .key(of: try await log(of: machines[0]).log))
+        #expect(disk.objects[lost] != nil)
+        disk.objects[lost] = nil
+        try await machines[1].sync()
+        #expect(try await machines[1].titles().isEmpty)
+        let entry = try await machines[0].store.mailboxes.all()[0]
+        try await Mailbox(machines[0].engine, entry, in: machines[0].storage).syncOnce()
+        try await MailboxMachine.settle(machines)
+        try await MailboxMachine.expectEqual(machines)
+        #expect(try await machines[0].mailbox.check().isSound)
+    }
+
+    /// The author of a damaged segment removes it with a check, and then misses it.
+    @Test func aCheckRemovesADamagedSegmentOfItsOwn() async throws {
+        let disk = MemoryDisk()
+        let machines = try await makeMachines(["a", "b"], disk)
+        try await machines[0].add(1...1)
+        try await machines[0].sync()
+        let former = try await log(of: machines[0])
+        let key = AuthorSecrets(machines[0].identity.keyPair, app: machines[0].engine.app).key(of: former.log)
+        disk.change(Segment.name(UInt64(former.segments), of: machines[0].author, logKey: key)) {
+            $0[40] ^= 1
+        }
+        #expect(try await machines[0].mailbox.check().isSound == false)
+        try await machines[0].sync()
+        try await MailboxMachine.settle(machines)
+        try await MailboxMachine.expectEqual(machines)
+        #expect(try await machines[0].mailbox.check().isSound)
+    }
 }
