@@ -116,4 +116,33 @@ import Testing
         try await MailboxMachine.expectEqual(machines)
         #expect(try await machines[0].mailbox.check().isSound)
     }
+
+    /// The author could not put what it had read of a machine; that machine's store is then the one of a backup.
+    @Test func whatCameInAnotherHistoryIsNotLeftOut() async throws {
+        try await withTemporaryDirectory { url in
+            let disk = MemoryDisk()
+            let path = url.appendingPathComponent("store").path
+            let identity = Identity.generate()
+            let author = try await MailboxMachine("author", disk)
+            var kitchen: MailboxMachine? = try await MailboxMachine(
+                "kitchen", disk, path: path, identity: identity)
+            try await MailboxMachine.pair([author, kitchen!])
+            try await author.add(1...3)
+            try await MailboxMachine.settle([author, kitchen!])
+            try kitchen!.database.backup(to: DatabaseQueue(path: path + "-copy"))
+            try await kitchen!.add(4...4)
+            try await kitchen!.sync()
+            author.storage.faults.putError = .full
+            await #expect(throws: MailboxError.self) { try await author.sync() }
+            #expect(try await author.titles().count == 4)
+            author.storage.faults = MemoryStorage.Faults()
+            try kitchen!.database.close()
+            kitchen = nil
+            let restored = try await MailboxMachine("kitchen", disk, path: path + "-copy", identity: identity)
+            try await restored.sync()
+            try await MailboxMachine.settle([author, restored])
+            try await MailboxMachine.expectEqual([author, restored])
+            #expect(try await restored.titles().count == 4)
+        }
+    }
 }
