@@ -107,4 +107,16 @@ import Testing
             #expect(try machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
         }
     }
+
+    /// The third has ended its pairing with the author, which does not know it and offers the picture.
+    @Test func aPictureIsPutForAReaderThatDoesNotReadTheOneThatOffersIt() async throws {
+        try await withMachines(["a", "b", "c"], areMembers: false) { _, machines in
+            _ = try await machines[2].store.peers.forget("a")
+            try await machines[2].sync()
+            let asset = try await addPicture(machines[0], 1, bytes)
+            for machine in machines + machines + machines { try await machine.sync() }
+            #expect(try await machines[2].titles().count == 1)
+            #expect(try machines[2].store.assetDirectory?.isIntact(asset.hash) == true)
+        }
+    }
 }
