@@ -45,9 +45,7 @@ struct CleanUp {
         return part.readers.allSatisfy { reader in
             views.contains { view in
                 view.peer.id == reader.peer.id
-                    && view.head.zone(part.zone.id)?.read.contains {
-                        $0.replica == context.own.replica && $0.log == part.written.log.log
-                    } == true
+                    && view.segmentRead(of: part.written.log.log, by: context.own, in: part.zone) != nil
             }
         }
     }
@@ -58,10 +56,8 @@ struct CleanUp {
             (try OwnLog.all(db, mailbox: context.mailbox), try OwnFile.all(db, mailbox: context.mailbox))
         }
         var known: Set<MailboxObjectName> = []
-        for log in logs where log.segments > 0 {
-            let key = context.secrets.key(of: log.log)
-            known.formUnion(
-                (1...UInt64(log.segments)).map { Segment.name($0, of: context.own.id, logKey: key) })
+        for log in logs {
+            known.formUnion(log.names(by: context.own.id, key: context.secrets.key(of: log.log)))
         }
         for file in files {
             known.formUnion(file.names(by: context.own.id, key: context.secrets.key(of: file.epoch)))

@@ -99,8 +99,7 @@ struct FileExchange {
             guard former?.isThere != true else { continue }
             let isNew = file.isOwn && acknowledged < file.sequence
             guard
-                isNew || (asked.wanted.contains(file.hash) && !asked.offered.contains(file.hash))
-                    || former != nil,
+                isNew || asked.missed.contains(file.hash) || former != nil,
                 let outgoing = await blockingOpen(directory, file)
             else { continue }
             try await put(file, outgoing, former?.epoch ?? part.written.zone.fileEpoch, part.zone)
@@ -111,17 +110,27 @@ struct FileExchange {
     /// What readers say of files in their heads.
     private struct Asked {
         var wanted: Set<AssetHash> = []
-        /// The files that somebody else offers.
-        var offered: Set<AssetHash> = []
+        /// Those of them that nobody else offers to a reader which wants them.
+        var missed: Set<AssetHash> = []
         /// Whether a reader wants more files than it names.
         var isOpen = false
 
         init(_ views: [AuthorView], _ part: HeadWriter.Part) {
             for view in views {
-                guard let section = view.head.zone(part.zone.id) else { continue }
-                offered.formUnion(section.offered.map(\.hash))
-                guard part.readers.contains(where: { $0.peer.id == view.peer.id }) else { continue }
-                wanted.formUnion(section.wanted)
+                guard part.readers.contains(where: { $0.peer.id == view.peer.id }),
+                    let section = view.head.zone(part.zone.id)
+                else { continue }
+                var missed = Set(section.wanted)
+                wanted.formUnion(missed)
+                for other in views {
+                    // The reader may have ended its pairing with the other one.
+                    guard section.read.contains(where: { $0.replica == other.head.author.replica }),
+                        let theirs = other.head.zone(part.zone.id),
+                        theirs.readers.contains(view.head.author.replica)
+                    else { continue }
+                    missed.subtract(theirs.offered.map(\.hash))
+                }
+                self.missed.formUnion(missed)
                 isOpen = isOpen || section.wantsMore
             }
         }

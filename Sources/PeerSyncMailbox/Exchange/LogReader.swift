@@ -23,6 +23,7 @@ struct LogReader {
     func run(_ report: inout MailboxReport) async throws -> Bool {
         try await acknowledge()
         guard let beginning = try await begin() else { return false }
+        try await noteOtherHistory(beginning)
         let first = try nextSegment(beginning)
         var last = first - 1
         while last < section.segments {
@@ -68,16 +69,30 @@ struct LogReader {
         }
     }
 
+    /// Of records that came in another history, the peer's log may have none: this machine's own must not leave them out (section 5.3).
+    private func noteOtherHistory(_ beginning: Beginning) async throws {
+        guard beginning.reading?.history != section.history, let received = beginning.received,
+            !section.hasGivenOut(received)
+        else { return }
+        let former = beginning.reading?.history ?? HistoryID(unchecked: [UInt8](repeating: 0, count: 16))
+        let source = ZoneLog(context.store, zone)
+        try await context.store.database.write { db in
+            for log in try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row) where log.phase == .named
+            {
+                let isPending = try !source.sources(
+                    db, after: log.token.sequence, to: .max, among: [peer.id]
+                ).isEmpty
+                if isPending { try log.noteLeftOut(db, peer.id, former) }
+            }
+        }
+    }
+
     /// The number of the segment to go on with (section 6.2).
     private func nextSegment(_ beginning: Beginning) throws -> Int {
         let isSameLog = beginning.reading?.log == section.log
         let start = isSameLog ? beginning.reading!.segment + 1 : 1
         guard let received = beginning.received, received != .start else { return start }
-        let isSameHistory = beginning.reading?.history == section.history
-        guard
-            !(isSameHistory || section.hasGivenOut(received))
-                || max(received.sequence, received.horizon) >= section.forgotten
-        else {
+        guard max(received.sequence, received.horizon) >= section.forgotten else {
             throw RecordStoreError(
                 .changeTokenExpired,
                 "this machine was away from “\(peer.name)” for so long that deletions it has not seen are forgotten"
@@ -85,7 +100,7 @@ struct LogReader {
         }
         guard isSameLog || !section.isWhole else { return start }
         // It came over the network, and is newer than the head.
-        if isSameHistory, received.sequence > section.covered.sequence {
+        if beginning.reading?.history == section.history, received.sequence > section.covered.sequence {
             return max(start, section.segments + 1)
         }
         return max(start, (section.lastSegment(coveredBy: received) ?? 0) + 1)

@@ -14,8 +14,8 @@ struct LogWriter {
     /// The peers that may read the zone.
     let readers: [ReplicaID]
     let views: [AuthorView]
-    /// Whether what this machine had put is gone.
-    let isLost: Bool
+    /// The logs of which the storage has lost something.
+    let lost: Set<LogID>
     /// Whether it waits with changes that their own author may write soon.
     let mayWait: Bool
 
@@ -70,33 +70,37 @@ struct LogWriter {
                 ?? OwnZone(mailbox: context.mailbox, zone)
             let logs = try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row)
             let named = logs.first { $0.phase == .named }
+            let begun = logs.first { $0.phase == .building }
             let hasReaderGone = !Set(own.readers).isSubset(of: readers)
-            let need = try need(db, own, named, hasReaderGone: hasReaderGone)
+            let isOtherZone = own.identity != zone.id.description
+            // A log that was begun is finished: what it was begun for may be noted by now.
+            let need =
+                try isOtherZone ? .history : need(db, named, hasReaderGone) ?? begun.map { _ in .another }
             if need == .history { own.history = .random() }
             if hasReaderGone { own.fileEpoch = .random() }
             own.identity = zone.id.description
             own.readers = readers
             try own.save(db)
-            guard need != nil || named == nil else { return (own, named!) }
-            if let begun = logs.first(where: { $0.phase == .building }) {
+            if need == nil, let named { return (own, named) }
+            let isWhole =
+                need == .whole || need == .history || begun?.isWhole == true
+                || named.map { $0.isWhole && !isReadByAll($0) } ?? false
+            if let begun {
                 let isGood =
-                    try need != .history && !hasReaderGone && (begun.isWhole || need != .whole)
+                    try !hasReaderGone && !isOtherZone && !lost.contains(begun.log)
+                    && (begun.isWhole || !isWhole)
                     && source.canGoOn(db, from: begun.token)
                 if isGood { return (own, begun) }
                 try discard(db, begun)
             }
             let log = OwnLog(
-                mailbox: context.mailbox, zone: zone.row, isWhole: need == .whole || need == .history,
-                token: try source.start(db).token)
+                mailbox: context.mailbox, zone: zone.row, isWhole: isWhole, token: try source.start(db).token)
             try log.save(db)
             return (own, log)
         }
     }
 
-    private func need(
-        _ db: Database, _ own: OwnZone, _ named: OwnLog?, hasReaderGone: Bool
-    ) throws -> Need? {
-        if own.identity != zone.id.description { return .history }
+    private func need(_ db: Database, _ named: OwnLog?, _ hasReaderGone: Bool) throws -> Need? {
         guard let named else { return nil }
         if try !source.canGoOn(db, from: named.token) { return .history }
         let leftOut = try named.leftOut(db)
@@ -107,11 +111,22 @@ struct LogWriter {
             }
             if !isFit { return .whole }
         }
-        if hasReaderGone || isLost { return .another }
+        if hasReaderGone || lost.contains(named.log) { return .another }
         let isLong =
             named.changes >= Self.maximumChanges
             || named.changeBytes > max(named.baseBytes, Self.smallestReplaced)
         return isLong ? .another : nil
+    }
+
+    /// Whether all readers have read the base of a log, as their heads tell.
+    private func isReadByAll(_ log: OwnLog) -> Bool {
+        log.isComplete
+            && readers.allSatisfy { reader in
+                views.contains { view in
+                    view.head.author.replica == reader
+                        && view.segmentRead(of: log.log, by: context.own, in: zone) ?? -1 >= log.base
+                }
+            }
     }
 
     /// No head has named it, so nobody needs it.

@@ -38,3 +38,14 @@ struct AuthorView: Sendable {
     /// Whether the head came in this pass.
     let isNew: Bool
 }
+
+extension AuthorView {
+    /// How far the peer has read a log, as its head tells.
+    ///
+    /// - Parameter author: whose log it is.
+    /// - Returns: the number of a segment; nil if the peer does not read this log.
+    func segmentRead(of log: LogID, by author: Author, in zone: Zone) -> Int? {
+        let read = head.zone(zone.id)?.read.first { $0.replica == author.replica }
+        return read?.log == log ? read?.segment : nil
+    }
+}

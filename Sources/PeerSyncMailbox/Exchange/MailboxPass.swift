@@ -7,7 +7,7 @@ struct MailboxPass {
     /// What a running mailbox remembers from pass to pass.
     struct Memory: Sendable {
         var heads = HeadReader.Memory()
-        /// Whether this run of the program has looked for what a crash left.
+        /// Whether this run of the program has looked for what the storage has lost, and for what a crash left.
         var hasSwept = false
         /// The zones of the last head.
         var parts: [HeadWriter.Part] = []
@@ -87,7 +87,7 @@ struct MailboxPass {
         _ standing: OwnStanding, _ heads: HeadReader.Heads, _ views: [AuthorView], _ zones: [Zone],
         _ memory: inout Memory, _ report: inout MailboxReport
     ) async throws {
-        let isLost = try await standing.prepare(context)
+        let lost = try await lostLogs(standing, memory)
         var parts: [HeadWriter.Part] = []
         var isWaiting = false
         let now = context.store.now()
@@ -100,7 +100,7 @@ struct MailboxPass {
                 readers: readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted {
                     $0.rawValue < $1.rawValue
                 },
-                views: views, isLost: isLost, mayWait: mayWait)
+                views: views, lost: lost, mayWait: mayWait)
             let written = try await writer.run(&report)
             isWaiting = isWaiting || written.isWaiting
             parts.append(HeadWriter.Part(zone: zone, written: written, readers: readers))
@@ -115,6 +115,15 @@ struct MailboxPass {
         if try await head.run(parts, isDue: false) { hasPut = true }
         report.hasPutHead = hasPut
         try await cleanUp(heads, views, parts, hasPutHead: hasPut, &memory)
+    }
+
+    /// - Returns: the logs that this machine has to put anew, because the storage has lost something of them.
+    private func lostLogs(_ standing: OwnStanding, _ memory: Memory) async throws -> Set<LogID> {
+        let isHeadLost = try await standing.prepare(context)
+        guard isHeadLost || (!memory.hasSwept && !standing.isHeadMissing) else { return [] }
+        let lost = try await LostObjects(context: context).find(isHeadLost: isHeadLost)
+        if isHeadLost || !lost.isEmpty { context.onEvent(.ownObjectsLost) }
+        return lost
     }
 
     private func readers(of zone: Zone) async throws -> [(peer: Peer, rights: ZoneRights)] {

@@ -76,6 +76,11 @@ struct OwnStanding {
         }
     }
 
+    /// Whether the last head is not there. It may only be late.
+    var isHeadMissing: Bool {
+        if case .missing = phase { true } else { false }
+    }
+
     /// Notes what was found.
     ///
     /// - Returns: whether what this machine had put is lost.
@@ -89,7 +94,6 @@ struct OwnStanding {
                 try await set(context, "missing = missing + 1")
                 return false
             }
-            context.onEvent(.ownObjectsLost)
             return true
         case .foreign(let counter):
             let isKnown = remembered.published > 0

@@ -31,7 +31,8 @@ public struct MailboxCheck: Sendable, Equatable {
 
 extension Mailbox {
     /// Syncs, then reads everything that lies in the mailbox for this machine, and proves that a newcomer could be made from it: it makes a
-    /// store of it, in a temporary file, and compares the digests.
+    /// store of it, in a temporary file, and compares the digests. Damaged segments of this machine it removes: the next sync puts all of
+    /// the log anew.
     ///
     /// - Throws: ``MailboxError``, also what ``syncOnce()`` throws.
     public func check() async throws -> MailboxCheck {
@@ -49,6 +50,8 @@ extension Mailbox {
                         part.zone, theirs, by: view.head.author, named: view.peer.name, &check)
                 }
             }
+            // The next sync looks for what is gone.
+            if !check.isSound { memory.hasSwept = false }
             return check
         }
     }
@@ -95,6 +98,11 @@ extension Mailbox {
                 throw error
             } catch {
                 check.problems.append("\(source.name): \(error)")
+                if error is DamagedObject, source.head.author == context.own {
+                    let key = source.section.logKey
+                    try await storage.delete(
+                        Segment.name(UInt64(report.segmentsRead + 1), of: context.own.id, logKey: key))
+                }
             }
             check.segments += report.segmentsRead
         }

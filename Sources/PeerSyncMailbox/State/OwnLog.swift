@@ -149,6 +149,12 @@ extension OwnLog {
             arguments: [Int64.max, mailbox, Phase.replaced.rawValue])
     }
 
+    /// The names of its segments.
+    func names(by author: AuthorID, key: [UInt8]) -> [MailboxObjectName] {
+        guard segments > 0 else { return [] }
+        return (1...UInt64(segments)).map { Segment.name($0, of: author, logKey: key) }
+    }
+
     // MARK: Peers that it leaves out
 
     /// The peers whose records the log leaves out, each with the history in which they have them.

@@ -307,4 +307,37 @@ import Testing
         }
         #expect(try await kitchen.titles().count == 2)
     }
+
+    /// So is one that knows the author from the network alone, and whose token is of a run that the head does not name any more.
+    @Test func aMachineThatWasAwayTooLongFromTheNetworkIsRefused() async throws {
+        try await withTemporaryDirectory { url in
+            let disk = MemoryDisk()
+            let clock = SetClock(1_700_000_000_000)
+            let path = url.appendingPathComponent("store").path
+            let identity = Identity.generate()
+            var kitchen: MailboxMachine? = try await MailboxMachine(
+                "kitchen", disk, path: path, identity: identity, clock: clock)
+            let study = try await MailboxMachine("study", disk, clock: clock)
+            try await MailboxMachine.pair([kitchen!, study])
+            try await kitchen!.add(1...3)
+            _ = try await SyncConnector(kitchen!.engine, to: study.engine).syncOnce()
+            _ = try await kitchen!.store.peers.forget("study")
+            try await kitchen!.write("DELETE FROM Item WHERE id = '1'")
+            clock.milliseconds += 200 * 24 * 3600 * 1000
+            let forgotten = try await kitchen!.store.database.write { [store = kitchen!.store] in
+                try store.upkeep.purge($0)
+            }
+            #expect(forgotten == 1)
+            kitchen = nil
+            let next = try await MailboxMachine("kitchen", disk, path: path, identity: identity, clock: clock)
+            try await next.add(4...4)
+            try await MailboxMachine.pair([next, study])
+            for machine in [next, study, next] { try await machine.sync() }
+            #expect(
+                study.events.contains {
+                    if case .stopped(_, let error) = $0 { error.message.contains("away") } else { false }
+                })
+            #expect(try await next.titles().count == 3)
+        }
+    }
 }

@@ -11,7 +11,8 @@ import Testing
 /// Pictures travel through a mailbox, and lie there no longer than anybody lacks them.
 @Suite(.timeLimit(.minutes(10))) struct MailboxFileTests {
     private func withMachines(
-        _ names: [String] = ["a", "b"], _ body: (MemoryDisk, [MailboxMachine]) async throws -> Void
+        _ names: [String] = ["a", "b"], areMembers: Bool = true,
+        _ body: (MemoryDisk, [MailboxMachine]) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { url in
             let disk = MemoryDisk()
@@ -20,7 +21,7 @@ import Testing
                 machines.append(
                     try await MailboxMachine(name, disk, assets: url.appendingPathComponent(name)))
             }
-            try await MailboxMachine.pair(machines)
+            try await MailboxMachine.pair(machines, areMembers: areMembers)
             try await MailboxMachine.settle(machines)
             try await body(disk, machines)
         }
@@ -85,6 +86,37 @@ import Testing
             #expect(try await machines[1].sync().filesRead == 0)
             try await MailboxMachine.settle(machines)
             #expect(try machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+        }
+    }
+
+    /// The storage has lost a piece: the author sees it when it begins to run.
+    @Test func aPictureOfWhichAPieceIsGoneIsPutAgain() async throws {
+        try await withMachines { disk, machines in
+            let asset = try await addPicture(machines[0], 1, bytes)
+            let before = Set(disk.objects.keys)
+            try await machines[0].sync()
+            let piece = disk.objects.first {
+                !before.contains($0.key) && $0.key.folder == machines[0].author.folder
+                    && $0.value.count > FilePiece.size
+            }
+            disk.objects[try #require(piece).key] = nil
+            #expect(try await machines[1].sync().filesRead == 0)
+            let entry = try await machines[0].store.mailboxes.all()[0]
+            try await Mailbox(machines[0].engine, entry, in: machines[0].storage).syncOnce()
+            #expect(try await machines[1].sync().filesRead == 1)
+            #expect(try machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+        }
+    }
+
+    /// The third has ended its pairing with the author, which does not know it and offers the picture.
+    @Test func aPictureIsPutForAReaderThatDoesNotReadTheOneThatOffersIt() async throws {
+        try await withMachines(["a", "b", "c"], areMembers: false) { _, machines in
+            _ = try await machines[2].store.peers.forget("a")
+            try await machines[2].sync()
+            let asset = try await addPicture(machines[0], 1, bytes)
+            for machine in machines + machines + machines { try await machine.sync() }
+            #expect(try await machines[2].titles().count == 1)
+            #expect(try machines[2].store.assetDirectory?.isIntact(asset.hash) == true)
         }
     }
 }

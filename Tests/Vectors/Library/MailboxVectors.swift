@@ -48,7 +48,7 @@ enum MailboxVectors {
         ]
         return [
             "lengths": .array(
-                lengths.map { ["length": .number($0), "padded": .number(Padding.padded($0))] as JSON }),
+                lengths.map { ["x": .number($0), "padded": .number(Padding.padded($0))] as JSON }),
             "plaintexts": .array(
                 [[], [0], [0x80], [1, 2, 3], [UInt8](repeating: 0, count: 40)].map { (bytes: [UInt8]) in
                     ["plaintext": .hex(bytes), "padded": .hex(Padding.add(to: bytes))] as JSON

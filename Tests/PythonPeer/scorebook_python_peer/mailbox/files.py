@@ -32,7 +32,11 @@ class FileWriter:
         self._leave_old_epochs(zone)
         have = AssetFolder(self._store.assets_directory)
         known = self._memory.files(zone.number)
-        for hash, size in sorted(self._needed(zone, readers).items()):
+        needed = self._needed(zone, readers)
+        for file in [file for file in known.values() if file.is_put and self._is_gone(file)]:
+            known[file.hash] = replace(file, is_put=False)
+            needed[file.hash] = file.size
+        for hash, size in sorted(needed.items()):
             is_put = hash in known and known[hash].is_put
             if is_put or len(known) >= FILES_LIMIT - 1 or not have.has(hash) or not have.check(hash):
                 continue
@@ -47,6 +51,12 @@ class FileWriter:
             sealed = seal_piece(self._author, file.epoch, key, file.hash, piece, content)
             self._folder.put(f"{self._author.id.hex()}/{piece_name(key, file.hash, piece)}", sealed)
         self._memory.keep_file(zone.number, replace(file, is_put=True))
+
+    def _is_gone(self, file: OwnFile) -> bool:
+        """Whether the storage has lost a piece of a file."""
+        key = self._author.file_key(file.epoch)
+        names = [piece_name(key, file.hash, piece) for piece in range(pieces_of(file.size))]
+        return not all(self._folder.has(f"{self._author.id.hex()}/{name}") for name in names)
 
     # What is needed
 

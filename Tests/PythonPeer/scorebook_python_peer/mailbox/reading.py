@@ -12,7 +12,7 @@ from ..store import Store, Zone
 from ..tokens import START, Token
 from .folder import Folder
 from .head import Head, OtherVersion, open_head
-from .memory import Memory
+from .memory import NAMED, Memory
 from .sealing import Author, Damaged
 from .section import HasRead, ZoneSection
 from .segment import Signer, open_piece, open_segment, piece_name, pieces_of, segment_name
@@ -159,6 +159,7 @@ class MailboxReader:
         start = self._where_to_go_on(key, section, zone)
         if start is None:
             return
+        self._note_other_history(key, section, zone)
         self._memory.note_read(zone.number, key, section.history, section.log, start)
         for number in range(start + 1, section.segments + 1):
             if not self._read_segment(key, entry.signer, section, zone, number):
@@ -181,6 +182,16 @@ class MailboxReader:
             return
         if max(held.sequence, held.horizon) < section.forgotten:
             raise PeerError("deletions that this machine has not seen are forgotten there: it has to start over")
+
+    def _note_other_history(self, key: bytes, section: ZoneSection, zone: Zone) -> None:
+        """What came in another history of the author, the own log must not leave out (mailbox.md 5.3)."""
+        known = self._memory.has_read(zone.number, key).history
+        held = self._store.received_token(key, zone.number)
+        log = self._memory.log(zone.number, NAMED)
+        if log is None or held is None or held == START or known == section.history or section.covers(held, held):
+            return
+        if self._store.has_from(key, zone.number, log.position.sequence):
+            self._memory.note_left_out(log.id, key, known)
 
     def _where_to_go_on(self, key: bytes, section: ZoneSection, zone: Zone) -> int | None:
         """After which segment this machine goes on (mailbox.md 6.2); None if the log has nothing for it."""

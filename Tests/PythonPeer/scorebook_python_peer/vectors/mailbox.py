@@ -49,7 +49,7 @@ def check_mailbox(vector: Json) -> None:
 
 def _check_padding(vector: Json) -> None:
     for case in vector["lengths"]:
-        equal(f"PADMÉ of {case['length']}", padme(case["length"]), case["padded"])
+        equal(f"PADMÉ of {case['x']}", padme(case["x"]), case["padded"])
     for case in vector["plaintexts"]:
         plaintext, padded = hexadecimal(case["plaintext"]), hexadecimal(case["padded"])
         equal("padded", pad(plaintext), padded)

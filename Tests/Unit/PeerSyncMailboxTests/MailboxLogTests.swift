@@ -1,0 +1,148 @@
+import Foundation
+import GRDB
+import MailboxSupport
+import PeerSync
+import PeerSyncModel
+import PeerSyncStore
+import TestSupport
+import Testing
+
+@testable import PeerSyncMailbox
+
+/// One log takes the place of another one, and no reader lacks anything for it.
+@Suite(.timeLimit(.minutes(10))) struct MailboxLogTests {
+    private func makeMachines(_ names: [String], _ disk: MemoryDisk) async throws -> [MailboxMachine] {
+        var machines: [MailboxMachine] = []
+        for name in names { machines.append(try await MailboxMachine(name, disk)) }
+        try await MailboxMachine.pair(machines)
+        try await MailboxMachine.settle(machines)
+        return machines
+    }
+
+    private func log(of machine: MailboxMachine) async throws -> OwnLog {
+        try #require(
+            try await machine.store.database.read { db in
+                try OwnLog.all(db, mailbox: 1).first { $0.phase == .named }
+            })
+    }
+
+    /// The author leaves out what a removed machine wrote; its next log has all of it, and so has the one after that.
+    @Test func aWholeLogThatNotAllHaveReadIsReplacedByAWholeOne() async throws {
+        let disk = MemoryDisk()
+        let machines = try await makeMachines(["author", "reader", "removed", "fourth"], disk)
+        let (author, reader, removed, fourth) = (machines[0], machines[1], machines[2], machines[3])
+        try await author.add(1...3)
+        try await MailboxMachine.settle(machines)
+        let before = Set(disk.objects.keys)
+        try await removed.add(4...4)
+        try await removed.sync()
+        let late = disk.objects.filter { !before.contains($0.key) && $0.key.folder == removed.author.folder }
+        for machine in [author, fourth, author] { try await machine.sync() }
+        // The reader takes what the author covers, and not what the author leaves out.
+        for name in late.keys { disk.objects[name] = nil }
+        try await reader.sync()
+        #expect(try await reader.titles().count == 3)
+        _ = try await author.store.household.remove("removed", by: author.key)
+        try await author.sync()
+        #expect(try await log(of: author).isWhole)
+        _ = try await author.store.household.remove("fourth", by: author.key)
+        try await author.sync()
+        try await MailboxMachine.settle([author, reader])
+        try await MailboxMachine.expectEqual([author, reader])
+        // All have read it, so the next one need not be whole.
+        try await author.store.database.write {
+            try $0.execute(sql: "UPDATE grdb_sync_mailboxLog SET changeBytes = 1 << 40")
+        }
+        let former = try await log(of: author)
+        try await author.sync()
+        let next = try await log(of: author)
+        #expect(next.log != former.log)
+        #expect(!next.isWhole)
+    }
+
+    /// A stop while the new log is begun does not leave the one in use whose key the removed machine knows.
+    @Test func aStopKeepsNoLogInUseThatARemovedMachineCanRead() async throws {
+        let disk = MemoryDisk()
+        let machines = try await makeMachines(["a", "b", "c"], disk)
+        let former = try await log(of: machines[0])
+        _ = try await machines[0].store.household.remove("c", by: machines[0].key)
+        machines[0].storage.faults.putError = .full
+        await #expect(throws: MailboxError.self) { try await machines[0].sync() }
+        machines[0].storage.faults = MemoryStorage.Faults()
+        try await machines[0].add(1...1)
+        try await machines[0].sync()
+        #expect(try await log(of: machines[0]).log != former.log)
+        try await MailboxMachine.settle([machines[0], machines[1]])
+        try await MailboxMachine.expectEqual([machines[0], machines[1]])
+    }
+
+    /// Readers stop before a segment that the storage has lost. Its author sees it when it begins to run, and puts everything anew.
+    @Test func anAuthorThatBeginsToRunMissesASegmentThatIsGone() async throws {
+        let disk = MemoryDisk()
+        let machines = try await makeMachines(["a", "b"], disk)
+        for number in 1...3 {
+            try await machines[0].add(number...number)
+            try await machines[0].sync()
+        }
+        let lost = Segment.name(
+            2, of: machines[0].author,
+            logKey: AuthorSecrets(machines[0].identity.keyPair, app: machines[0].engine.app)
+                .key(of: try await log(of: machines[0]).log))
+        #expect(disk.objects[lost] != nil)
+        disk.objects[lost] = nil
+        try await machines[1].sync()
+        #expect(try await machines[1].titles().isEmpty)
+        let entry = try await machines[0].store.mailboxes.all()[0]
+        try await Mailbox(machines[0].engine, entry, in: machines[0].storage).syncOnce()
+        try await MailboxMachine.settle(machines)
+        try await MailboxMachine.expectEqual(machines)
+        #expect(try await machines[0].mailbox.check().isSound)
+    }
+
+    /// The author of a damaged segment removes it with a check, and then misses it.
+    @Test func aCheckRemovesADamagedSegmentOfItsOwn() async throws {
+        let disk = MemoryDisk()
+        let machines = try await makeMachines(["a", "b"], disk)
+        try await machines[0].add(1...1)
+        try await machines[0].sync()
+        let former = try await log(of: machines[0])
+        let key = AuthorSecrets(machines[0].identity.keyPair, app: machines[0].engine.app).key(of: former.log)
+        disk.change(Segment.name(UInt64(former.segments), of: machines[0].author, logKey: key)) {
+            $0[40] ^= 1
+        }
+        #expect(try await machines[0].mailbox.check().isSound == false)
+        try await machines[0].sync()
+        try await MailboxMachine.settle(machines)
+        try await MailboxMachine.expectEqual(machines)
+        #expect(try await machines[0].mailbox.check().isSound)
+    }
+
+    /// The author could not put what it had read of a machine; that machine's store is then the one of a backup.
+    @Test func whatCameInAnotherHistoryIsNotLeftOut() async throws {
+        try await withTemporaryDirectory { url in
+            let disk = MemoryDisk()
+            let path = url.appendingPathComponent("store").path
+            let identity = Identity.generate()
+            let author = try await MailboxMachine("author", disk)
+            var kitchen: MailboxMachine? = try await MailboxMachine(
+                "kitchen", disk, path: path, identity: identity)
+            try await MailboxMachine.pair([author, kitchen!])
+            try await author.add(1...3)
+            try await MailboxMachine.settle([author, kitchen!])
+            try kitchen!.database.backup(to: DatabaseQueue(path: path + "-copy"))
+            try await kitchen!.add(4...4)
+            try await kitchen!.sync()
+            author.storage.faults.putError = .full
+            await #expect(throws: MailboxError.self) { try await author.sync() }
+            #expect(try await author.titles().count == 4)
+            author.storage.faults = MemoryStorage.Faults()
+            try kitchen!.database.close()
+            kitchen = nil
+            let restored = try await MailboxMachine("kitchen", disk, path: path + "-copy", identity: identity)
+            try await restored.sync()
+            try await MailboxMachine.settle([author, restored])
+            try await MailboxMachine.expectEqual([author, restored])
+            #expect(try await restored.titles().count == 4)
+        }
+    }
+}
