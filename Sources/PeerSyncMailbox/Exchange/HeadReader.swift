@@ -41,7 +41,6 @@ struct HeadReader {
             (try context.store.peers.all(db), try KnownAuthor.all(db, mailbox: context.mailbox))
         }
         let byID = Dictionary(uniqueKeysWithValues: peers.map { ($0.id, $0) })
-        var isNew: Set<Int64> = []
         for (author, counter) in greatest.sorted(by: { $0.key.hex < $1.key.hex }) {
             let former = known.first { $0.author == author }
             guard counter > former?.counter ?? -1 else { continue }
@@ -51,22 +50,21 @@ struct HeadReader {
                 continue
             }
             switch try await get(author, counter, candidates) {
-            case .notThere: continue
-            case .peer(let id): isNew.insert(id)
+            case .notThere, .peer: continue
             case .nobody: memory.unreadable[author] = (counter, tried)
             }
         }
         for author in known {
             try await checkPresence(author, byID[author.peer], listed: greatest[author.author], &memory)
         }
-        heads.views = try await views(byID, isNew)
+        heads.views = try await views(byID)
         return heads
     }
 
     private enum Found {
         case notThere
         case nobody
-        case peer(Int64)
+        case peer
     }
 
     /// Gets a head, finds out whose it is, and remembers it.
@@ -91,7 +89,7 @@ struct HeadReader {
                 mailbox: context.mailbox, peer: peer.id, author: author, counter: counter, head: bytes,
                 heardAt: context.nowText)
             try await context.store.database.write { try entry.save($0) }
-            return .peer(peer.id)
+            return .peer
         }
         // A peer that has written for this machine before, and does so no more, is not an author for it.
         try await context.store.database.write { db in
@@ -115,7 +113,7 @@ struct HeadReader {
     }
 
     /// Opens what the store remembers of each peer.
-    private func views(_ peers: [Int64: Peer], _ isNew: Set<Int64>) async throws -> [AuthorView] {
+    private func views(_ peers: [Int64: Peer]) async throws -> [AuthorView] {
         try await context.store.database.read { try KnownAuthor.all($0, mailbox: context.mailbox) }.compactMap
         { known in
             guard let peer = peers[known.peer],
@@ -123,7 +121,7 @@ struct HeadReader {
                     known.head, of: known.author, counter: UInt64(known.counter), by: peer.publicKey,
                     as: context.secrets)
             else { return nil }
-            return AuthorView(peer: peer, head: head, isNew: isNew.contains(known.peer))
+            return AuthorView(peer: peer, head: head)
         }
     }
 }

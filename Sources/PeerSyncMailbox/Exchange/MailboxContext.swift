@@ -35,8 +35,6 @@ struct MailboxContext: Sendable {
 struct AuthorView: Sendable {
     let peer: Peer
     let head: OpenedHead
-    /// Whether the head came in this pass.
-    let isNew: Bool
 }
 
 extension AuthorView {

@@ -42,7 +42,8 @@ struct MailboxPass {
 
     private func takeHouseholds(_ views: [AuthorView]) async throws -> Bool {
         var isNew = false
-        for view in views where view.isNew {
+        // Also of heads that are not new: a pass that failed may have got one and taken nothing of it.
+        for view in views {
             guard let household = view.head.household else { continue }
             let change = try await context.store.household.take(
                 household, from: view.peer, own: context.own.key)

@@ -45,7 +45,7 @@ import Testing
             let asset = try await addPicture(machines[0], 1, bytes)
             #expect(try await machines[0].sync().filesPut == 1)
             #expect(try await machines[1].sync().filesRead == 1)
-            #expect(try machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+            #expect(machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
             try await MailboxMachine.settle(machines)
             try await machines[0].sync()
             #expect(disk.objects.keys.filter { $0.folder == machines[0].author.folder }.count == 2)
@@ -60,7 +60,7 @@ import Testing
             let directory = try #require(machines[2].store.assetDirectory)
             try FileManager.default.removeItem(at: directory.file(asset.hash))
             for machine in [machines[2], machines[1], machines[2]] { try await machine.sync() }
-            #expect(try directory.isIntact(asset.hash))
+            #expect(directory.isIntact(asset.hash))
         }
     }
 
@@ -72,7 +72,7 @@ import Testing
             #expect(try await machines[1].sync().filesRead == 0)
             try await machines[1].store.assets.setWished([asset.hash], true)
             try await MailboxMachine.settle(machines)
-            #expect(try machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+            #expect(machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
         }
     }
 
@@ -85,7 +85,7 @@ import Testing
             machines[0].storage.faults = MemoryStorage.Faults()
             #expect(try await machines[1].sync().filesRead == 0)
             try await MailboxMachine.settle(machines)
-            #expect(try machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+            #expect(machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
         }
     }
 
