@@ -66,7 +66,9 @@ import Testing
         try await owner.engine.store.zones.grant(.none, to: "reader", in: "club")
         try await sync()
         #expect(try await sharing().isEmpty)
-        let shared = try await store.database.read { try store.zones.machinesSharing($0, store.zones.all($0)[0]) }
+        let shared = try await store.database.read {
+            try store.zones.machinesSharing($0, store.zones.all($0)[0])
+        }
         #expect(shared == ["owner"])
     }
 
