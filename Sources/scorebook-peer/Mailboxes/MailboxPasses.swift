@@ -19,7 +19,9 @@ struct MailboxPasses {
             let live = LiveOutput(scorebook: store.scorebook, isJSON: isJSON, isVerbose: session.verbose)
             try await live.run { print in
                 let engine = session.engine(store, onEvent: { if !isJSON { print(.event($0)) } })
-                let mailbox = try store.mailbox(entry, engine) { if !isJSON { print(.mailbox(entry.name, $0)) } }
+                let mailbox = try store.mailbox(entry, engine) {
+                    if !isJSON { print(.mailbox(entry.name, $0)) }
+                }
                 let sync = OneSync { try await cancelWhenGracefulShutdown { try await mailbox.syncOnce() } }
                 try await session.run([sync])
                 guard let result = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
@@ -27,9 +29,21 @@ struct MailboxPasses {
             }
             guard let report = report.value else { throw Failure.notYetEqual }
             done.append(MailboxPassFigures(entry.name, report))
-            if !isJSON { Terminal.write("in step with “\(Display.printable(entry.name))”\(Self.words(report))") }
+            if !isJSON { Terminal.write(try await line(entry, report)) }
         }
         return done
+    }
+
+    /// A mailbox of which something cannot be read is not in step.
+    private func line(_ entry: MailboxEntry, _ report: MailboxReport) async throws -> String {
+        let name = Display.printable(entry.name)
+        let now = try await store.scorebook.records.mailboxes.find(entry.name)
+        let unread = now.machines.filter { $0.problem != nil }.map { Display.printable($0.name) }
+        guard unread.isEmpty else {
+            return
+                "synced with “\(name)”, apart from what \(unread.joined(separator: " and ")) left there: `mailbox list` says why"
+        }
+        return "in step with “\(name)”\(Self.words(report))"
     }
 
     private static func words(_ report: MailboxReport) -> String {
