@@ -80,7 +80,7 @@
             }
         }
 
-        @Test func nobodyListens() async throws {
+        @Test func noWebServerListens() async throws {
             let port = try await ScriptedServer.with({ _, _ in .nothing }) { $0.port }
             let client = try WebClient(WebAddress("http://127.0.0.1:\(port)"), trusting: nil)
             let error = try await #require(throws: MailboxError.self) {
