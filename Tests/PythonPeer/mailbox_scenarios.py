@@ -240,6 +240,48 @@ def mailbox_truncated_objects(directory: Path) -> None:
 
 
 @scenario
+def mailbox_lost_segments(directory: Path) -> None:
+    """A reader stops before a segment that is gone, and its author puts everything anew when it begins to run."""
+    python, reference, mailbox = two_machines(directory)
+    mailbox.become_one()
+    for writer, reader in ((python, reference), (reference, python)):
+        before = mailbox.objects()
+        name = f"SBGame|~|of-{writer.name}"
+        writer.run(*(("put", name, "name=text:Lost") if isinstance(writer, Python) else ("game", "add", "Lost")))
+        mailbox.sync(writer)
+        new = mailbox.objects().keys() - before.keys()
+        mailbox.remove([name for name in new if not name.startswith("heads/")])
+        held = reader.digest()
+        mailbox.sync(reader)
+        equal(reader.digest(), held)
+        mailbox.become_one(writer, reader)
+
+
+@scenario
+def mailbox_whole_logs_follow_each_other(directory: Path) -> None:
+    """What a log leaves out is in the next one, and in the one after that as long as a reader has not read the next one."""
+    python, reference, other, mailbox = three_machines(directory)
+    fourth = Python(directory, "fourth")
+    pair(fourth, reference)
+    mailbox.machines += (fourth,)
+    mailbox.become_one()
+    before = mailbox.objects()
+    other.run("put", PERSON, "firstName=text:Ada")
+    mailbox.sync(other)
+    new = mailbox.objects()
+    late = {name: new[name] for name in new.keys() - before.keys() if not name.startswith("heads/")}
+    mailbox.sync(reference, fourth, reference)
+    mailbox.remove(late)
+    mailbox.sync(python)
+    mailbox.put(late)
+    for name in ("other", "fourth"):
+        remove(reference, name)
+        mailbox.sync(reference)
+    mailbox.become_one(python, reference)
+    equal(python.fields(PERSON), {"firstName": "Ada"})
+
+
+@scenario
 def mailbox_that_went_back(directory: Path) -> None:
     """A head that is put back is told and not used; nothing in a store is taken back."""
     python, reference, mailbox = two_machines(directory)

@@ -29,11 +29,21 @@ struct MailboxPasses {
             }
             guard let report = report.value else { throw Failure.notYetEqual }
             done.append(MailboxPassFigures(entry.name, report))
-            if !isJSON {
-                Terminal.write("in step with “\(Display.printable(entry.name))”\(Self.words(report))")
-            }
+            if !isJSON { Terminal.write(try await line(entry, report)) }
         }
         return done
+    }
+
+    /// A mailbox of which something cannot be read is not in step.
+    private func line(_ entry: MailboxEntry, _ report: MailboxReport) async throws -> String {
+        let name = Display.printable(entry.name)
+        let now = try await store.scorebook.records.mailboxes.find(entry.name)
+        let unread = now.machines.filter { $0.problem != nil }.map { Display.printable($0.name) }
+        guard unread.isEmpty else {
+            return
+                "synced with “\(name)”, apart from what \(unread.joined(separator: " and ")) left there: `mailbox list` says why"
+        }
+        return "in step with “\(name)”\(Self.words(report))"
     }
 
     private static func words(_ report: MailboxReport) -> String {

@@ -132,17 +132,19 @@ import Testing
             try kitchen!.database.backup(to: DatabaseQueue(path: path + "-copy"))
             try await kitchen!.add(4...4)
             try await kitchen!.sync()
+            try await author.add(5...5)
             author.storage.faults.putError = .full
             await #expect(throws: MailboxError.self) { try await author.sync() }
-            #expect(try await author.titles().count == 4)
+            #expect(try await author.titles().count == 5)
             author.storage.faults = MemoryStorage.Faults()
             try kitchen!.database.close()
             kitchen = nil
             let restored = try await MailboxMachine("kitchen", disk, path: path + "-copy", identity: identity)
+            try await restored.add(6...8)
             try await restored.sync()
             try await MailboxMachine.settle([author, restored])
             try await MailboxMachine.expectEqual([author, restored])
-            #expect(try await restored.titles().count == 4)
+            #expect(try await restored.titles().count == 8)
         }
     }
 }
