@@ -21,7 +21,8 @@ import Testing
         try await withPair { kitchen, study in
             try await kitchen.importHousehold()
             try await study.sync(with: kitchen)
-            #expect(try await study.peer("sync", "fuse", "--off").contains("off"))
+            #expect(try await study.peer("sync", "fuse").contains("off"))
+            try await kitchen.peer("sync", "fuse", "--share", "0.1")
             try study.write("DELETE FROM SBMatch")
             try await kitchen.addGame("Added meanwhile")
             try await study.sync(with: kitchen)
@@ -47,6 +48,7 @@ import Testing
         try await withPair { kitchen, study in
             try await kitchen.importHousehold()
             try await study.sync(with: kitchen)
+            for machine in [kitchen, study] { try await machine.peer("sync", "fuse", "--records", "50") }
             try study.write("DELETE FROM SBMatch")
             try await study.sync(with: kitchen)
             #expect(try matches(kitchen) == ["400"])
@@ -65,6 +67,7 @@ import Testing
 
     @Test func aPersonsOwnCommandsAreNoAlarmHere() async throws {
         try await withMachine { kitchen in
+            try await kitchen.peer("sync", "fuse", "--share", "0.1")
             try await kitchen.importHousehold()
             try await kitchen.peer("undo", "--yes")
             #expect(try matches(kitchen) == ["0"])

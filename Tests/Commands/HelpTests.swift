@@ -110,7 +110,7 @@ import Testing
                 ("zone restore", ["<name>", "--yes", "--json"]),
                 ("peers grant", ["<name>", "<zone>", "<read|write|none>", "--json"]),
                 ("peers revoke", ["<name>", "<zone>", "--json", "unlearn"]),
-                ("sync", ["<on|off>", "--store", "--json"]),
+                ("sync switch", ["<on|off>", "--store", "--json"]),
                 ("image save", ["<image>", "--to", "--force", "--store", "--json"]),
                 ("person edit", ["--avatar"]), ("game edit", ["--thumbnail"]),
                 ("record delete", ["--yes", "--dry-run", "--store", "--json"]),

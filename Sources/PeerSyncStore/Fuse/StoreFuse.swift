@@ -24,9 +24,6 @@ public struct StoreFuse: Sendable {
         try SyncState.text(db, .fuse).flatMap(FuseSetting.init)
     }
 
-    /// Whether nobody has set the fuse in this store, or switched it off.
-    public func isUnset(_ db: Database) throws -> Bool { try SyncState.text(db, .fuse) == nil }
-
     /// Sets the fuse; nil switches it off. What waits already goes on waiting. Part of the open transaction.
     public func set(_ db: Database, _ setting: FuseSetting?) throws {
         try SyncState.set(db, .fuse, setting?.description ?? "off")
