@@ -104,7 +104,7 @@ import Testing
             let entry = try await machines[0].store.mailboxes.all()[0]
             try await Mailbox(machines[0].engine, entry, in: machines[0].storage).syncOnce()
             #expect(try await machines[1].sync().filesRead == 1)
-            #expect(try machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+            #expect(machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
         }
     }
 
@@ -116,7 +116,7 @@ import Testing
             let asset = try await addPicture(machines[0], 1, bytes)
             for machine in machines + machines + machines { try await machine.sync() }
             #expect(try await machines[2].titles().count == 1)
-            #expect(try machines[2].store.assetDirectory?.isIntact(asset.hash) == true)
+            #expect(machines[2].store.assetDirectory?.isIntact(asset.hash) == true)
         }
     }
 }
