@@ -18,8 +18,8 @@ import Testing
     private static let faults = [
         Fault(
             name: "it takes records from the future", file: "exchange.py",
-            line: "newest.milliseconds > clock + self._allowed_skew",
-            becomes: "newest.milliseconds > clock + 1000 * self._allowed_skew",
+            line: "newest.milliseconds > clock + allowed_skew",
+            becomes: "newest.milliseconds > clock + 1000 * allowed_skew",
             noticedBy: "a stamp in the future"),
         Fault(
             name: "the lesser of two values under one stamp wins", file: "merge.py",
