@@ -143,7 +143,7 @@ class EditTests(BrowserCase):
         before = self.sheet(self.kitchen)
         for label, slip, sentence in (
             ("How good it was", "11", "11 cannot be the rating"), ("Minutes", "soon", "“soon” is no number."),
-            ("Game", "No such game", "No such game"), ("More players", "Ada", "listed twice"),
+            ("Game", "No such game", "No such game"), ("More players", "Ada", "plays in this match already"),
         ):
             page.goto(self.kitchen.address + self.path)
             self.edit(page)
