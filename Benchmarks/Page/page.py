@@ -175,11 +175,12 @@ async def entries(kitchen, study, count):
                 return time.perf_counter() - begin
 
     for number in range(count):
-        score = str(100_000 + number)
+        score = 100_000 + number
         begin = time.perf_counter()
         form = {"entry": str(uuid.uuid4()), "round": str(number + 1), f"score[{player}]": score}
         posting = asyncio.create_task(here.ask(path + "/scores", "POST", form))
-        cell = f"<td>{score}</td>"
+        # The page writes numbers as the browser's language does.
+        cell = f"<td>{score:,}</td>"
         waits = await asyncio.gather(seen(here, near, cell, begin), seen(there, far, cell, begin))
         await posting
         seconds["near"].append(waits[0])
