@@ -105,14 +105,13 @@ extension SyncEngine: Service {
         return try await SyncConnector(self, to: peer, code: code).syncOnce()
     }
 
-    /// What the store holds, and how it stands with each paired machine: now, and after each change. Each reader has a
-    /// stream of its own, which ends with an error of SQLite when the database cannot be read.
+    /// What the store holds, how it stands with each paired machine, and how far the sessions are: now, and after each change.
+    /// Each reader has a stream of its own, and gets the newest status if it lags. The stream ends with the engine, or with an
+    /// error of SQLite when the database cannot be read.
     ///
-    /// To observe it together with an app's own values, call ``/PeerSyncStore/RecordStore/status(_:)`` in a `ValueObservation`.
-    public var status: AsyncValueObservation<StoreStatus> {
-        ValueObservation.tracking { [store] db in try store.status(db) }.removeDuplicates()
-            .values(in: store.database, bufferingPolicy: .bufferingNewest(1))
-    }
+    /// To observe the store together with an app's own values, call ``/PeerSyncStore/RecordStore/status(_:)`` in a
+    /// `ValueObservation`.
+    public var status: AsyncThrowingStream<SyncStatus, any Error> { StatusStream.make(of: store, events) }
 
     /// Whether a paired machine still lacks what was last written to a row, also within a `ValueObservation`.
     ///

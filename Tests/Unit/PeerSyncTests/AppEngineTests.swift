@@ -185,6 +185,47 @@ struct AppEngineTests {
         #expect(sent.count > 1 && sent.allSatisfy { $0.recordsSent + $0.recordsLeftToSend == 2500 })
     }
 
+    /// The status has a machine as long as something is left, and not any more when both are in sync, the session has ended, or
+    /// nobody here knows the name.
+    @Test(.timeLimit(.minutes(5))) func theStatusSaysHowFarTheSessionsAre() async throws {
+        let (kitchen, _) = try Self.engine("kitchen")
+        let (study, _) = try Self.engine("study")
+        try await SyncConnector(study, to: kitchen, code: try await kitchen.pairing.show()).syncOnce()
+        func statistics(left: Int) -> SessionStatistics {
+            var statistics = SessionStatistics()
+            (statistics.recordsReceived, statistics.recordsLeftToReceive) = (10 - left, left)
+            return statistics
+        }
+        let digest = try await study.store.database.read { try study.store.status($0).digest }
+        var statuses = study.status.makeAsyncIterator()
+        var last: [String: Int?]?
+        // The store may change, too, while the connection ends.
+        func next() async throws -> [String: Int?]? {
+            while let status = try await statuses.next() {
+                let progress = status.progress.mapValues(\.recordsLeftToReceive)
+                guard progress == last else {
+                    last = progress
+                    break
+                }
+            }
+            return last
+        }
+        #expect(try await next() == [:])
+        study.onEvent(.progress(name: "kitchen", statistics(left: 7)))
+        #expect(try await next() == ["kitchen": 7])
+        // One of several zones.
+        study.onEvent(.inSync(name: "kitchen", zone: "club", digest, statistics(left: 7)))
+        study.onEvent(.progress(name: "nobody", statistics(left: 1)))
+        study.onEvent(.progress(name: "kitchen", statistics(left: 3)))
+        #expect(try await next() == ["kitchen": 3])
+        study.onEvent(.inSync(name: "kitchen", zone: nil, digest, statistics(left: 0)))
+        #expect(try await next() == [:])
+        study.onEvent(.progress(name: "kitchen", statistics(left: 2)))
+        #expect(try await next() == ["kitchen": 2])
+        study.onEvent(.disconnected(name: "kitchen", nil))
+        #expect(try await next() == [:])
+    }
+
     /// A machine whose clock is a year ahead ends each session with the other one.
     @Test(.timeLimit(.minutes(5))) func theStatusTellsTheLastErrorByItsCode() async throws {
         let (kitchen, _) = try Self.engine("kitchen")

@@ -124,6 +124,9 @@ private func showStatus(_ sync: SyncEngine, _ database: DatabasePool, _ book: Bo
         print(
             status.pending, status.pendingByPeer, status.heldRecords, status.refused, status.unsynced,
             status.peers.map(\.isConnected))
+        if let progress = status.progress["kitchen"] {
+            print(progress.recordsReceived, progress.recordsLeftToReceive ?? 0)
+        }
     }
     let waits = try await database.read { db in try sync.isPending(db, book.id, of: Book.self) }
     // Not shown.
