@@ -305,13 +305,20 @@ struct ChangeFolding {
     private func foldDeletion(
         _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet
     ) throws {
-        // A record that came and went between two folds was never sent, and needs no tombstone.
-        guard let record = try set.known(name), let original = record.original,
-            ![.deleted, .hidden].contains(original.status)
-        else { return }
+        guard let fields = tables[name.recordType]?.type.fields else { return }
         // Keeps what a program wrote before the deletion, so that a restore brings this back too.
         let former = entry.former(capturedFields)
-        for field in tables[name.recordType]?.type.fields ?? [] {
+        let record: WorkingRecord
+        if let known = try set.known(name), let original = known.original {
+            guard ![.deleted, .hidden].contains(original.status) else { return }
+            record = known
+        } else {
+            // It came and went between two folds. If this store came back from a backup, others may have it all the same.
+            guard !entry.isTakenAlong else { return }
+            let values = fields.map { former?[$0.name] ?? .null }
+            record = try set.record(name, newIn: homeZone(of: name, values, in: set))
+        }
+        for field in fields {
             guard let value = former?[field.name],
                 let stamp = entry.stamp(of: field.name, capturedFields)
             else { continue }

@@ -74,10 +74,11 @@ struct CaptureTests {
         #expect(try await b.state("Author|~|1")?.deletion == nil)
     }
 
-    @Test func whatCameAndWentLeavesNoTrace() async throws {
+    @Test func whatCameAndWentLeavesADeletion() async throws {
         try a.shell("INSERT INTO Author (recordName) VALUES ('Author|~|1'); DELETE FROM Author")
-        #expect(try await a.status().tombstones == 0)
-        #expect(try await a.send(to: b) == 0)
+        #expect(try await a.status().tombstones == 1)
+        #expect(try await a.send(to: b) == 1)
+        #expect(try await b.state("Author|~|1")?.isDeleted == true)
     }
 
     @Test func renamedPrimaryKeyIsADeletionAndAnInsertion() async throws {

@@ -63,6 +63,18 @@ struct FoldingTests {
         #expect(try a.rows("SELECT target FROM grdb_sync_heldReference") == [])
     }
 
+    /// Others may have it: the store can have come back from a backup of before the look.
+    @Test func aRecordThatCameAndWentUnseenIsDeleted() async throws {
+        try await write("INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|3', 'seen before')", on: b)
+        try await write(
+            """
+            INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|3', 'unseen');
+            UPDATE Shelf SET label = 'later' WHERE recordName = 'Shelf|~|3'
+            """, on: a, isSeen: false)
+        try await write("DELETE FROM Shelf WHERE recordName = 'Shelf|~|3'", on: a)
+        try await expectBoth("SELECT label FROM Shelf WHERE recordName = 'Shelf|~|3'", are: [])
+    }
+
     /// What came and went between two looks was never anybody's, so it beats nothing that others wrote.
     @Test func aNameThatCameBackAndWentUnseenIsNotDeletedAgain() async throws {
         try await write("DELETE FROM Shelf WHERE recordName = 'Shelf|~|2'", on: a)
