@@ -22,7 +22,7 @@ struct StatusText {
             ])
         }
         rows += status.alarms.map { alarm in
-            ["decide", "\(alarm.words); `sync alarms` shows more, `sync allow` or `sync refuse` decides"]
+            ["decide", "\(alarm.words); `sync alarms` shows what, and how to decide"]
         }
         rows += try await refused()
         rows += unsynced()
