@@ -39,7 +39,9 @@ struct StatusText {
         Terminal.write("")
         PeerFigures.writeTable(peers, store.scorebook.time, isVerbose: isVerbose)
         for peer in status.peers {
-            if let error = peer.lastError { Terminal.write("\(peer.name): \(error)") }
+            if let error = peer.lastError {
+                Terminal.write("\(peer.name): \(Hint.naming(peer.name, in: error, about: error))")
+            }
         }
     }
 
