@@ -170,6 +170,7 @@ struct FuseDecisionTests {
         let count = try #require(try await b.alarms().first).overwrittenCount
         try b.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|new', 'New')")
         try await b.sync(with: a)
+        try await b.sync(with: c)
         let status = try await b.status()
         #expect(status.pendingByPeer["a"] == count)
         func isPending(_ name: String) async throws -> Bool {
