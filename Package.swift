@@ -326,7 +326,10 @@ let package = Package(
         .testTarget(
             name: "ScorebookWebTests",
             dependencies: [
-                "ScorebookWeb", "Scorebook", "TestSupport", .product(name: "NIOCore", package: "swift-nio"),
+                "ScorebookWeb", "Scorebook", "PeerSync", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Tests/Unit/ScorebookWebTests"),
         .testTarget(

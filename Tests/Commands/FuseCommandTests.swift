@@ -4,6 +4,7 @@ import Testing
 /// Much that would go at once waits until somebody says what is to happen; what sync overwrote can be read and restored.
 @Suite(.takingTurns) struct FuseCommandTests {
     private struct Alarm: Decodable {
+        let number: String
         let machine: String?
         let deleted: Int
         let overwritten: Int
@@ -21,8 +22,9 @@ import Testing
         try await withPair { kitchen, study in
             try await kitchen.importHousehold()
             try await study.sync(with: kitchen)
-            #expect(try await study.peer("sync", "fuse").contains("off"))
-            try await kitchen.peer("sync", "fuse", "--share", "0.1")
+            #expect(try await kitchen.peer("sync", "fuse").contains("10 %"))
+            // Nobody there is asked whether it is sent.
+            #expect(try await study.peer("sync", "fuse", "--off").contains("off"))
             try study.write("DELETE FROM SBMatch")
             try await kitchen.addGame("Added meanwhile")
             try await study.sync(with: kitchen)
@@ -34,8 +36,15 @@ import Testing
             #expect(alarm.overwritten == 0)
             #expect(try await kitchen.peer("status").contains("study would delete"))
 
-            #expect(try await kitchen.run("sync", "allow", "attic").exitCode == 65)
-            #expect(try await kitchen.peer("sync", "refuse").hasPrefix("refused: study would delete"))
+            #expect(try await kitchen.peer("sync", "alarms").contains("`sync refuse \(alarm.number)`"))
+            #expect(try await kitchen.run("sync", "allow").exitCode == 64)
+            // Somebody has seen the alarm, and more comes before they decide.
+            try study.write("DELETE FROM SBGame WHERE name = 'Scythe'")
+            try await study.sync(with: kitchen)
+            #expect(try await kitchen.run("sync", "allow", alarm.number).isSentence(65))
+            let number = try #require(try await alarms(kitchen).first).number
+            #expect(
+                try await kitchen.peer("sync", "refuse", number).hasPrefix("refused: study would delete"))
             #expect(try await kitchen.peer("sync", "alarms") == "nothing waits for a decision\n")
             try await study.sync(with: kitchen)
             #expect(try matches(study) == ["400"])
@@ -48,17 +57,16 @@ import Testing
         try await withPair { kitchen, study in
             try await kitchen.importHousehold()
             try await study.sync(with: kitchen)
-            for machine in [kitchen, study] { try await machine.peer("sync", "fuse", "--records", "50") }
             try study.write("DELETE FROM SBMatch")
             try await study.sync(with: kitchen)
             #expect(try matches(kitchen) == ["400"])
             #expect(try await alarms(study).map(\.machine) == [nil])
             #expect(try await study.peer("status").contains("a program here wants to delete"))
-            try await study.peer("sync", "allow", "here")
+            try await study.peer("sync", "allow", try #require(try await alarms(study).first).number)
             // The kitchen asks too.
             try await study.sync(with: kitchen)
             #expect(try matches(kitchen) == ["400"])
-            try await kitchen.peer("sync", "allow")
+            try await kitchen.peer("sync", "allow", try #require(try await alarms(kitchen).first).number)
             #expect(try matches(kitchen) == ["0"])
             try await study.sync(with: kitchen)
             #expect(try await haveEqualDigests(kitchen, study))
@@ -67,11 +75,65 @@ import Testing
 
     @Test func aPersonsOwnCommandsAreNoAlarmHere() async throws {
         try await withMachine { kitchen in
-            try await kitchen.peer("sync", "fuse", "--share", "0.1")
             try await kitchen.importHousehold()
             try await kitchen.peer("undo", "--yes")
             #expect(try matches(kitchen) == ["0"])
             #expect(try await alarms(kitchen).isEmpty)
+        }
+    }
+
+    /// Each says what it takes away, or has asked; a machine that is paired is there, so programs would be asked about.
+    @Test func importsDeletionsUndoVerifyAndResetAreNoAlarmHere() async throws {
+        try await withHousehold { kitchen, study in
+            func expectQuiet(_ what: String) async throws {
+                #expect(try await alarms(kitchen).isEmpty, "\(what)")
+            }
+            let person = try #require(
+                try kitchen.rows(
+                    """
+                    SELECT person FROM SBPlayer WHERE person IS NOT NULL GROUP BY 1 ORDER BY COUNT(*) DESC LIMIT 1
+                    """
+                ).first)
+            let players = try kitchen.rows("SELECT COUNT(*) FROM SBPlayer")
+            try await kitchen.peer("record", "delete", person, "--yes")
+            #expect(try kitchen.rows("SELECT COUNT(*) FROM SBPlayer") != players)
+            try await expectQuiet("a deletion that says how much it takes along")
+            try await kitchen.peer("undo", "--yes")
+            #expect(try kitchen.rows("SELECT COUNT(*) FROM SBPlayer") == players)
+            try await expectQuiet("undo")
+            try await kitchen.importHousehold()
+            try await expectQuiet("an import")
+            let listener = try await study.listen()
+            try await kitchen.peer("verify", listener.address)
+            try await expectQuiet("verify")
+            try await kitchen.peer("reset", "--from", listener.address, "--yes")
+            try await expectQuiet("reset")
+            #expect(try matches(kitchen) == ["400"])
+            #expect(try await alarms(study).isEmpty)
+        }
+    }
+
+    @Test func whatWaitsOutlivesAKilledListener() async throws {
+        try await withHousehold { kitchen, study in
+            try await study.peer("sync", "fuse", "--off")
+            let listener = try await kitchen.listen()
+            try study.write("DELETE FROM SBMatch")
+            try await study.peer("connect", listener.address, "--once")
+            try await listener.process.event("withheld")
+            let before = try #require(try await alarms(kitchen).first)
+            listener.process.signal(SIGKILL)
+            #expect(try await listener.process.end() == -SIGKILL)
+            #expect(try await alarms(kitchen).map(\.number) == [before.number])
+            // The two meet again, with nobody having decided.
+            let again = try await kitchen.listen()
+            try await study.peer("connect", again.address, "--once")
+            #expect(try await alarms(kitchen).map(\.number) == [before.number])
+            #expect(try matches(kitchen) == ["400"])
+            // The one that decides is not the one that listens.
+            try await kitchen.peer("sync", "refuse", before.number)
+            try await study.peer("connect", again.address, "--once")
+            #expect(try matches(study) == ["400"])
+            #expect(try await haveEqualDigests(kitchen, study))
         }
     }
 

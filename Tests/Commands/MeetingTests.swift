@@ -303,7 +303,9 @@ import Testing
             let refused = try await connect(ours, listener).outcome()
             #expect(refused.exitCode == 77)
             #expect(refused.errors.contains("the two scorebooks are different ones"), "\(refused)")
-            for choice in ["--beside", "--merge", "--store"] { #expect(refused.errors.contains(choice)) }
+            for choice in ["`connect c --beside`", "--merge", "--store"] {
+                #expect(refused.errors.contains(choice))
+            }
             #expect(try ours.contents() == before.0)
             #expect(try theirs.contents() == before.1)
             // Nor does one of the two decide for both.

@@ -91,7 +91,7 @@ import Testing
             let listener = try await kitchen.shifted(by: later).listen()
             let outcome = try await old.run("connect", listener.address, "--once", "--json")
             #expect(outcome.isSentence(77), "\(outcome)")
-            #expect(outcome.errors.contains("--start-over"))
+            #expect(outcome.errors.contains("`scorebook-peer connect kitchen --start-over` here"))
             #expect(try kitchen.rows("SELECT name FROM SBGame") == ["Kept"])
 
             try await old.peer("connect", listener.address, "--once", "--start-over")
@@ -134,7 +134,7 @@ import Testing
             let outcome = try await calling.run(
                 "connect", listener.address, "--code", code, "--once", "--json")
             #expect(outcome.isSentence(77), "\(outcome)")
-            #expect(outcome.errors.contains("--start-over"))
+            #expect(outcome.errors.contains("`scorebook-peer connect kitchen --start-over` here"))
             try await calling.peer("connect", listener.address, "--once", "--start-over")
             for machine in [listening, calling] {
                 #expect(

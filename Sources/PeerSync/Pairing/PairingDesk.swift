@@ -24,6 +24,9 @@ public struct PairingDesk: Sendable {
             get async throws { try await store.pairing.state(of: id) }
         }
 
+        /// Whether another code was made later, so that this one is over.
+        public func isOlder(than other: Shown) -> Bool { id < other.id }
+
         /// Takes the code back, if it is still shown.
         public func hide() async throws { try await store.pairing.hide(id) }
     }

@@ -91,6 +91,9 @@ final class Watchdog: Sendable {
     /// Whether the watchdog closed the connection.
     var hasFired: Bool { cause != nil }
 
+    /// What the session waits for, as it has said last.
+    var awaited: Session.Timeout? { state.withLock { $0.timeout } }
+
     /// Sets the deadline of what the session waits for.
     ///
     /// - Parameters:

@@ -115,7 +115,8 @@ struct LogWriter {
         let isLong =
             named.changes >= Self.maximumChanges
             || named.changeBytes > max(named.baseBytes, Self.smallestReplaced)
-        return isLong ? .another : nil
+        // The log of before has what this machine overwrote and holds back; a new one would lack these records.
+        return try isLong && !source.isAnyHeldBack(db) ? .another : nil
     }
 
     /// Whether all readers have read the base of a log, as their heads tell.

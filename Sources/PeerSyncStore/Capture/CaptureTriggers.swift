@@ -22,8 +22,11 @@ enum CaptureTriggers {
             })
     }
 
-    /// The last two only where a row may replace another one.
-    private static let events = ["Insert", "Update", "Rename", "Delete", "Replace", "Displace"]
+    /// `Leave` only where a deletion may have consequences, and the last two only where a row may replace another one.
+    private static let events = ["Insert", "Update", "Rename", "Delete", "Leave", "Replace", "Displace"]
+
+    /// In `grdb_sync_pendingChange.changedColumns`: a row is about to be deleted.
+    static let leaving: Int64 = -2
 
     private static func name(of event: String, on type: String) -> String {
         "\(MetadataTables.prefix)\(type)_capture\(event)"
@@ -64,7 +67,18 @@ enum CaptureTriggers {
             trigger(
                 on: table, "Delete", "AFTER DELETE", when: isCapturing,
                 [old.sql(mask: "0", formerValues: former)]),
-        ] + replacements(in: table)
+        ] + leavings(in: table) + replacements(in: table)
+    }
+
+    /// The trigger that says when the deletion of a row begins. SQLite does its consequences before it fires the trigger that says
+    /// that the row is gone; so they stand between the two entries.
+    private static func leavings(in table: RecordTable) -> [(name: String, sql: String)] {
+        guard table.hasFollowers else { return [] }
+        return [
+            trigger(
+                on: table, "Leave", "BEFORE DELETE", when: isCapturing,
+                [Entry(table, of: "OLD.").sql(mask: "\(leaving)")])
+        ]
     }
 
     /// The triggers that see what `INSERT OR REPLACE` and `UPDATE OR REPLACE` remove because of a UNIQUE index: SQLite fires no

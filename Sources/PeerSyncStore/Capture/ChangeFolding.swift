@@ -153,6 +153,7 @@ struct ChangeFolding {
         var lastID: Int64?
         while let row = try rows.next() {
             lastID = row[0]
+            guard row[2] != CaptureTriggers.leaving else { continue }
             guard let (table, name) = tables.record(journal: statement.sqliteStatement, type: 1, key: 4)
             else {
                 if let table = (row[1] as String?).flatMap({ tables[$0] }) { unnamed.append((row[0], table)) }

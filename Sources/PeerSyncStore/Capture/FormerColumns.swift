@@ -50,7 +50,7 @@ struct FormerColumns: Sendable {
         func makeTable(_ fields: [FieldDefinition]) throws -> RecordTable? {
             guard !fields.isEmpty else { return nil }
             return try RecordTable(
-                RecordType(table, fields, formerName: NameEncoding.name(of: type)), keys, db)
+                RecordType(table, fields, formerName: NameEncoding.name(of: type)), keys, [], db)
         }
         self.table = try makeTable(there)
         left = try makeTable(there.filter { current?.hasColumn($0.name) != true })

@@ -4,15 +4,16 @@ import PeerSyncRules
 
 /// The records that programs have deleted since the last fold, if sync knew them.
 ///
-/// Some of these nobody deleted: a foreign key's action took them along. SQLite deletes such a record in the same
-/// statement as the record that it goes with, and before that record. So in the journal both have the same time, and
-/// the record that was taken along comes first. A long journal may have the two in different parts, so this type reads
-/// the whole journal before the first part is folded.
+/// Some of these nobody deleted: a foreign key's action took them along. SQLite does that while it deletes the record that they go
+/// with, so they stand between the two entries of that one: it leaves, and it is gone. A long journal may have the two in different
+/// parts, so this type reads the whole journal before the first part is folded.
 struct GoneRecords {
     private struct Gone {
         /// The id of the entry in the journal.
         let id: Int64
         let time: Int64
+        /// The id of the entry that says that it leaves; nil if triggers of before have written the journal.
+        let leaving: Int64?
         let zone: Int64
     }
 
@@ -22,12 +23,19 @@ struct GoneRecords {
     init(_ db: Database, _ tables: RecordTables) throws {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT time, recordType, recordName, id FROM grdb_sync_pendingChange
-                WHERE changedColumns = 0 ORDER BY id
+                SELECT time, recordType, recordName, id, changedColumns FROM grdb_sync_pendingChange
+                WHERE changedColumns IN (0, \(CaptureTriggers.leaving)) ORDER BY id
                 """)
         let rows = try Row.fetchCursor(statement)
+        var leaving: [RecordName: Int64] = [:]
         while let row = try rows.next() {
-            guard let (table, name) = tables.record(journal: statement.sqliteStatement, type: 1, key: 2),
+            guard let (table, name) = tables.record(journal: statement.sqliteStatement, type: 1, key: 2)
+            else { continue }
+            guard row[4] != CaptureTriggers.leaving else {
+                leaving[name] = row[3]
+                continue
+            }
+            guard
                 let known = try Row.fetchOne(
                     db.cachedStatement(
                         sql: "SELECT zone FROM grdb_sync_remoteRecord WHERE remoteRecordID = ? AND status = 0"
@@ -35,17 +43,18 @@ struct GoneRecords {
                     arguments: [name.description]),
                 try !table.exists(db, name)
             else { continue }
-            all[name] = Gone(id: row[3], time: row[0], zone: known[0])
+            all[name] = Gone(id: row[3], time: row[0], leaving: leaving[name], zone: known[0])
         }
     }
 
     /// Whether the journal has a record's deletion only after an entry.
     func isLater(_ name: RecordName, than id: Int64) -> Bool { all[name].map { $0.id > id } ?? false }
 
-    /// Whether the statement that made an entry also deleted a record: SQLite does the consequences of a deletion
-    /// first.
+    /// Whether an entry is a consequence of the deletion of a record.
     private func contains(_ name: RecordName, sinceEntry id: Int64, at time: Int64) -> Bool {
-        all[name].map { $0.time == time && $0.id > id } ?? false
+        guard let gone = all[name], gone.id > id else { return false }
+        // SQLite does both in one statement, which has one time.
+        return gone.leaving.map { $0 < id } ?? (gone.time == time)
     }
 
     /// Whether a deleted record went only because SQLite deleted a record that it refers to.

@@ -29,7 +29,8 @@ package struct PeerZone: Sendable {
             received: try PeerTable.progress(db, peer: peer.id, zone: zoneID).received,
             digest: try Zones.digest(db, zoneID),
             refused: try RefusedRecords.count(db, peer: peer.id, zone: zoneID)
-                + UnsyncedRecords.count(db, zone: zoneID) + WithheldRecords.count(db, zone: zoneID))
+                + UnsyncedRecords.count(db, zone: zoneID)
+                + WithheldRecords.count(db, peer: peer.id, zone: zoneID))
     }
 
     /// The beginning of a session, for this side.

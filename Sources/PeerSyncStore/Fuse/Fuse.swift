@@ -162,10 +162,14 @@ extension WorkingRecord {
     /// Whether a fold took the record's row away, or found other values in it.
     fileprivate var hasLost: Bool {
         guard let original, original.status == .inTable else { return false }
-        // The store has read the values of the row, which a program has changed; only the stamps tell.
-        return placement != .inTable
-            || state.fields.contains { field in
-                original.state.field(field.name).map { $0.stamp != field.stamp } ?? false
-            }
+        guard placement == .inTable else { return true }
+        // The store has read the values of the row, which a program has changed; only the stamps tell which.
+        let former = original.state.fields.map { field in
+            state.field(field.name)?.stamp == field.stamp
+                ? field : RecordField(name: field.name, value: .null, stamp: field.stamp)
+        }
+        guard former != original.state.fields else { return false }
+        // Whoever fills fields that were empty takes nothing away.
+        return RecordID.valueHash(of: former) != original.valueHash
     }
 }

@@ -1,7 +1,7 @@
 import PeerSyncModel
 
 /// What waits for a person, because it would take away much of a zone at once.
-public struct FuseAlarm: Sendable, Hashable {
+public struct FuseAlarm: Sendable, Hashable, Identifiable {
     /// Who wrote it.
     public enum Source: Sendable, Hashable {
         /// A paired machine, by its name here. This store has taken its changes in and does not show them.
@@ -21,6 +21,9 @@ public struct FuseAlarm: Sendable, Hashable {
     /// The maximum number of ``records``.
     public static let maximumListed = 100
 
+    /// Six hexadecimal digits that name the alarm as it is now: when more waits, or less, it has others. So nobody decides about
+    /// more than they have seen.
+    public let id: String
     /// Who wrote it.
     public let source: Source
     /// The name of the zone on this machine.

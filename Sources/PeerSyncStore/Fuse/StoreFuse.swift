@@ -8,9 +8,13 @@ import PeerSyncModel
 /// store does not send it. In both cases ``alarms(_:)`` lists it until a person decides: ``allow(_:_:)`` or ``refuse(_:_:)``.
 ///
 /// All peers count together, and all programs. Values that the zone did not have, and records that are new, do not count. What
-/// an app writes with ``RecordStore/write(_:)`` counts neither: it has asked its user where it has to.
+/// an app writes with ``RecordStore/write(_:)`` counts neither: it has asked its user where it has to. Nor does what an opening
+/// takes in because the app has changed a table, as in a migration, and what ``StoreUpkeep/repair(_:progress:)`` does.
 ///
-/// The fuse is off until somebody sets it.
+/// What this store does not send is also missing in a whole copy of it: a new peer has such a record only when a person has
+/// decided.
+///
+/// The fuse is off until an app sets it.
 public struct StoreFuse: Sendable {
     /// The time within which changes count together, in milliseconds: an hour.
     public static let window = RecentLosses.window
@@ -23,6 +27,9 @@ public struct StoreFuse: Sendable {
     public func setting(_ db: Database) throws -> FuseSetting? {
         try SyncState.text(db, .fuse).flatMap(FuseSetting.init)
     }
+
+    /// Whether nobody has set the fuse in this store, or switched it off.
+    public func isUnset(_ db: Database) throws -> Bool { try SyncState.text(db, .fuse) == nil }
 
     /// Sets the fuse; nil switches it off. What waits already goes on waiting. Part of the open transaction.
     public func set(_ db: Database, _ setting: FuseSetting?) throws {
@@ -40,6 +47,7 @@ public struct StoreFuse: Sendable {
         return try WithheldRecords.sources(db).map { source in
             let found = try records(db, peer: source.peer, zone: source.zone)
             return FuseAlarm(
+                id: try id(db, found.records, peer: source.peer, zone: source.zone),
                 source: source.peer == FuseTables.here ? .programs : .peer(peers[source.peer] ?? ""),
                 zone: names.name(row: source.zone), since: source.since, deletedCount: found.deletedCount,
                 overwrittenCount: found.records.count { !$0.isDeleted },
@@ -69,6 +77,15 @@ public struct StoreFuse: Sendable {
         return (records, gone.count)
     }
 
+    /// A hash of all that waits.
+    private func id(_ db: Database, _ records: [FuseAlarm.Record], peer: Int64, zone: Int64) throws -> String
+    {
+        var input = Array("\(peer) \(zone)".utf8)
+        for record in records { input += Array("\n\(record.isDeleted) \(record.name)".utf8) }
+        for state in try WithheldRecords.encodedStates(db, peer: peer, zone: zone) { input += state }
+        return BLAKE2b.hash(input, length: 16).prefix(3).hexadecimal
+    }
+
     private func isDeleted(
         _ db: Database, _ name: RecordName, peer: Int64, in set: WorkingSet
     ) throws -> Bool {
@@ -84,8 +101,10 @@ public struct StoreFuse: Sendable {
     // MARK: Deciding
 
     /// Lets it happen: merges what a peer has sent, or sends what programs wrote. Part of the open transaction.
+    ///
+    /// - Throws: ``RecordStoreError`` `zonesChanged` when what waits is not what the alarm lists any more.
     public func allow(_ db: Database, _ alarm: FuseAlarm) throws {
-        _ = try store.fold(db)
+        try checkIsCurrent(db, alarm)
         let names = try WithheldRecords.names(db, peer: alarm.peer, zone: alarm.zoneRow)
         let states = try self.states(db, names, of: alarm)
         try end(db, alarm)
@@ -98,9 +117,10 @@ public struct StoreFuse: Sendable {
     /// overwrote becomes what the other machines have, with the next session of one that has it. Part of the open transaction.
     ///
     /// - Returns: the records that programs overwrote and that no other machine has. They stay as they are.
+    /// - Throws: ``RecordStoreError`` `zonesChanged` when what waits is not what the alarm lists any more.
     @discardableResult
     public func refuse(_ db: Database, _ alarm: FuseAlarm) throws -> [RecordName] {
-        _ = try store.fold(db)
+        try checkIsCurrent(db, alarm)
         guard alarm.peer != FuseTables.here else { return try takeBack(db, alarm) }
         let names = try WithheldRecords.names(db, peer: alarm.peer, zone: alarm.zoneRow)
         let states = try self.states(db, names, of: alarm)
@@ -114,6 +134,16 @@ public struct StoreFuse: Sendable {
         try store.writeAnew(db, present, zone: Zones.target(db, alarm.zoneRow))
         try merge(db, states, of: alarm)
         return []
+    }
+
+    /// Folds, and refuses a decision about something that has changed since a person saw it.
+    private func checkIsCurrent(_ db: Database, _ alarm: FuseAlarm) throws {
+        _ = try store.fold(db)
+        let found = try records(db, peer: alarm.peer, zone: alarm.zoneRow)
+        guard try id(db, found.records, peer: alarm.peer, zone: alarm.zoneRow) == alarm.id else {
+            throw RecordStoreError(
+                .zonesChanged, "what waits has changed since it was listed, or somebody has decided about it")
+        }
     }
 
     private func states(_ db: Database, _ names: [RecordName], of alarm: FuseAlarm) throws -> [RecordState] {

@@ -21,12 +21,15 @@ enum WithheldRecords {
         return try Bool.fetchOne(statement, arguments: [peer, zone]) ?? false
     }
 
-    /// The records of a zone with a state that somebody else does not have as this store has it, or that this store does not
-    /// have as the peer has it.
-    static func count(_ db: Database, zone: Int64) throws -> Int {
+    /// How many records of a zone this store does not have as a peer does: what the peer sent and nobody has allowed, and what
+    /// this store sends nobody. A state of another peer that waits makes no difference to this one.
+    static func count(_ db: Database, peer: Int64, zone: Int64) throws -> Int {
         let statement = try db.cachedStatement(
-            sql: "SELECT COUNT(*) FROM grdb_sync_withheldRecord WHERE zone = ?")
-        return try Int.fetchOne(statement, arguments: [zone]) ?? 0
+            sql: """
+                SELECT COUNT(DISTINCT recordName) FROM grdb_sync_withheldRecord
+                WHERE zone = ? AND peer IN (?, \(FuseTables.here))
+                """)
+        return try Int.fetchOne(statement, arguments: [zone, peer]) ?? 0
     }
 
     /// The number of records that are not sent.
@@ -52,6 +55,16 @@ enum WithheldRecords {
                 SELECT recordName FROM grdb_sync_withheldRecord WHERE peer = ? AND zone = ? ORDER BY recordName
                 """)
         return try RecordName.fetchAll(statement, arguments: [peer, zone])
+    }
+
+    /// The states of a source in a zone, by name, as the table has them; none of programs.
+    static func encodedStates(_ db: Database, peer: Int64, zone: Int64) throws -> [Data] {
+        guard peer != FuseTables.here else { return [] }
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT state FROM grdb_sync_withheldRecord WHERE peer = ? AND zone = ? ORDER BY recordName
+                """)
+        return try Data.fetchAll(statement, arguments: [peer, zone])
     }
 
     /// The states of a record that peers have sent and that wait.
@@ -141,6 +154,12 @@ enum WithheldRecords {
     }
 
     // MARK: What is not sent
+
+    /// SQL for whether this store does not send `known`, a row of `grdb_sync_remoteRecord`.
+    static let isKnownUnsent = """
+        EXISTS (SELECT 1 FROM grdb_sync_withheldRecord AS unsent
+            WHERE unsent.recordName = known.remoteRecordID AND unsent.peer = \(FuseTables.here))
+        """
 
     /// Whether this store sends a record.
     struct Sent {

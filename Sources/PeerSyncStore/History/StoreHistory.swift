@@ -31,7 +31,7 @@ public struct StoreHistory: Sendable {
     }
 
     /// Writes the values that a record had at a time, as far as the store knows them, as new writes of this machine. A record
-    /// that was deleted since comes back. What was written here since and never overwritten by a peer leaves no trace in the
+    /// that was deleted since, or went with a deleted one, comes back. What was written here since and never overwritten by a peer leaves no trace in the
     /// history: such a field goes back to the last value before `time` that the history knows. Part of the open transaction.
     ///
     /// - Parameters:
@@ -46,15 +46,16 @@ public struct StoreHistory: Sendable {
         _ db: Database, _ name: RecordName, at time: Int64, fields: Set<String>? = nil
     ) throws -> [String] {
         _ = try store.fold(db)
-        guard let record = try WorkingSet(db, store.tables).known(name), let original = record.original else {
+        let set = WorkingSet(db, store.tables)
+        guard let record = try set.known(name), let original = record.original else {
             throw RecordStoreError(.noSuchRecord, "nothing is known here of a record \(name)")
         }
         let values = try self.values(db, record.state, at: time).filter { field in
             (fields?.contains(field.name) ?? true)
                 && record.state.field(field.name)?.value != field.value
         }
-        if let deletion = record.state.deletion, deletion.time.milliseconds > time,
-            [.deleted, .hidden].contains(original.status), !record.state.fields.isEmpty
+        if [.deleted, .hidden].contains(original.status), !record.state.fields.isEmpty,
+            let gone = try Self.firstDeletion(of: name, in: set), gone.time.milliseconds > time
         {
             try store.restore(db, name)
         }
@@ -62,6 +63,20 @@ public struct StoreHistory: Sendable {
         try store.writeAnew(
             db, [RecordState(name: name, fields: values)], zone: Zones.target(db, record.zone))
         return values.map(\.name)
+    }
+
+    /// The first of the deletions that keep a record out of sight: its own, and those of records that it needs.
+    private static func firstDeletion(of name: RecordName, in set: WorkingSet) throws -> Stamp? {
+        var rules = try RuleApplication(set)
+        var first: Stamp?
+        var waiting = [name]
+        var visited = Set(waiting)
+        while let next = waiting.popLast() {
+            guard let state = try set.known(next)?.state else { continue }
+            if state.isDeleted, let deletion = state.deletion { first = min(first ?? deletion, deletion) }
+            waiting += try rules.needed(by: next).filter { visited.insert($0).inserted }
+        }
+        return first
     }
 
     /// The values of a record at a time: of each field the last one that was written until then, of those that are known.

@@ -30,6 +30,11 @@ package struct ZoneLog: Sendable {
         try log.isGivenOut(db, token) && log.canGoOn(db, zone: zone, from: token)
     }
 
+    /// Whether this store holds back changes until a person allows them. A whole copy then lacks their records: ``StoreFuse``.
+    package func isAnyHeldBack(_ db: Database) throws -> Bool {
+        try WithheldRecords.isAny(db, peer: FuseTables.here, zone: zone)
+    }
+
     /// The runs of programs that numbered changes, in order, with the first number of each.
     package func generations(_ db: Database) throws -> [(id: [UInt8], first: Int64)] {
         try Generations.all(db)

@@ -59,6 +59,8 @@ final class WorkingRecord {
         let emptiedFields: Set<String>
         /// Whether the store may know references of the record that no row shows. A row that is gone does not tell.
         let mayHaveHeldReferences: Bool
+        /// The hash of the values before the transaction: those of a row that a program has changed are gone.
+        let valueHash: [UInt8]
         /// The id of the record in the digest; nil when the digest does not count the record.
         let countedID: RecordID?
         let sourcePeer: Int64?

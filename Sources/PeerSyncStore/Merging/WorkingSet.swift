@@ -131,6 +131,7 @@ final class WorkingSet {
                     alteredFields: stored.alteredFields,
                     emptiedFields: stored.emptiedFields.subtracting(stored.addedFields),
                     mayHaveHeldReferences: stored.status != .inTable || stored.hasStoredValues,
+                    valueHash: stored.metadata.valueHash,
                     countedID: countsInDigest ? stored.metadata.recordID(name) : nil,
                     sourcePeer: row[2],
                     changeSequence: row[3],

@@ -67,8 +67,8 @@ enum MetadataTables {
             fieldNames TEXT NOT NULL UNIQUE
         );
 
-        -- The journal that the triggers write. recordType: the type. changedColumns: -1 inserted, 0 deleted, otherwise
-        -- one bit for each synced column in order of name. time: milliseconds since 1970. formerValues: those of a row that
+        -- The journal that the triggers write. recordType: the type. changedColumns: -1 inserted, -2 about to be
+        -- deleted, 0 deleted, otherwise one bit for each synced column in order of name. time: milliseconds since 1970. formerValues: those of a row that
         -- was deleted, or of which a reference became empty.
         CREATE TABLE grdb_sync_pendingChange (
             id INTEGER PRIMARY KEY,

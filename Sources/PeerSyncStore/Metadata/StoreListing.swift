@@ -172,7 +172,8 @@ public struct StoreListing: Sendable {
                 sql: """
                     SELECT EXISTS (
                         SELECT 1 FROM grdb_sync_remoteRecord AS known CROSS JOIN grdb_sync_peer AS machine
-                        WHERE remoteRecordID = ? AND \(PeerTable.lacks(peer: "machine.id", zone: "known.zone")))
+                        WHERE remoteRecordID = ?
+                            AND \(PeerTable.lacks(peer: "machine.id", zone: "known.zone", orIf: WithheldRecords.isKnownUnsent)))
                     """), arguments: [name.description])
         return try isMissing == true || store.tables.journaledNames(db).contains(name)
     }

@@ -15,7 +15,12 @@ enum PeerTable {
     static let countBehind = """
         SELECT held.name, \(Zones.rights("noted.rights", in: "held.id")), noted.lastSync,
             (SELECT COUNT(*) FROM grdb_sync_remoteRecord AS known
-                WHERE known.zone = held.id AND \(lacks(peer: "?1", zone: "held.id"))), noted.ownRights
+                WHERE known.zone = held.id AND \(lacks(peer: "?1", zone: "held.id")))
+            + (SELECT COUNT(*) FROM grdb_sync_withheldRecord AS waiting
+                JOIN grdb_sync_remoteRecord AS unsent ON unsent.remoteRecordID = waiting.recordName
+                WHERE waiting.peer = \(FuseTables.here) AND waiting.zone = held.id
+                    AND unsent.changeSequence <= COALESCE(noted.acknowledgedSequence, 0)
+                    AND \(Zones.rights("noted.rights", in: "held.id")) > 0), noted.ownRights
         FROM grdb_sync_recordZone AS held
             LEFT JOIN grdb_sync_peerZone AS noted ON noted.peer = ?1 AND noted.zone = held.id
         ORDER BY held.id
@@ -23,11 +28,13 @@ enum PeerTable {
 
     /// SQL for whether a peer lacks the last change of `known`, a row of `grdb_sync_remoteRecord`.
     ///
-    /// - Parameter zone: the row's zone.
-    static func lacks(peer: String, zone: String) -> String {
+    /// - Parameters:
+    ///   - zone: the row's zone.
+    ///   - isUnsent: SQL for whether it lacks the change although it may have acknowledged a later one.
+    static func lacks(peer: String, zone: String, orIf isUnsent: String = "FALSE") -> String {
         let place = "FROM grdb_sync_peerZone AS place WHERE place.peer = \(peer) AND place.zone = \(zone)"
         return """
-            known.changeSequence > COALESCE((SELECT place.acknowledgedSequence \(place)), 0)
+            (known.changeSequence > COALESCE((SELECT place.acknowledgedSequence \(place)), 0) OR \(isUnsent))
                 AND (known.sourcePeer IS NULL OR known.sourcePeer <> \(peer))
                 AND \(Zones.rights("(SELECT place.rights \(place))", in: zone)) > 0
             """

@@ -13,6 +13,8 @@ struct RecordTable {
     let columns: [RecordColumn]
     /// The names of the fields of ``type``, sorted.
     let fieldNames: [String]
+    /// Whether a foreign key's action deletes records, or empties references, when a row of the table goes.
+    let hasFollowers: Bool
     /// The UNIQUE indexes that may refuse a record because of another one.
     let uniqueIndexes: [UniqueIndex]
     private let columnsByField: [String: RecordColumn]
@@ -24,8 +26,12 @@ struct RecordTable {
 
     /// Reads the table's declarations of columns.
     ///
-    /// - Parameter keys: the keys of all types.
-    init(_ type: RecordType, _ keys: [String: RecordKey], _ db: Database) throws {
+    /// - Parameters:
+    ///   - keys: the keys of all types.
+    ///   - relationships: the references of all types to this one.
+    init(
+        _ type: RecordType, _ keys: [String: RecordKey], _ relationships: [Relationship], _ db: Database
+    ) throws {
         let declared = try db.declaredColumns(of: type.table)
         let declarations = Dictionary(uniqueKeysWithValues: declared.map { ($0.name, $0.type) })
         guard let key = keys[type.name] else {
@@ -33,6 +39,7 @@ struct RecordTable {
         }
         self.type = type
         self.key = key
+        hasFollowers = relationships.contains { $0.rule == .cascade || !$0.rule.needsTarget }
         sqlName = type.table.sqlName
         fieldNames = type.fieldNames
         columns = type.fields.map { field in

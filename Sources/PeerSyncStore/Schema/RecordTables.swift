@@ -20,7 +20,9 @@ struct RecordTables: Sendable {
             uniqueKeysWithValues: schema.types.map { ($0.name, try RecordKey($0, db)) })
         self.keys = keys
         byType = try Dictionary(
-            uniqueKeysWithValues: schema.types.map { ($0.name, try RecordTable($0, keys, db)) })
+            uniqueKeysWithValues: schema.types.map {
+                ($0.name, try RecordTable($0, keys, schema.relationships(to: $0.name), db))
+            })
         areForeignKeysDeferred = try schema.types.allSatisfy { try Self.defersForeignKeys($0.table, db) }
     }
 

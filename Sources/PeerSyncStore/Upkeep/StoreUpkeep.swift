@@ -206,11 +206,14 @@ public struct StoreUpkeep: Sendable {
         for zone in try Int64.fetchAll(db, sql: "SELECT id FROM grdb_sync_recordZone") {
             let acknowledged = try Self.acknowledgedByAll(db, zone: zone)
             let outOfSight = try OutOfSight(db, store.tables, zone: zone)
+            let sent = try WithheldRecords.Sent(db, zone: zone)
             let due = outOfSight.deleted.filter { record in
                 guard let original = record.original, let deletion = record.state.deletion else {
                     return false
                 }
+                // A peer acknowledges past a deletion that this store does not send, and still has the record.
                 return deletion.time.milliseconds <= limit && original.changeSequence <= acknowledged
+                    && sent.contains(record.name)
             }
             for record in due {
                 for name in try outOfSight.below(record) {

@@ -75,7 +75,7 @@ extension Pages {
     // MARK: What waits for somebody
 
     private struct DecisionForm: Decodable {
-        /// The number of the alarm in ``alarms(_:)``.
+        /// The id of the alarm.
         let alarm: String
         /// 1 or 0.
         let allow: String
@@ -84,18 +84,8 @@ extension Pages {
     /// The changes that wait for somebody, for the page of the machines.
     func alarms(_ status: StoreStatus, _ reader: Reader) -> [[String: Any]] {
         status.alarms.map { alarm in
-            ["id": Self.id(alarm), "text": Self.sentence(alarm, reader)] as [String: Any]
+            ["id": alarm.id, "text": Self.sentence(alarm, reader)] as [String: Any]
         }
-    }
-
-    /// Names an alarm as it is now, so that nobody decides about one that has grown since they read it.
-    private static func id(_ alarm: FuseAlarm) -> String {
-        let source =
-            switch alarm.source {
-            case .peer(let name): "peer \(name)"
-            case .programs: "programs"
-            }
-        return "\(alarm.since) \(alarm.deletedCount) \(alarm.overwrittenCount) \(alarm.zone) \(source)"
     }
 
     private static func sentence(_ alarm: FuseAlarm, _ reader: Reader) -> String {
@@ -113,7 +103,7 @@ extension Pages {
     }
 
     private func decide(_ form: DecisionForm) async throws {
-        guard let alarm = try await status().alarms.first(where: { Self.id($0) == form.alarm }) else {
+        guard let alarm = try await status().alarms.first(where: { $0.id == form.alarm }) else {
             throw PageError(
                 .conflict, "What waits has changed meanwhile, or somebody else has decided. Look at it again."
             )

@@ -72,11 +72,11 @@ final class PairingDialog: Sendable {
         let link = PairingLink(to: engine, code: shown.code, at: OwnAddresses.reachable(port: port))
         let lifetime = PairingDesk.lifetime
         let until = RecordStore.wallClock() + Int64(lifetime / .milliseconds(1))
-        let isShown = set(.showing(shown, link: link, until: until)) { [onChange] in
+        let former = set(.showing(shown, link: link, until: until)) { [onChange] in
             guard (try? await Task.sleep(for: lifetime)) != nil else { return }
             onChange()
         }
-        guard isShown else {
+        guard former != nil else {
             try await shown.hide()
             throw Self.busy
         }
@@ -84,10 +84,7 @@ final class PairingDialog: Sendable {
 
     /// Takes back the code that is shown, or forgets how the last pairing ended. A call goes on.
     func end() async throws {
-        let phase = state.withLock { $0.phase }
-        if case .calling = phase { return }
-        if case .showing(let shown, _, _) = phase { try await shown.hide() }
-        set(.nothing)
+        if case .showing(let shown, _, _)? = set(.nothing) { try await shown.hide() }
     }
 
     /// Calls the machine that shows what somebody has typed, and pairs with it.
@@ -101,8 +98,7 @@ final class PairingDialog: Sendable {
     private func begin(
         _ text: String, _ call: @escaping @Sendable (SyncEngine) async throws -> SyncReport
     ) async throws {
-        try await end()
-        let isBegun = set(.calling(text)) { [weak self, engine] in
+        let former = set(.calling(text)) { [weak self, engine] in
             let end: Phase
             do {
                 end = .paired(try await call(engine).peer)
@@ -114,7 +110,8 @@ final class PairingDialog: Sendable {
             self?.state.withLock { $0 = State(phase: end) }
             self?.onChange()
         }
-        guard isBegun else { throw Self.busy }
+        guard let former else { throw Self.busy }
+        if case .showing(let shown, _, _) = former { try await shown.hide() }
     }
 
     /// Meets a paired machine once more, and says what becomes of two scorebooks that differ.
@@ -143,13 +140,20 @@ final class PairingDialog: Sendable {
     }
 
     /// Goes on with a phase, and with the work of it, unless a call goes on: only its own end ends a call.
-    @discardableResult
-    private func set(_ phase: Phase, _ work: (@Sendable () async -> Void)? = nil) -> Bool {
+    ///
+    /// - Returns: the phase before; nil if a call goes on.
+    private func set(_ phase: Phase, _ work: (@Sendable () async -> Void)? = nil) -> Phase? {
         state.withLock { state in
-            if case .calling = state.phase { return false }
-            state.task?.cancel()
-            state = State(phase: phase, task: work.map { work in Task { await work() } })
-            return true
+            let former = state.phase
+            switch (former, phase) {
+            case (.calling, _): return nil
+            // Of two codes that were made at once only the later one pairs.
+            case (.showing(let shown, _, _), .showing(let new, _, _)) where new.isOlder(than: shown): break
+            default:
+                state.task?.cancel()
+                state = State(phase: phase, task: work.map { work in Task { await work() } })
+            }
+            return former
         }
     }
 

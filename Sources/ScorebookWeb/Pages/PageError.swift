@@ -34,6 +34,7 @@ struct PageError: Error {
             switch error.code {
             case .noSuchPeer, .noSuchZone: .notFound
             case .ambiguous, .invalidValue, .sharedZone: .unprocessableContent
+            case .zonesChanged: .conflict
             default: .internalServerError
             }
         self.init(status, Self.sentence(error.message))

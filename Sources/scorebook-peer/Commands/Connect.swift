@@ -45,12 +45,26 @@ struct Connect: SyncingCommand {
     var stopped: Failure? { once ? .notYetEqual : nil }
 
     func run(_ store: OpenStore) async throws {
+        let other = Latest<String>()
+        do {
+            try await sync(store, other)
+        } catch let error as PeerSyncError {
+            throw Failure(error, with: other.value)
+        }
+    }
+
+    /// - Parameter other: takes what the other machine is called.
+    private func sync(_ store: OpenStore, _ other: Latest<String>) async throws {
         let live = LiveOutput(scorebook: store.scorebook, isJSON: output.json, isVerbose: session.verbose)
         guard once else {
             return try await live.run { print in
                 let engine = session.engine(
-                    store, decide: ZoneChooser(isJSON: output.json).decide, onEvent: { print(.event($0)) })
-                try await session.run([try await connector(engine, store)])
+                    store, decide: ZoneChooser(isJSON: output.json).decide,
+                    onEvent: {
+                        if case .connected(let name, _) = $0 { other.set(name) }
+                        print(.event($0))
+                    })
+                try await session.run([try await connector(engine, store, other)])
             }
         }
         let arrivals = Arrivals()
@@ -58,13 +72,14 @@ struct Connect: SyncingCommand {
         try await live.run { [isJSON = output.json] print in
             let engine = session.engine(store, decide: ZoneChooser(isJSON: isJSON).decide) { event in
                 arrivals.take(event)
+                if case .connected(let name, _) = event { other.set(name) }
                 // The summary is the output. Only people see the events before it.
                 switch event {
                 case .changed, .inSync, .disconnected: break
                 default: if !isJSON { print(.event(event)) }
                 }
             }
-            let connector = try await connector(engine, store)
+            let connector = try await connector(engine, store, other)
             let sync = OneSync { try await connector.syncOnce() }
             try await session.run([sync])
             guard let result = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
@@ -75,14 +90,17 @@ struct Connect: SyncingCommand {
         try Terminal.write(json: SyncFigures(report.statistics, report.digest))
     }
 
-    private func connector(_ engine: SyncEngine, _ store: OpenStore) async throws -> SyncConnector {
-        let named: NamedMachine
+    private func connector(
+        _ engine: SyncEngine, _ store: OpenStore, _ other: Latest<String>
+    ) async throws -> SyncConnector {
+        let found: NamedMachine
         if let machine {
-            named = try await machine.machine(in: store)
+            found = try await machine.machine(in: store)
         } else {
-            named = try await MachineChooser(engine: engine, store: store).choose()
+            found = try await MachineChooser(engine: engine, store: store).choose()
         }
-        return named.connector(engine, code: code, startsOver: startOver, union: meeting.union)
+        other.set(found.description)
+        return found.connector(engine, code: code, startsOver: startOver, union: meeting.union)
     }
 }
 

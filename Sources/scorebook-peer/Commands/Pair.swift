@@ -94,9 +94,12 @@ struct Pair: SyncingCommand {
         let printer = EventPrinter(json: output.json)
         let isJSON = output.json
         let arrivals = Arrivals()
+        let paired = Latest<String>()
         let engine = session.engine(store, decide: ZoneChooser(isJSON: isJSON).decide) { event in
             arrivals.take(event)
-            if case .paired = event, !isJSON { printer.print(event) }
+            guard case .paired(let name) = event else { return }
+            paired.set(name)
+            if !isJSON { printer.print(event) }
         }
         let sync = OneSync { [address, meeting] in
             switch (shown, address) {
@@ -106,7 +109,11 @@ struct Pair: SyncingCommand {
             case (.code(let code), nil): try await engine.pair(code: code, union: meeting.union)
             }
         }
-        try await session.run([sync])
+        do {
+            try await session.run([sync])
+        } catch let error as PeerSyncError {
+            throw Failure(error, with: paired.value ?? address?.description)
+        }
         guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
         if output.json { return try Terminal.write(json: SyncFigures(report.statistics, report.digest)) }
         await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(

@@ -17,7 +17,7 @@ extension SyncCommand {
             if output.json { return try Terminal.write(json: alarms.map(AlarmFigures.init)) }
             guard !alarms.isEmpty else { return Terminal.write("nothing waits for a decision") }
             for alarm in alarms {
-                Terminal.write(alarm.words)
+                Terminal.write("\(alarm.id)  \(alarm.words)")
                 for record in alarm.records.prefix(Self.named) {
                     let phrase = try await store.scorebook.phrase(for: record.name)
                     Terminal.write("  \(record.isDeleted ? "deletes" : "overwrites") \(phrase)")
@@ -25,7 +25,10 @@ extension SyncCommand {
                 let left = alarm.deletedCount + alarm.overwrittenCount - min(alarm.records.count, Self.named)
                 if left > 0 { Terminal.write("  and \(left.counted("more record"))") }
             }
-            Terminal.write("`sync allow` lets it happen; `sync refuse` puts everything back, on all machines")
+            let id = alarms.count == 1 ? alarms[0].id : "NUMBER"
+            Terminal.write(
+                "`sync allow \(id)` lets it happen; `sync refuse \(id)` puts everything back, on all machines"
+            )
         }
 
         private static let named = 10
@@ -39,14 +42,14 @@ extension SyncCommand {
                 "Let the changes happen that wait: show what a machine sent, or send what a program wrote here."
         )
 
-        @Argument(help: source)
-        var machine: String?
+        @Argument(help: numberHelp)
+        var number: String
 
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            let alarm = try await store.alarm(of: machine)
+            let alarm = try await store.alarm(number)
             let records = store.scorebook.records
             try await records.write { try records.fuse.allow($0, alarm) }
             try output.write(AlarmFigures(alarm), "allowed: \(alarm.words)")
@@ -63,14 +66,14 @@ extension SyncCommand {
                 what the other machines have, with the next sync.
                 """)
 
-        @Argument(help: source)
-        var machine: String?
+        @Argument(help: numberHelp)
+        var number: String
 
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            let alarm = try await store.alarm(of: machine)
+            let alarm = try await store.alarm(number)
             let records = store.scorebook.records
             let kept = try await records.write { try records.fuse.refuse($0, alarm) }
             try output.write(AlarmFigures(alarm), "refused: \(alarm.words)")
@@ -82,9 +85,8 @@ extension SyncCommand {
         }
     }
 
-    private static let source = ArgumentHelp(
-        "The machine that sent the changes, or `here` for programs on this machine; needed if several wait.",
-        valueName: "machine")
+    private static let numberHelp = ArgumentHelp(
+        "The number that `sync alarms` shows. When more waits than that showed, it is another.")
 }
 
 extension OpenStore {
@@ -95,33 +97,20 @@ extension OpenStore {
         return try await records.database.read { try records.fuse.alarms($0) }
     }
 
-    /// The changes of a machine that wait, or the only ones.
-    fileprivate func alarm(of machine: String?) async throws -> FuseAlarm {
+    /// The changes that wait under a number.
+    fileprivate func alarm(_ number: String) async throws -> FuseAlarm {
         let alarms = try await alarms()
-        let found = machine.map { name in alarms.filter { $0.sourceName == name } } ?? alarms
-        guard let first = found.first else {
+        guard !alarms.isEmpty else { throw Failure(.dataError, "nothing waits for a decision") }
+        guard let alarm = alarms.first(where: { $0.id == number.lowercased() }) else {
             throw Failure(
-                .dataError,
-                machine.map { "nothing of “\($0)” waits for a decision" } ?? "nothing waits for a decision")
+                .dataError, "nothing waits under the number \(number): it is another, or more waits by now",
+                hint: "`scorebook-peer sync alarms` shows what waits, and its number")
         }
-        guard found.count == 1 || machine != nil else {
-            throw Failure(
-                .dataError, "changes of several machines wait",
-                hint: "say which: \(found.map(\.sourceName).joined(separator: ", "))")
-        }
-        return first
+        return alarm
     }
 }
 
 extension FuseAlarm {
-    /// What the user calls the source.
-    var sourceName: String {
-        switch source {
-        case .peer(let name): name
-        case .programs: "here"
-        }
-    }
-
     /// As in “kitchen would delete 400 records and overwrite 3 records”.
     var words: String {
         let parts = [
@@ -143,6 +132,8 @@ struct AlarmFigures: Encodable {
         let action: String
     }
 
+    /// What names it to `sync allow` and `sync refuse`.
+    let number: String
     /// The name of the machine; null for programs on this one.
     let machine: String?
     let zone: String
@@ -152,6 +143,7 @@ struct AlarmFigures: Encodable {
     let records: [Record]
 
     init(_ alarm: FuseAlarm) {
+        number = alarm.id
         machine = if case .peer(let name) = alarm.source { name } else { nil }
         zone = alarm.zone
         since = ISO8601.text(milliseconds: alarm.since, fraction: .ifNeeded) ?? ""
@@ -163,12 +155,13 @@ struct AlarmFigures: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case machine, zone, since, deleted, overwritten, records
+        case number, machine, zone, since, deleted, overwritten, records
     }
 
     /// Writes null for missing values, so that every object has the same keys.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(number, forKey: .number)
         try container.encode(machine, forKey: .machine)
         try container.encode(zone, forKey: .zone)
         try container.encode(since, forKey: .since)

@@ -98,7 +98,7 @@ struct EventLine: Encodable {
         case .discoveryTroubleEnded:
             self.init("discoveryTroubleEnded")
         case .disconnected(let name, let error):
-            self.init("disconnected", peer: name, reason: error?.explanation)
+            self.init("disconnected", peer: name, reason: error?.explanation(with: name))
         case .retrying(let address, let seconds, let error):
             self.init("retrying", address: address, reason: error.explanation, seconds: seconds)
         }

@@ -91,7 +91,7 @@ struct EventPrinter: Sendable {
         case .discoveryTroubleEnded:
             "machines on this network are found again"
         case .disconnected(let name, let error):
-            error.map { "lost \(name): \($0.explanation)" } ?? "\(name) disconnected"
+            error.map { "lost \(name): \($0.explanation(with: name))" } ?? "\(name) disconnected"
         case .retrying(let address, let seconds, let error):
             "\(error.explanation); trying \(address) again, first in \(String(format: "%.1f", seconds)) s"
         }

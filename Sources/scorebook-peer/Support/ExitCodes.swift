@@ -43,13 +43,20 @@ struct Failure: Error {
         self.hint = hint
     }
 
+    /// Translates an error of a session.
+    ///
+    /// - Parameter machine: the name or address of the other machine; nil if it is not known.
+    init(_ error: PeerSyncError, with machine: String?) {
+        self.init(Self.code(error.code), error.words, hint: error.hint(with: machine))
+    }
+
     /// Translates an error of any part of the program.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure:
             self = failure
         case let error as PeerSyncError:
-            self.init(Self.code(error.code), error.words, hint: error.hint)
+            self.init(error, with: nil)
         case let error as RecordStoreError:
             self.init(Self.code(error.code), error.message, hint: error.hint)
         case let error as ScorebookError:

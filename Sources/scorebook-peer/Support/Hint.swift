@@ -72,6 +72,17 @@ enum Hint {
         "removing machines makes no room, because removals stay; machines that have no household in common, as after `identity "
         + "renew`, begin a new one when they are paired"
 
+    /// Puts the other machine, by its name or address, into a text that has HOST for it, and says where the command runs.
+    ///
+    /// - Parameter message: what is wrong. If it says that the other machine was away, that one runs the command, and HOST is this
+    ///   one, which it may know by another name.
+    static func naming(_ machine: String, in text: String, about message: String) -> String {
+        guard !message.contains("“\(machine)” was away") else { return text }
+        let isWord = machine.allSatisfy { $0.isLetter || $0.isNumber || "-._:[]".contains($0) }
+        let word = isWord ? machine : "'\(machine.replacing("'", with: "'\\''"))'"
+        return text.replacing("HOST", with: word).replacing("--start-over` on it", with: "--start-over` here")
+    }
+
     private static let repair = "`scorebook-peer status --check --repair` and a sync mend it"
 
     fileprivate static func sentence(_ message: String, _ hint: String?) -> String {
@@ -86,11 +97,20 @@ extension PeerSyncError {
         return path.flatMap { hint?.replacing("FILE", with: $0) } ?? hint
     }
 
+    /// What helps, with the name or address of the other machine, if it is known.
+    func hint(with machine: String?) -> String? {
+        guard let hint, let machine else { return hint }
+        return Hint.naming(machine, in: hint, about: message)
+    }
+
     /// What is wrong, for people.
     var words: String { Hint.wordsOfSync[code] ?? message }
 
     /// What is wrong, and what helps.
     var explanation: String { Hint.sentence(words, hint) }
+
+    /// The same, with the name or address of the other machine.
+    func explanation(with machine: String) -> String { Hint.sentence(words, hint(with: machine)) }
 }
 
 extension RecordStoreError {

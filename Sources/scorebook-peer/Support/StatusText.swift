@@ -22,7 +22,7 @@ struct StatusText {
             ])
         }
         rows += status.alarms.map { alarm in
-            ["decide", "\(alarm.words); `sync alarms` shows more, `sync allow` or `sync refuse` decides"]
+            ["decide", "\(alarm.words); `sync alarms` shows what, and how to decide"]
         }
         rows += try await refused()
         rows += unsynced()
@@ -39,7 +39,9 @@ struct StatusText {
         Terminal.write("")
         PeerFigures.writeTable(peers, store.scorebook.time, isVerbose: isVerbose)
         for peer in status.peers {
-            if let error = peer.lastError { Terminal.write("\(peer.name): \(error)") }
+            if let error = peer.lastError {
+                Terminal.write("\(peer.name): \(Hint.naming(peer.name, in: error, about: error))")
+            }
         }
     }
 

@@ -154,6 +154,31 @@ import Testing
         #expect(try await machines[2].titles().count == 6)
     }
 
+    /// The head that says so is not new any more.
+    @Test func aRemovalIsTakenAfterAPassThatFailedWithIt() async throws {
+        let disk = MemoryDisk()
+        var machines: [MailboxMachine] = []
+        for name in ["a", "b", "c"] { machines.append(try await MailboxMachine(name, disk)) }
+        try await MailboxMachine.pair(machines)
+        try await MailboxMachine.settle(machines)
+        let b = machines[1]
+        _ = try await machines[0].store.household.remove("c", by: machines[0].key)
+        try await machines[0].sync()
+        try await b.database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER trouble BEFORE DELETE ON grdb_sync_peer
+                    BEGIN SELECT RAISE(ABORT, 'trouble'); END
+                    """)
+        }
+        await #expect(throws: (any Error).self) { try await b.sync() }
+        #expect(try await b.store.peers.all().contains { $0.name == "c" })
+        try await b.database.write { try $0.execute(sql: "DROP TRIGGER trouble") }
+        try await b.sync()
+        #expect(try await !b.store.peers.all().contains { $0.name == "c" })
+        #expect(b.events.contains { if case .removed("c", "a") = $0 { true } else { false } })
+    }
+
     @Test func aSwitchedOffStoreDoesNothing() async throws {
         let machine = try await MailboxMachine("a", MemoryDisk())
         try await machine.store.settings.setSyncOn(false)

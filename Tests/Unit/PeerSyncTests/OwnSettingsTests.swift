@@ -44,6 +44,35 @@ struct OwnSettingsTests {
         }
     }
 
+    /// Also of a session that ends before this machine has looked what the two share.
+    @Test(.timeLimit(.minutes(5))) func theNextSessionTellsOfAMachineByItsNewName() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        let peer = RawPeer()
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "study")
+        func names(_ talk: @escaping @Sendable (inout RawPeer.Line) async throws -> Void) async throws
+            -> [String]
+        {
+            let before = kitchen.events.count
+            try await peer.answering(talk) { port in
+                await #expect(throws: PeerSyncError.self) { try await kitchen.call(port, SessionCall()) }
+            }
+            return kitchen.events.dropFirst(before).compactMap { event in
+                switch event {
+                case .connected(let name, _), .disconnected(let name, _): name
+                default: nil
+                }
+            }
+        }
+        #expect(try await names { try await peer.begin(&$0) } == ["study", "study"])
+        try await kitchen.engine.store.peers.rename("study", to: "attic")
+        let later = try await names { line in
+            guard case .hello(let hello)? = try await line.receive() else { return }
+            try await line.send(peer.hello(hello.zones))
+            _ = try await line.receive()
+        }
+        #expect(later == ["attic", "attic"])
+    }
+
     @Test(.timeLimit(.minutes(5))) func theReportCountsTheRoundsOfAReconciliation() async throws {
         let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
         try await kitchen.listening { port in

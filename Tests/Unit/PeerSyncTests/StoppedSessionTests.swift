@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -47,6 +48,47 @@ struct StoppedSessionTests {
                 }
                 let session = try #require(await sessions.first { _ in true })
                 _ = try await kitchen.event { if case .progress = $0 { true } else { nil } }
+                session.stop()
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    /// Two tasks hand in events at once: the deadline is that of the event which the machine took last.
+    @Test(.timeLimit(.minutes(5))) func anOlderDeadlineReplacesNoNewerOne() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        kitchen.engine.deadlines = Self.deadlines
+        let peer = RawPeer()
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
+        try await peer.answering {
+            try await Self.linger(&$0)
+        } while: { port in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let (sessions, found) = AsyncStream<PeerSession>.makeStream()
+                group.addTask { try await kitchen.call(port, SessionCall()) { found.yield($0) } }
+                let session = try #require(await sessions.first { _ in true })
+                try await eventually("the greeting", within: .seconds(300)) {
+                    session.update { $0.timeout == .greeting }
+                }
+                let greeting = session.update { $0 }
+                let handshake = Session(greeting.identity, .call(SessionCall()))
+                #expect(handshake.timeout == .handshake)
+                var stale = 0
+                for _ in 0..<20_000 {
+                    await withTaskGroup(of: Void.self) { events in
+                        for machine in [greeting, handshake] {
+                            events.addTask {
+                                await session.handle {
+                                    $0 = machine
+                                    return []
+                                }
+                            }
+                        }
+                    }
+                    if session.watchdog.awaited != session.update({ $0.timeout }) { stale += 1 }
+                }
+                #expect(stale == 0)
+                session.update { $0 = greeting }
                 session.stop()
                 try await group.waitForAll()
             }

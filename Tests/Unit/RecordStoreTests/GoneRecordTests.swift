@@ -42,6 +42,54 @@ struct GoneRecordTests {
         #expect(try await deleted() == ["Author|~|1", "Book|~|2"])
     }
 
+    /// Whatever the clock says: what goes along goes between the beginning and the end of the other deletion.
+    @Test func whatWasDeletedJustBeforeWasDeletedByItself() async throws {
+        try machine.shell(
+            """
+            PRAGMA foreign_keys = ON;
+            DELETE FROM Book WHERE recordName = 'Book|~|2';
+            DELETE FROM Author;
+            UPDATE grdb_sync_pendingChange SET time = (SELECT max(time) FROM grdb_sync_pendingChange);
+            """)
+        #expect(try await deleted() == ["Author|~|1", "Book|~|2"])
+    }
+
+    /// The same of a reference that a foreign key's action would have emptied.
+    @Test func whatWasEmptiedJustBeforeWasEmptiedByItself() async throws {
+        try machine.shell(
+            """
+            INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'Top');
+            UPDATE Book SET shelf = 'Shelf|~|1';
+            """)
+        try await machine.store.foldPendingChanges()
+        try machine.shell(
+            """
+            PRAGMA foreign_keys = ON;
+            UPDATE Book SET shelf = NULL WHERE recordName = 'Book|~|2';
+            DELETE FROM Shelf;
+            UPDATE grdb_sync_pendingChange SET time = (SELECT max(time) FROM grdb_sync_pendingChange);
+            """)
+        try await machine.store.foldPendingChanges()
+        _ = try await machine.store.write { [machine] in
+            try machine.store.restore($0, RecordName("Shelf|~|1"))
+        }
+        let shelves = try machine.rows("SELECT recordName, shelf FROM Book ORDER BY 1")
+        #expect(shelves == ["Book|~|1|Shelf|~|1", "Book|~|2|-"])
+    }
+
+    /// A journal of the triggers of before has no entries that say that a row leaves.
+    @Test(arguments: [(0, ["Author|~|1"]), (1000, ["Author|~|1", "Book|~|1", "Book|~|2"])])
+    func triggersOfBeforeAreUnderstood(earlier: Int, gone: [String]) async throws {
+        try machine.shell(
+            """
+            DROP TRIGGER grdb_sync_Author_captureLeave;
+            PRAGMA foreign_keys = ON;
+            DELETE FROM Author;
+            UPDATE grdb_sync_pendingChange SET time = time - \(earlier) WHERE recordType = 'Book';
+            """)
+        #expect(try await deleted() == gone)
+    }
+
     @Test func whatIsHiddenAndComesAndGoesUnseenIsStillHidden() async throws {
         try machine.shell("PRAGMA foreign_keys = ON; DELETE FROM Author")
         try await machine.store.foldPendingChanges()

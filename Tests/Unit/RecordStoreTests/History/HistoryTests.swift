@@ -111,6 +111,21 @@ struct HistoryTests {
         #expect(try await a.digest() == b.digest())
     }
 
+    @Test func aRecordThatWentWithADeletedOneComesBackWithWhatItNeeds() async throws {
+        let then = clock.milliseconds - 1
+        _ = try await a.store.write { [a] in try a.store.delete($0, RecordName("Author|~|1")) }
+        try await a.sync(with: b)
+        #expect(try b.rows("SELECT title FROM Book").isEmpty)
+        clock.milliseconds += 1000
+        let late = clock.milliseconds
+        _ = try await b.store.database.write { [name] in try b.store.history.restore($0, name, at: late) }
+        #expect(try b.rows("SELECT title FROM Book").isEmpty)
+        _ = try await b.store.database.write { [name] in try b.store.history.restore($0, name, at: then) }
+        #expect(try b.rows("SELECT title, name FROM Book JOIN Author") == ["Emma|Jane Austen"])
+        try await a.sync(with: b)
+        #expect(try await a.digest() == b.digest())
+    }
+
     @Test func onlyTheFieldsThatSomebodyAskedForComeBack() async throws {
         let then = clock.milliseconds - 1
         try write("UPDATE Book SET title = 'X', pages = 1", on: a)
