@@ -25,6 +25,17 @@ struct ListOrderTests {
         return scorebook
     }
 
+    @Test(arguments: [("Ada", 1200), ("Alan", 12)])
+    func someMatchesOfAPersonAreTheLatestOfAll(person: String, count: Int) async throws {
+        let scorebook = try await scorebook()
+        let all = try await scorebook.matches(MatchFilter(person: person))
+        #expect(all.count == count)
+        #expect(all.map(\.date) == all.map(\.date).sorted { $0 ?? "" > $1 ?? "" })
+        var filter = MatchFilter(person: person, limit: 4)
+        filter.offset = 5
+        #expect(try await scorebook.matches(filter).map(\.recordName) == all[5..<9].map(\.recordName))
+    }
+
     @Test(arguments: [
         "SELECT recordName FROM SBMatch ORDER BY date DESC, recordName DESC LIMIT 10",
         "SELECT recordName FROM SBMatch WHERE game = 'SBGame|~|1' ORDER BY date DESC, recordName DESC LIMIT 10",
@@ -52,5 +63,12 @@ struct ListOrderTests {
             "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'SBMatch' AND sql NOT NULL ORDER BY name"
         )
         #expect(indexes == ["SBMatch_date", "SBMatch_gameDate"])
+    }
+
+    @Test func aRecordIsFoundByItsName() async throws {
+        let scorebook = try await scorebook()
+        let person: Person = try await scorebook.record("ada")
+        #expect(person.recordName.description == "SBPerson|~|1")
+        await #expect(throws: ScorebookError.self) { try await scorebook.record("ada") as Game }
     }
 }
