@@ -150,6 +150,10 @@ public enum ScorebookSchema {
         migrator.registerMigration("scorebook 2") { db in try addMissingColumns(db) }
         // `unfinished` of matches: whether they go on later.
         migrator.registerMigration("scorebook 3") { db in try addMissingColumns(db) }
+        // Lists begin with the latest matches. Without the dates in order, each list would look at all matches.
+        migrator.registerMigration("scorebook 4", foreignKeyChecks: .immediate) { db in
+            try db.execute(sql: indexDates)
+        }
         return migrator
     }
 
@@ -162,6 +166,13 @@ public enum ScorebookSchema {
                 sql: "CREATE VIEW IF NOT EXISTS remoteRecord AS SELECT * FROM grdb_sync_remoteRecord")
         }
     }
+
+    private static let indexDates = """
+        CREATE INDEX IF NOT EXISTS SBMatch_date ON SBMatch (date);
+        CREATE INDEX IF NOT EXISTS SBMatch_gameDate ON SBMatch (game, date);
+        -- The one before it does the same.
+        DROP INDEX IF EXISTS SBMatch_game;
+        """
 
     static let createVersion1 = """
         CREATE TABLE IF NOT EXISTS SBPerson (

@@ -47,6 +47,11 @@ extension ScorebookStore {
         try await read { [self] db in try records.deletionSteps(db, lookup(kind).find(db, text)) }
     }
 
+    /// Finds the record that a text names, and reads it alone: ``person(_:)`` and ``game(_:)`` also count its matches, which may be many.
+    public func record<Record: ScorebookRecord>(_ text: String) async throws -> Record {
+        try await read { [self] db in try Self.fetch(db, lookup(Record.kind).find(db, text)) }
+    }
+
     /// Finds the record that a text names.
     public func find(_ kind: RecordKind, _ text: String) async throws -> RecordName {
         try await read { [self] db in try lookup(kind).find(db, text) }

@@ -97,14 +97,14 @@ extension ScorebookStore {
         }
         if let person = filter.person {
             let name = try lookup(.person).find(db, person)
+            let isShort = filter.limit != nil && filter.winner == nil
+            let inOrder = try isShort && Self.playsOften(db, name)
             request = request.filter(
-                sql: "recordName IN (SELECT match FROM SBPlayer WHERE person = ?)",
-                arguments: [name.description])
+                sql: inOrder ? Self.playedInOrder : Self.played, arguments: [name.description])
         }
         if let winner = filter.winner {
             request = request.filter(
-                sql: "recordName IN (SELECT match FROM SBPlayer WHERE person = ?)",
-                arguments: [try lookup(.person).find(db, winner).description])
+                sql: Self.played, arguments: [try lookup(.person).find(db, winner).description])
         }
         if let since = filter.since {
             let begin = try time.day(since)?.lowerBound ?? time.moment(since)
@@ -134,6 +134,18 @@ extension ScorebookStore {
             request = request.limit(max(0, limit), offset: max(0, filter.offset))
         }
         return try request.fetchAll(db)
+    }
+
+    /// SQL that is true for the matches of a person: SQLite takes all of them, and puts them in order.
+    private static let played = "recordName IN (SELECT match FROM SBPlayer WHERE person = ?)"
+    /// The same; SQLite looks at one match after the other, in the order of the list, until it has enough.
+    private static let playedInOrder =
+        "EXISTS (SELECT 1 FROM SBPlayer WHERE match = SBMatch.recordName AND +person = ?)"
+
+    /// Whether somebody meets the matches of a person soon who looks at one after the other.
+    private static func playsOften(_ db: Database, _ person: RecordName) throws -> Bool {
+        let sql = "SELECT COUNT(*) > 1000 FROM (SELECT 1 FROM SBPlayer WHERE person = ? LIMIT 1001)"
+        return try Bool.fetchOne(db, sql: sql, arguments: [person.description]) ?? false
     }
 
     private static func contains(_ column: String) -> String { "\(column) LIKE ? ESCAPE '\\'" }

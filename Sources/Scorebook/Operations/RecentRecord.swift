@@ -14,23 +14,54 @@ public struct RecentRecord: Sendable, Equatable {
 extension ScorebookStore {
     /// Lists the games, those that were played last first, those that nobody has played by name behind them.
     public func recentGames() async throws -> [RecentRecord] {
-        try await recent(
-            .game, "COALESCE(name, '')",
-            played: """
-                SELECT game AS subject, COUNT(*) AS matches, max(date) AS lastDate FROM SBMatch GROUP BY game
-                """)
+        try await recent(.game, "COALESCE(name, '')") { db in
+            try Row.fetchAll(db, sql: "SELECT game, COUNT(*), max(date) FROM SBMatch GROUP BY game")
+                .reduce(into: [:]) { played, row in
+                    guard let game = String.fromDatabaseValue(row[0]) else { return }
+                    played[game] = Played(matches: row[1], lastDate: String.fromDatabaseValue(row[2]))
+                }
+        }
     }
 
     /// Lists the persons, those who played last first, those who never played by name behind them.
     public func recentPersons() async throws -> [RecentRecord] {
-        // Matches come first and stand for themselves by a number: SQLite looks each up once, and compares numbers.
-        try await recent(
-            .person, PersonName.sql,
-            played: """
-                SELECT p.person AS subject, COUNT(DISTINCT m.id) AS matches, max(m.date) AS lastDate
-                FROM (SELECT rowid AS id, recordName, date FROM SBMatch ORDER BY rowid LIMIT -1) AS m
-                CROSS JOIN SBPlayer AS p ON p.match = m.recordName GROUP BY p.person
+        try await recent(.person, PersonName.sql, played: Self.playedByPersons)
+    }
+
+    /// The matches of a person or a game.
+    private struct Played {
+        var matches = 0
+        var lastDate: String?
+        /// The row of the match that was counted last.
+        var lastMatch: Int64?
+    }
+
+    /// Counts the matches of each person. SQLite would sort all players by the record names of the persons, which takes twice as long.
+    private static func playedByPersons(_ db: Database) throws -> [String: Played] {
+        let numbers = RecordNumbers()
+        var played = Numbered<Played>()
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT m.rowid, m.date, CAST(p.person AS TEXT) FROM SBMatch AS m CROSS JOIN SBPlayer AS p ON p.match = m.recordName
                 """)
+        var match: Int64?
+        var date: String?
+        while let row = try rows.next() {
+            if row[0] != match {
+                match = row[0]
+                date = String.fromDatabaseValue(row[1])
+            }
+            guard let person: String = row[2] else { continue }
+            played.update(numbers.number(of: person), from: Played()) { person in
+                // Who plays with two hands takes part once.
+                guard person.lastMatch != match else { return }
+                person.lastMatch = match
+                person.matches += 1
+                if let date, date > person.lastDate ?? "" { person.lastDate = date }
+            }
+        }
+        return Dictionary(uniqueKeysWithValues: played.all.map { (numbers.names[$0.number], $0.value) })
     }
 
     /// Lists the names of all persons or games, by name. It does not look at matches, so it takes little time.
@@ -80,28 +111,32 @@ extension ScorebookStore {
         }.map(\.element)
     }
 
-    /// - Parameter played: SQL for the number of matches and the date of the last one, by record.
-    private func recent(_ kind: RecordKind, _ name: String, played: String) async throws -> [RecentRecord] {
+    /// - Parameters:
+    ///   - name: SQL for the name of a record.
+    ///   - played: returns what was played, by record name.
+    private func recent(
+        _ kind: RecordKind, _ name: String,
+        played: @escaping @Sendable (Database) throws -> [String: Played]
+    ) async throws -> [RecentRecord] {
         try await read { [self] db in
             let merged = try MergedRecords(db, kind)
+            let played = try played(db)
             let rows = try Row.fetchCursor(
-                db,
-                sql: """
-                    SELECT recordName, \(name) AS name, COALESCE(matches, 0) AS matches, lastDate FROM \(kind.recordType)
-                    LEFT JOIN (\(played)) ON subject = recordName
-                    WHERE \(limits())
-                    ORDER BY lastDate DESC, lower(name), recordName
-                    """)
+                db, sql: "SELECT recordName, \(name) AS name FROM \(kind.recordType) WHERE \(limits())")
             var records: [RecentRecord] = []
             while let row = try rows.next() {
                 let recordName = try row.recordName("recordName")
                 guard !merged.contains(recordName.description) else { continue }
+                let own = played[recordName.description]
                 records.append(
                     RecentRecord(
-                        recordName: recordName, name: row.lenient("name") ?? "", matches: row["matches"],
-                        lastDate: row.lenient("lastDate")))
+                        recordName: recordName, name: row.lenient("name") ?? "", matches: own?.matches ?? 0,
+                        lastDate: own?.lastDate))
             }
-            return records
+            return records.map { (key: SortKey($0.name, $0.recordName), record: $0) }.sorted {
+                let (left, right) = ($0.record.lastDate ?? "", $1.record.lastDate ?? "")
+                return left == right ? $0.key < $1.key : left > right
+            }.map(\.record)
         }
     }
 }

@@ -2,8 +2,9 @@ import GRDB
 
 /// Reads the plays that statistics count, one match at a time: a scorebook may have more than fit into memory.
 ///
-/// One statement reads the matches with their players. Points are read only for matches whose winner nobody recorded,
-/// or if the caller wants all totals: most of the time would go there.
+/// Two statements go through the matches in step, one reads each match and the other its players: a single one would hand out a match
+/// again with each player. Points are read only for matches whose winner nobody recorded, or if the caller wants all totals: most of
+/// the time would go there.
 struct PlayReader {
     /// The choice of plays.
     struct Choice {
@@ -33,40 +34,42 @@ struct PlayReader {
                 (numbers.number(of: $0.recordName.description), Ranking($0))
             })
         let totals = try db.makeStatement(sql: Self.totals)
-        let rows = try Row.fetchCursor(db, sql: sql, arguments: StatementArguments(arguments))
-        var head: Head?
+        let arguments = StatementArguments(arguments)
+        let matches = try Row.fetchCursor(db, sql: matches, arguments: arguments)
+        let players = try Row.fetchCursor(db, sql: players, arguments: arguments)
+        var player = try players.next()
         var seats: [Seat] = []
-        func finish() throws {
-            guard let head else { return }
-            try body(play(head, seats, rankings[head.game] ?? Ranking(nil), totals))
+        while let match = try matches.next() {
+            let head = head(match)
             seats.removeAll(keepingCapacity: true)
-        }
-        while let row = try rows.next() {
-            // The SQL gives each column its type: so nothing has to look at it again.
-            let match: Int64 = row[0]
-            if head?.match != match {
-                try finish()
-                head = self.head(match, row)
+            while let row = player, row[0] == head.match {
+                if let seat = seat(row) { seats.append(seat) }
+                player = try players.next()
             }
-            guard let person: String = row[5], let player: Int64 = row[4] else { continue }
-            seats.append(
-                Seat(
-                    player: player, person: numbers.number(of: person),
-                    entry: Ranking.Entry(team: row[6], rank: row[7], isWinner: row[8])))
+            try body(play(head, seats, rankings[head.game] ?? Ranking(nil), totals))
         }
-        try finish()
     }
 
-    private func head(_ match: Int64, _ row: Row) -> Head {
-        let minutes: Int? = row[3]
+    // The SQL gives each column its type: so nothing has to look at it again.
+
+    private func head(_ row: Row) -> Head {
         let seconds: Int? = row[2]
+        let minutes: Int? = row[3]
         return Head(
-            match: match, name: readsMatches ? row[9] : "", game: numbers.number(of: row[1]),
+            match: row[0], name: readsMatches ? row[4] : "", game: numbers.number(of: row[1]),
             time: seconds.map(Play.LocalTime.init(seconds:)),
             minutes: min(max(0, minutes ?? 0), Bounds.minutes.upperBound))
     }
 
-    /// What the rows of one match have in common.
+    /// - Returns: nil for a player without a person.
+    private func seat(_ row: Row) -> Seat? {
+        guard let person: String = row[2] else { return nil }
+        return Seat(
+            player: row[1], person: numbers.number(of: person),
+            entry: Ranking.Entry(team: row[3], rank: row[4], isWinner: row[5]))
+    }
+
+    /// A match without its players.
     private struct Head {
         /// The row of the match.
         let match: Int64
@@ -138,23 +141,32 @@ struct PlayReader {
         WHERE p.match = (SELECT recordName FROM SBMatch WHERE rowid = ?) GROUP BY p.rowid
         """
 
-    private var sql: String {
+    private var matches: String {
+        chosen(
+            """
+            m.rowid, COALESCE(CAST(m.game AS TEXT), ''), \(Play.LocalTime.sql("m.date")), \(Self.whole("m.durationMinutes")),
+                \(readsMatches ? "CAST(m.recordName AS TEXT)" : "''")
+            """)
+    }
+
+    private var players: String {
+        """
+        SELECT m.id, p.rowid, CAST(p.person AS TEXT), CAST(p.team AS TEXT), \(Self.whole("p.rank")), \(Self.whole("p.winner"))
+        FROM (\(chosen("m.rowid AS id, m.recordName"))) AS m CROSS JOIN SBPlayer AS p ON p.match = m.recordName
+        """
+    }
+
+    /// Returns SQL for columns of the chosen matches, in the order in which they were added. The limit keeps SQLite from joining other
+    /// tables before it has put the matches in order.
+    private func chosen(_ columns: String) -> String {
         var conditions = ["m.ignored IS NOT 1", "m.unfinished IS NOT 1", choice.zones]
         if choice.person != nil {
             conditions.append("m.recordName IN (SELECT match FROM SBPlayer WHERE person = :person)")
         }
         if choice.game != nil { conditions.append("m.game = :game") }
         if choice.year != nil { conditions.append("strftime('%Y', m.date, 'localtime') = :year") }
-        let name = readsMatches ? "CAST(m.recordName AS TEXT)" : "''"
-        // The limit keeps SQLite from joining the tables first, and computing what a match has for each of its players.
         return """
-            SELECT m.id, m.game, m.seconds, m.minutes, p.rowid, CAST(p.person AS TEXT), CAST(p.team AS TEXT),
-                \(Self.whole("p.rank")), \(Self.whole("p.winner")), m.name
-            FROM (
-                SELECT m.rowid AS id, m.recordName, COALESCE(CAST(m.game AS TEXT), '') AS game,
-                    \(Play.LocalTime.sql("m.date")) AS seconds, \(Self.whole("m.durationMinutes")) AS minutes, \(name) AS name
-                FROM SBMatch AS m WHERE \(conditions.joined(separator: " AND ")) ORDER BY m.rowid LIMIT -1
-            ) AS m LEFT JOIN SBPlayer AS p ON p.match = m.recordName
+            SELECT \(columns) FROM SBMatch AS m WHERE \(conditions.joined(separator: " AND ")) ORDER BY m.rowid LIMIT -1
             """
     }
 

@@ -28,10 +28,11 @@ struct StatisticsCount {
         var versus: Statistics.Versus?
     }
 
-    /// A person who won against another one, by their numbers.
-    private struct Win: Hashable {
-        let winner: Int
-        let loser: Int
+    /// A person who won against another one, by their numbers, in one play. Only those who play most are rivals, and nobody knows them
+    /// before the last play. So wins are small and added up at the end: a sum for each pair would have to be looked up each time.
+    private struct Win {
+        let winner: Int32
+        let loser: Int32
     }
 
     private struct Best {
@@ -47,7 +48,7 @@ struct StatisticsCount {
     private var tables = Numbered<Results>()
     private var games = Numbered<GameCount>()
     private var persons = Numbered<PersonCount>()
-    private var wins: [Win: Int] = [:]
+    private var wins: [Win] = []
     private var bests: [Int: Best] = [:]
     private var course: [(day: Int, hour: Int, match: String, isWon: Bool)] = []
 
@@ -104,7 +105,8 @@ struct StatisticsCount {
         for winner in play.parts where winner.hasWon == true {
             for loser in play.parts where loser.hasWon != true {
                 let areTogether = winner.team != nil && winner.team == loser.team
-                if !areTogether { wins[Win(winner: winner.person, loser: loser.person), default: 0] += 1 }
+                guard !areTogether else { continue }
+                wins.append(Win(winner: Int32(winner.person), loser: Int32(loser.person)))
             }
         }
     }
@@ -189,12 +191,16 @@ struct StatisticsCount {
         .Rivalry]
     {
         let rivals = persons.prefix(Statistics.rivals).map(\.recordName)
-        let places = Dictionary(uniqueKeysWithValues: zip(rivals, rivals.indices))
-        return wins.compactMap { win, count -> (Int, Int, Int)? in
-            guard let winner = places[recordNames[win.winner]], let loser = places[recordNames[win.loser]]
-            else { return nil }
-            return (winner, loser, count)
-        }.sorted { $0 < $1 }.map { Statistics.Rivalry(winner: rivals[$0], loser: rivals[$1], wins: $2) }
+        let places = recordNames.map { rivals.firstIndex(of: $0) }
+        var counts = [Int](repeating: 0, count: rivals.count * rivals.count)
+        for win in wins {
+            guard let winner = places[Int(win.winner)], let loser = places[Int(win.loser)] else { continue }
+            counts[winner * rivals.count + loser] += 1
+        }
+        return counts.enumerated().filter { $1 > 0 }.map { place, wins in
+            Statistics.Rivalry(
+                winner: rivals[place / rivals.count], loser: rivals[place % rivals.count], wins: wins)
+        }
     }
 
     private func streaks() -> Statistics.Streaks {

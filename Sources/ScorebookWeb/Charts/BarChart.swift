@@ -29,16 +29,21 @@ struct BarChart {
         let left = isNumbered ? 0 : scale < 1000 ? 7.0 : 11
         let slots = Slots(left: left, width: (100 - left) / Double(max(1, bars.count)))
         if !isNumbered { addScale(to: &image, scale, left, reader) }
-        for (index, bar) in bars.enumerated() where bar.value > 0 {
-            let height = max(1, Self.plot * Double(bar.value) / Double(scale))
-            image.add(
-                "rect",
-                [
-                    "x": slots.place(index, 0.5 - slots.bar / slots.width / 2),
-                    "y": number(Self.floor - height), "width": "\(number(slots.bar))%",
-                    "height": number(height), "class": "bar",
-                ], title: "\(bar.name): \(reader.number(bar.value))")
-            guard isNumbered else { continue }
+        let shown = bars.enumerated().filter { $1.value > 0 }.map { index, bar in
+            (index, bar, height: max(1, Self.plot * Double(bar.value) / Double(scale)))
+        }
+        image.addGroup("bar") { image in
+            for (index, bar, height) in shown {
+                image.add(
+                    "rect",
+                    [
+                        "x": slots.place(index, 0.5 - slots.bar / slots.width / 2),
+                        "y": number(Self.floor - height), "width": "\(number(slots.bar))%",
+                        "height": number(height),
+                    ], title: "\(bar.name): \(reader.number(bar.value))")
+            }
+        }
+        for (index, bar, height) in shown where isNumbered {
             image.add(
                 "text",
                 ["x": slots.place(index, 0.5), "y": number(Self.floor - height - 5), "class": "value"],

@@ -38,10 +38,10 @@ struct HeatMap {
                 "text", ["x": "\(Self.left + column * Self.pitch)", "y": "10", "class": "mark"],
                 text: reader.month(month, .abbreviated))
             for day in 1...Self.days(year, month) {
-                let place =
-                    "M\(Self.left + position / 7 * Self.pitch) \(Self.top + position % 7 * Self.pitch)"
-                let shape = "\(place)h\(Self.side)v\(Self.side)h-\(Self.side)z"
-                days[level(plays[Self.text(year, month, day)] ?? 0)] += shape
+                let (column, row) = (position / 7 * Self.pitch, position % 7 * Self.pitch)
+                // A line as wide as a day is long: a square in the fewest characters.
+                days[level(plays[Self.text(year, month, day)] ?? 0)] +=
+                    "M\(Self.left + column) \(Self.top + row + Self.side / 2)h\(Self.side)"
                 position += 1
             }
         }

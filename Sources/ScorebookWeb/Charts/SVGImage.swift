@@ -35,6 +35,13 @@ struct SVGImage {
         body += "</\(element)>"
     }
 
+    /// Adds elements of one class, which is written once for all of them.
+    mutating func addGroup(_ name: String, _ addElements: (inout SVGImage) -> Void) {
+        body += "<g class=\"\(name)\">"
+        addElements(&self)
+        body += "</g>"
+    }
+
     /// The image for a page.
     var text: String {
         let size = width.map { "viewBox=\"0 0 \($0) \(height)\"" } ?? "width=\"100%\" height=\"\(height)\""
@@ -43,9 +50,7 @@ struct SVGImage {
 
     /// A bar that fills a part of the width, from 0 to 1. The number stands beside it, so nobody has to be told of the bar.
     static func meter(_ part: Double) -> String {
-        "<svg class=\"meter\" width=\"100%\" height=\"6\" aria-hidden=\"true\">"
-            + "<rect width=\"100%\" height=\"6\" rx=\"3\" class=\"track\"/>"
-            + "<rect width=\"\(number(100 * min(1, max(0, part))))%\" height=\"6\" rx=\"3\" class=\"bar\"/></svg>"
+        "<svg class=\"meter\" aria-hidden=\"true\"><rect width=\"\(number(100 * min(1, max(0, part))))%\" height=\"6\" rx=\"3\"/></svg>"
     }
 
     /// Writes a number with at most two decimals.

@@ -66,14 +66,14 @@ extension Pages {
     // MARK: Persons
 
     private func personForm(_ name: RecordName) async throws -> EditForm {
-        let person = try await scorebook.person("\(name)").person
+        let person: Person = try await scorebook.record("\(name)")
         return EditForm(showing: [
             "name": person.name, "email": person.emailAddress ?? "", "bgg": person.bggUsername ?? "",
         ])
     }
 
     private func personPage(_ name: RecordName) async throws -> EditPage {
-        let person = try await scorebook.person("\(name)").person
+        let person: Person = try await scorebook.record("\(name)")
         return EditPage(
             title: person.name.isEmpty ? "(no name)" : person.name,
             fields: [
@@ -96,7 +96,7 @@ extension Pages {
     // MARK: Games
 
     private func gameForm(_ name: RecordName) async throws -> EditForm {
-        let game = try await scorebook.game("\(name)").game
+        let game: Game = try await scorebook.record("\(name)")
         func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "" }
         return EditForm(showing: [
             "name": game.name ?? "", "least": number(game.minPlayers), "most": number(game.maxPlayers),
@@ -108,7 +108,7 @@ extension Pages {
     }
 
     private func gamePage(_ name: RecordName) async throws -> EditPage {
-        let game = try await scorebook.game("\(name)").game
+        let game: Game = try await scorebook.record("\(name)")
         return EditPage(
             title: game.name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)",
             fields: [

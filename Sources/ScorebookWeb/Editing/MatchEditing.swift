@@ -62,8 +62,12 @@ extension Pages {
                             help: "Names with commas between them. New names become new people."),
                     ].map { $0.content(form) },
                 ] as [String: Any],
-                "persons": try await scorebook.recentPersons().prefix(500).map(\.name).filter { !$0.isEmpty },
-                "games": try await scorebook.recentGames().prefix(500).map(\.name).filter { !$0.isEmpty },
+                "persons": try await scorebook.recentNames(.person).prefix(500).map(\.name).filter {
+                    !$0.isEmpty
+                },
+                "games": try await scorebook.recentNames(.game).prefix(500).map(\.name).filter {
+                    !$0.isEmpty
+                },
             ])
     }
 

@@ -9,7 +9,7 @@ extension Pages {
     }
 
     private func game(_ name: RecordName, _ context: PageContext) async throws -> Response {
-        let game = try await scorebook.game("\(name)").game
+        let game: Game = try await scorebook.record("\(name)")
         let figures = try await figures.statistics(StatisticsFilter(game: "\(name)"))
         let matches = try await scorebook.matches(MatchFilter(game: "\(name)", limit: 10))
         let reader = context.reader

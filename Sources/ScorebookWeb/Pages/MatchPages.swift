@@ -54,8 +54,14 @@ extension Pages {
         ]
         for (name, value) in fields { content[name] = value ?? "" }
         // Links name records, which say nothing to people.
-        if let game = value("game") { content["game"] = try await scorebook.game(game).game.name ?? "" }
-        if let person = value("person") { content["person"] = try await scorebook.person(person).person.name }
+        if let text = value("game") {
+            let game: Game = try await scorebook.record(text)
+            content["game"] = game.name ?? ""
+        }
+        if let text = value("person") {
+            let person: Person = try await scorebook.record(text)
+            content["person"] = person.name
+        }
         return try render("matches", title: "Matches", section: "/matches", content, context)
     }
 
@@ -67,7 +73,7 @@ extension Pages {
         let sheet = try await scorebook.matchSheet("\(name)")
         var content = Self.content(sheet, context.reader)
         content["sheet"] = Self.table(sheet, context.reader)
-        content["ending"] = Self.ending(sheet, try? await scorebook.game("\(sheet.gameRecord)").game)
+        content["ending"] = Self.ending(sheet, try? await scorebook.record("\(sheet.gameRecord)"))
         content["pictures"] = try await pictures(of: name, Self.title(sheet))
         return try render("match", title: Self.title(sheet), section: "/matches", content, context)
     }

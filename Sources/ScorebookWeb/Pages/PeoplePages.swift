@@ -10,7 +10,7 @@ extension Pages {
     }
 
     private func person(_ name: RecordName, _ context: PageContext) async throws -> Response {
-        let person = try await scorebook.person("\(name)").person
+        let person: Person = try await scorebook.record("\(name)")
         let figures = try await figures.statistics(StatisticsFilter(person: "\(name)"))
         let matches = try await scorebook.matches(MatchFilter(person: "\(name)", limit: 10))
         let reader = context.reader

@@ -32,8 +32,8 @@ extension Pages {
             }
             asked.year = year
         }
-        if let text = request.query("person") { asked.person = try await scorebook.person(text).person }
-        if let text = request.query("game") { asked.game = try await scorebook.game(text).game }
+        if let text = request.query("person") { asked.person = try await scorebook.record(text) }
+        if let text = request.query("game") { asked.game = try await scorebook.record(text) }
         return asked
     }
 

@@ -47,8 +47,8 @@ extension Pages {
     private func players(_ request: Request, _ context: PageContext) async throws -> Response {
         let game = request.query("game") ?? ""
         let isNew = request.query("isNew") != nil
-        let name =
-            isNew ? game.trimmingCharacters(in: .whitespaces) : try await scorebook.game(game).game.name ?? ""
+        let known: Game? = isNew ? nil : try await scorebook.record(game)
+        let name = isNew ? game.trimmingCharacters(in: .whitespaces) : known?.name ?? ""
         guard !name.isEmpty else { throw PageError(.unprocessableContent, "The game needs a name.") }
         let persons = try await scorebook.recentNames(.person).map(Self.choice)
         let zones = try await scorebook.records.zones.all().map(\.name)

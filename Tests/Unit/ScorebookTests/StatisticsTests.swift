@@ -259,6 +259,25 @@ struct StatisticsTests {
         }
     }
 
+    /// Players stand in the table in the order in which they were written, and a match may have none.
+    @Test func playersComeInAnyOrder() async throws {
+        let scorebook = try await scorebook()
+        let first = try await play(
+            scorebook, "Catan", [NewPlayer("Ada", score: "9"), NewPlayer("Alan", score: "1")])
+        let empty = try await play(scorebook, "Catan", [NewPlayer("Eve", score: "1")])
+        _ = try await play(scorebook, "Catan", [NewPlayer("Eve", score: "9"), NewPlayer("Ada", score: "1")])
+        try await scorebook.execute(
+            """
+            DELETE FROM SBPlayer WHERE match = '\(empty.recordName)';
+            INSERT INTO SBPlayer (recordName, match, person)
+            SELECT 'SBPlayer|~|late', '\(first.recordName)', recordName FROM SBPerson WHERE firstName = 'Eve';
+            """)
+        let figures = try await scorebook.statistics()
+        #expect(figures.plays == 3 && figures.tables.map(\.persons) == [0, 2, 3])
+        #expect(try line(figures, "Eve").results.competitive == Tally(plays: 2, decided: 1, wins: 1))
+        #expect(try line(figures, "Ada").results.competitive == Tally(plays: 2, decided: 1, wins: 0))
+    }
+
     @Test func zonesApart() async throws {
         let scorebook = try await scorebook()
         _ = try await play(scorebook, "Catan", [NewPlayer("Ada", score: "9")])
