@@ -9,7 +9,9 @@ struct FileExchange {
     // MARK: Getting
 
     /// Gets the wanted files that others offer.
-    func fetch(_ zones: [Zone], _ report: inout MailboxReport) async throws {
+    func fetch(
+        _ zones: [Zone], _ report: inout MailboxReport, _ problems: inout ReadingProblems
+    ) async throws {
         guard let directory = context.store.assetDirectory else { return }
         for zone in zones {
             let wanted = try await context.store.assets.wanted(after: 0, in: [zone])
@@ -20,7 +22,11 @@ struct FileExchange {
                 var count = 0
                 for file in section.offered where sizes[file.hash] == file.size {
                     guard !directory.contains(file.hash, size: file.size) else { continue }
-                    guard try await fetch(file, from: view, section.fileKeys[file.key], to: directory) else {
+                    do {
+                        let key = section.fileKeys[file.key]
+                        guard try await fetch(file, from: view, key, to: directory) else { continue }
+                    } catch let damage as DamagedObject {
+                        problems.note(damage, of: view.peer)
                         continue
                     }
                     count += 1
@@ -36,6 +42,7 @@ struct FileExchange {
     }
 
     /// - Returns: whether the file is here now.
+    /// - Throws: ``DamagedObject`` when it is not what its author says.
     private func fetch(
         _ file: ZoneSection.OfferedFile, from view: AuthorView, _ key: ZoneSection.FileKey,
         to directory: AssetDirectory
@@ -50,23 +57,16 @@ struct FileExchange {
             try Task.checkCancellation()
             let name = FilePiece.name(piece, of: file.hash, by: author.id, fileKey: key.key)
             guard let object = try await context.storage.get(name) else { return false }
-            let bytes: [UInt8]
-            do {
-                bytes = try FilePiece.open(
-                    object, piece, of: file.hash, in: key.epoch, fileKey: key.key, by: author)
-            } catch let damage {
-                try await context.tellProblem(
-                    of: view.peer, MailboxError(.invalid, "“\(view.peer.name)” has \(damage)"))
-                return false
+            let bytes = try FilePiece.open(
+                object, piece, of: file.hash, in: key.epoch, fileKey: key.key, by: author)
+            guard bytes.count == FilePiece.length(piece, ofFile: file.size) else {
+                throw DamagedObject("a piece of another length")
             }
             let missing = bytes.dropFirst(Int(incoming.count) - piece * FilePiece.size)
             try await blocking { try missing.withUnsafeBytes { try incoming.append($0) } }
         }
         guard try await blocking({ try incoming.finish() }) else {
-            try await context.tellProblem(
-                of: view.peer,
-                MailboxError(.invalid, "“\(view.peer.name)” has a file with other bytes than its name says"))
-            return false
+            throw DamagedObject("a file with other bytes than its name says")
         }
         return true
     }

@@ -22,6 +22,7 @@ struct HeadReader {
         var own: [Int64] = []
         /// Whether there is any head.
         var isAny = false
+        var problems = ReadingProblems()
     }
 
     func run(_ memory: inout Memory) async throws -> Heads {
@@ -44,13 +45,14 @@ struct HeadReader {
         for (author, counter) in greatest.sorted(by: { $0.key.hex < $1.key.hex }) {
             let former = known.first { $0.author == author }
             guard counter > former?.counter ?? -1 else { continue }
-            let candidates = former.flatMap { byID[$0.peer] }.map { [$0] } ?? peers
-            let tried = Set(candidates.map(\.id))
+            let writer = former.flatMap { byID[$0.peer] }
+            let tried = Set(writer.map { [$0.id] } ?? peers.map(\.id))
             if let entry = memory.unreadable[author], entry.counter >= counter, entry.peers == tried {
                 continue
             }
-            switch try await get(author, counter, candidates) {
+            switch try await get(author, counter, by: writer, amongst: peers) {
             case .notThere, .peer: continue
+            case .damaged(let peer, let damage): heads.problems.note(damage, of: peer)
             case .nobody: memory.unreadable[author] = (counter, tried)
             }
         }
@@ -62,17 +64,24 @@ struct HeadReader {
     }
 
     private enum Found {
+        /// It is not there, or it is damaged and nobody can tell whose it is. It may be whole later.
         case notThere
+        case damaged(Peer, DamagedObject)
         case nobody
         case peer
     }
 
     /// Gets a head, finds out whose it is, and remembers it.
-    private func get(_ author: AuthorID, _ counter: Int64, _ candidates: [Peer]) async throws -> Found {
+    ///
+    /// - Parameter writer: the peer whose it is, if that is known.
+    private func get(
+        _ author: AuthorID, _ counter: Int64, by writer: Peer?, amongst peers: [Peer]
+    ) async throws -> Found {
         guard let bytes = try await context.storage.get(author.headName(UInt64(counter))) else {
             return .notThere
         }
-        for peer in candidates {
+        guard writer != nil || HeadCodec.hasAllParts(bytes) else { return .notThere }
+        for peer in writer.map({ [$0] }) ?? peers {
             do {
                 guard
                     try HeadCodec.open(
@@ -80,10 +89,7 @@ struct HeadReader {
                         != nil
                 else { continue }
             } catch let damage {
-                try await context.tellProblem(
-                    of: peer, MailboxError(.invalid, "“\(peer.name)” has \(damage)"))
-                // It may be whole later.
-                return .notThere
+                return .damaged(peer, damage)
             }
             let entry = KnownAuthor(
                 mailbox: context.mailbox, peer: peer.id, author: author, counter: counter, head: bytes,
@@ -123,18 +129,5 @@ struct HeadReader {
             else { return nil }
             return AuthorView(peer: peer, head: head)
         }
-    }
-}
-
-extension MailboxContext {
-    /// Notes why this machine does not read on what a peer has put, and tells it once.
-    func tellProblem(of peer: Peer, _ problem: MailboxError?) async throws {
-        let isNews = try await store.database.write { db in
-            try KnownAuthor.setProblem(
-                db, mailbox: mailbox, peer: peer.id, problem.map { ($0.code.description, $0.message) })
-            return db.changesCount > 0
-        }
-        // That is nothing unusual, and the status tells it.
-        if isNews, let problem, problem.code != .waiting { onEvent(.stopped(machine: peer.name, problem)) }
     }
 }

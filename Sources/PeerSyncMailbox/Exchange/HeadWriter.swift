@@ -88,7 +88,7 @@ struct HeadWriter {
             logKey: context.secrets.key(of: log.log), isWhole: log.isWhole, base: log.base,
             segments: log.segments, ends: log.ends, covered: log.token,
             generations: generations.dropFirst(needed).suffix(MailboxLimits.generations),
-            forgotten: try source.forgotten(db), digest: try source.digest(db),
+            forgotten: try source.forgotten(db), digest: part.written.digest,
             readers: part.readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted {
                 $0.rawValue < $1.rawValue
             },

@@ -119,17 +119,19 @@ struct LogReader {
     private func apply(_ batch: ChangeBatch, _ number: Int, _ report: inout MailboxReport) async throws {
         let peerZone = context.peerZone(zone, peer)
         let reading = Reading(history: section.history, log: section.log, segment: number)
-        let (refusals, arrived) = try await peerZone.applying { transaction in
+        let (refusals, arrived, withheld) = try await peerZone.applying { transaction in
             let refusals = try peerZone.apply(batch, in: transaction)
             try reading.save(transaction.db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
-            return (refusals, transaction.arrived)
+            return (refusals, transaction.arrived, transaction.withheldCount)
         }
         for refusal in refusals {
             context.onEvent(.refusedRecords(machine: peer.name, refusal.names, refusal.reason.reason))
         }
+        let name = zone.isDefault ? nil : zone.name
+        if withheld > 0 { context.onEvent(.withheld(machine: peer.name, zone: name, count: withheld)) }
         guard arrived.count > 0 else { return }
         report.changes.append(arrived)
-        context.onEvent(.changed(machine: peer.name, zone: zone.isDefault ? nil : zone.name, arrived))
+        context.onEvent(.changed(machine: peer.name, zone: name, arrived))
     }
 
     /// Takes the token of everything that the log covers.

@@ -23,6 +23,8 @@ struct LogWriter {
     struct Written: Sendable {
         let zone: OwnZone
         let log: OwnLog
+        /// The digest of the zone when its last changes were read for the log: of all that the log covers, unless changes wait.
+        var digest = ZoneDigest()
         /// Whether changes wait that their own author may write soon.
         var isWaiting = false
     }
@@ -163,12 +165,14 @@ struct LogWriter {
 
     private func writeChanges(_ written: Written, _ report: inout MailboxReport) async throws -> Written {
         var log = written.log
+        var digest = ZoneDigest()
         var isLast = false
         while !isLast, log.segments < MailboxLimits.segments {
             try Task.checkCancellation()
             let changes = try await nextChanges(log)
+            digest = changes.digest
             if changes.mayComeFromOthers, mayWait {
-                return Written(zone: written.zone, log: log, isWaiting: true)
+                return Written(zone: written.zone, log: log, digest: digest, isWaiting: true)
             }
             let batch = changes.batch
             isLast = batch.isLast
@@ -189,11 +193,12 @@ struct LogWriter {
                 }
             }
         }
-        return Written(zone: written.zone, log: log)
+        return Written(zone: written.zone, log: log, digest: digest)
     }
 
     private struct Changes: Sendable {
         let batch: ChangeBatch
+        let digest: ZoneDigest
         let leftOut: [LeavingOut.Candidate]
         /// Whether all of its records have sources that write to the mailbox, and have not done so yet.
         let mayComeFromOthers: Bool
@@ -210,7 +215,9 @@ struct LogWriter {
                 let own = try source.batch(db, after: place, leavingOut: candidates.map(\.peer.id)).batch
                 mayComeFromOthers = own.records.isEmpty && own.isLast
             }
-            return Changes(batch: batch, leftOut: covered, mayComeFromOthers: mayComeFromOthers)
+            return Changes(
+                batch: batch, digest: try source.digest(db), leftOut: covered,
+                mayComeFromOthers: mayComeFromOthers)
         }
     }
 

@@ -3,6 +3,9 @@ import PeerSyncStore
 
 /// Finds what this machine has put and the storage has lost (Protocol/mailbox.md section 5.4).
 struct LostObjects {
+    /// How often a machine reads what it has put, to see whether it is damaged: every 7 days, in milliseconds.
+    static let readingInterval: Int64 = 7 * 24 * 3600 * 1000
+
     let context: MailboxContext
 
     /// Looks for each object. The store then knows of lost files that they are not there.
@@ -29,6 +32,60 @@ struct LostObjects {
             try await context.store.database.write { [file] in try file.save($0) }
         }
         return lost
+    }
+
+    /// Removes damaged objects of this machine once in a while: readers cannot tell it of them, and nobody else can put them anew.
+    ///
+    /// - Returns: whether it has looked for them.
+    func removeDamagedIfDue() async throws -> Bool {
+        let now = context.store.now()
+        let last = try await context.store.database.read { db in
+            try Int64.fetchOne(
+                db, sql: "SELECT checkedAt FROM grdb_sync_mailbox WHERE id = ?", arguments: [context.mailbox])
+        }
+        let isDue = last.map { $0 + Self.readingInterval <= now } ?? false
+        guard isDue || last == nil else { return false }
+        if isDue { try await removeDamaged() }
+        try await context.store.database.write { db in
+            try db.execute(
+                sql: "UPDATE grdb_sync_mailbox SET checkedAt = ? WHERE id = ?",
+                arguments: [now, context.mailbox])
+        }
+        return isDue
+    }
+
+    /// Removes damaged objects of this machine, so that ``find(isHeadLost:)`` misses them. Reads everything that its head names.
+    func removeDamaged() async throws {
+        let (logs, files) = try await context.store.database.read { db in
+            (try OwnLog.all(db, mailbox: context.mailbox), try OwnFile.all(db, mailbox: context.mailbox))
+        }
+        for log in logs where log.phase != .replaced {
+            let key = context.secrets.key(of: log.log)
+            for (index, name) in log.names(by: context.own.id, key: key).enumerated() {
+                try await removeIfDamaged(name) { object throws(DamagedObject) in
+                    _ = try Segment(
+                        object, number: UInt64(index + 1), of: log.log, logKey: key, by: context.own,
+                        verificationKey: context.secrets.verificationKey)
+                }
+            }
+        }
+        for file in files where file.isThere {
+            let key = context.secrets.key(of: file.epoch)
+            for (piece, name) in file.names(by: context.own.id, key: key).enumerated() {
+                try await removeIfDamaged(name) { object throws(DamagedObject) in
+                    _ = try FilePiece.open(
+                        object, piece, of: file.hash, in: file.epoch, fileKey: key, by: context.own)
+                }
+            }
+        }
+    }
+
+    private func removeIfDamaged(
+        _ name: MailboxObjectName, _ open: ([UInt8]) throws(DamagedObject) -> Void
+    ) async throws {
+        try Task.checkCancellation()
+        guard let object = try await context.storage.get(name) else { return }
+        do throws(DamagedObject) { try open(object) } catch { try await context.storage.delete(name) }
     }
 
     /// A list may lag, so it asks for what is not in it.

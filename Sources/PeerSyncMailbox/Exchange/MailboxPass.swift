@@ -9,8 +9,9 @@ struct MailboxPass {
         var heads = HeadReader.Memory()
         /// Whether this run of the program has looked for what the storage has lost, and for what a crash left.
         var hasSwept = false
-        /// The zones of the last head.
+        /// The zones of the last head, and what others said when it was made.
         var parts: [HeadWriter.Part] = []
+        var views: [AuthorView] = []
         /// Since when changes of others wait that their authors may write, in milliseconds since 1970.
         var waitingSince: Int64?
     }
@@ -30,9 +31,11 @@ struct MailboxPass {
         let isHouseholdNew = try await takeHouseholds(heads.views)
         let views = isHouseholdNew ? try await stillPeers(heads.views) : heads.views
         let zones = try await context.store.database.read { try context.store.zones.all($0) }
-        for view in views { try await read(view, zones, &report) }
+        var problems = heads.problems
+        for view in views { try await read(view, zones, &report, &problems) }
         let files = FileExchange(context: context, views: views)
-        try await files.fetch(zones, &report)
+        try await files.fetch(zones, &report, &problems)
+        try await problems.tell(context)
         guard !standing.isTwin else { throw OwnStanding.twin }
         try await write(standing, heads, views, zones, &memory, &report)
         return report
@@ -62,24 +65,25 @@ struct MailboxPass {
     }
 
     /// Reads what a peer has put. What is wrong with it keeps nobody from reading others.
-    private func read(_ view: AuthorView, _ zones: [Zone], _ report: inout MailboxReport) async throws {
-        var problem: MailboxError?
+    private func read(
+        _ view: AuthorView, _ zones: [Zone], _ report: inout MailboxReport, _ problems: inout ReadingProblems
+    ) async throws {
         for (section, _) in view.head.zones {
             guard let zone = zones.first(where: { $0.id == section.zone }) else { continue }
             let reader = LogReader(
                 context: context, peer: view.peer, head: view.head, section: section, zone: zone)
             do {
-                if try await reader.run(&report), problem == nil {
-                    problem = MailboxError(
-                        .waiting, "something that “\(view.peer.name)” has put has not come yet")
+                if try await reader.run(&report) {
+                    problems.note(
+                        MailboxError(.waiting, "something that “\(view.peer.name)” has put has not come yet"),
+                        of: view.peer)
                 }
             } catch let damage as DamagedObject {
-                problem = MailboxError(.invalid, "“\(view.peer.name)” has \(damage)", underlying: damage)
+                problems.note(damage, of: view.peer)
             } catch let error as RecordStoreError where error.concernsPeer {
-                problem = MailboxError(.other, error.message, underlying: error)
+                problems.note(MailboxError(.other, error.message, underlying: error), of: view.peer)
             }
         }
-        try await context.tellProblem(of: view.peer, problem)
     }
 
     // MARK: Writing
@@ -108,6 +112,7 @@ struct MailboxPass {
         }
         memory.waitingSince = isWaiting ? memory.waitingSince ?? now : nil
         memory.parts = parts
+        memory.views = views
         let head = HeadWriter(context: context, views: views)
         var hasPut = try await head.run(parts, isDue: standing.needsHead)
         let files = FileExchange(context: context, views: views)
@@ -121,8 +126,10 @@ struct MailboxPass {
     /// - Returns: the logs that this machine has to put anew, because the storage has lost something of them.
     private func lostLogs(_ standing: OwnStanding, _ memory: Memory) async throws -> Set<LogID> {
         let isHeadLost = try await standing.prepare(context)
-        guard isHeadLost || (!memory.hasSwept && !standing.isHeadMissing) else { return [] }
-        let lost = try await LostObjects(context: context).find(isHeadLost: isHeadLost)
+        let objects = LostObjects(context: context)
+        let hasRead = standing.isHeadMissing ? false : try await objects.removeDamagedIfDue()
+        guard hasRead || isHeadLost || (!memory.hasSwept && !standing.isHeadMissing) else { return [] }
+        let lost = try await objects.find(isHeadLost: isHeadLost)
         if isHeadLost || !lost.isEmpty { context.onEvent(.ownObjectsLost) }
         return lost
     }

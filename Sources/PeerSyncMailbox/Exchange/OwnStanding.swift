@@ -7,6 +7,10 @@ struct OwnStanding {
     /// How often in a row the last head must be missing until this machine takes what it had put for lost: lists and objects may lag.
     private static let patience = 3
 
+    /// How long after a restored backup one more counts as another machine with the same key, in milliseconds: 7 days, and longer until
+    /// a pass finds that nobody else has written.
+    private static let suspicion: Int64 = 7 * 24 * 3600 * 1000
+
     static let twin = MailboxError(
         .invalid,
         "another machine writes to the mailbox with the identity of this one: one of the two is a copy, and needs an identity of its own"
@@ -17,6 +21,8 @@ struct OwnStanding {
         var counter: Int64 = 0
         var published: Int64 = 0
         var restores: Int64 = 0
+        /// When the last of them was found, in milliseconds since 1970.
+        var restoredAt: Int64 = 0
         var missing: Int64 = 0
     }
 
@@ -39,10 +45,14 @@ struct OwnStanding {
     init(_ context: MailboxContext, _ heads: HeadReader.Heads) async throws {
         let remembered = try await context.store.database.read { db in
             try Row.fetchOne(
-                db, sql: "SELECT counter, published, restores, missing FROM grdb_sync_mailbox WHERE id = ?",
-                arguments: [context.mailbox]
-            ).map { Remembered(counter: $0[0], published: $0[1], restores: $0[2], missing: $0[3]) }
-                ?? Remembered()
+                db,
+                sql: """
+                    SELECT counter, published, restores, restoredAt, missing FROM grdb_sync_mailbox WHERE id = ?
+                    """, arguments: [context.mailbox]
+            ).map {
+                Remembered(
+                    counter: $0[0], published: $0[1], restores: $0[2], restoredAt: $0[3] ?? 0, missing: $0[4])
+            } ?? Remembered()
         }
         self.remembered = remembered
         guard heads.isAny || remembered.published == 0 else {
@@ -88,6 +98,9 @@ struct OwnStanding {
         switch phase {
         case .good:
             if remembered.missing > 0 { try await set(context, "missing = 0") }
+            if remembered.restores > 0, remembered.restoredAt + Self.suspicion <= context.store.now() {
+                try await set(context, "restores = 0")
+            }
             return false
         case .missing:
             guard remembered.missing + 1 >= Self.patience else {
@@ -97,8 +110,8 @@ struct OwnStanding {
             return true
         case .foreign(let counter):
             let isKnown = remembered.published > 0
-            try await set(
-                context, "counter = \(counter), restores = restores + \(isKnown ? 1 : 0)", voidingLogs: true)
+            let restored = isKnown ? ", restores = restores + 1, restoredAt = \(context.store.now())" : ""
+            try await set(context, "counter = \(counter)\(restored)", voidingLogs: true)
             if isKnown { context.onEvent(.restored) }
             return false
         }

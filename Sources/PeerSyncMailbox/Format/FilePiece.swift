@@ -10,6 +10,11 @@ package enum FilePiece {
         max(1, Int((size + Int64(self.size) - 1) / Int64(self.size)))
     }
 
+    /// The bytes of a piece of a file of so many bytes.
+    package static func length(_ piece: Int, ofFile size: Int64) -> Int {
+        Int(min(Int64(self.size), size - Int64(piece) * Int64(self.size)))
+    }
+
     package static func name(_ piece: Int, of file: AssetHash, by author: AuthorID, fileKey: [UInt8])
         -> MailboxObjectName
     {

@@ -107,6 +107,9 @@ package enum HeadCodec {
 
     // MARK: Opening
 
+    /// Whether an object looks like a head of this version to somebody who cannot open it. Without that, nobody can tell whose it is.
+    package static func hasAllParts(_ object: [UInt8]) -> Bool { (try? HeadParts(object)) != nil }
+
     /// Opens a head.
     ///
     /// - Parameters:

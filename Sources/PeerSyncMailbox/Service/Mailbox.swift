@@ -62,18 +62,20 @@ public final class Mailbox: Sendable {
     public func syncOnce() async throws -> MailboxReport { try await pass(mayWait: false) }
 
     func pass(mayWait: Bool) async throws -> MailboxReport {
-        try await turns.take { [self] memory in
-            try await engine.checkSwitch()
-            let lease = try await MailboxLease(engine.store, mailbox)
-            do {
-                let report = try await MailboxPass(context: context, mayWait: mayWait).run(&memory)
-                try await lease.end(nil)
-                onEvent(.inStep(report))
-                return report
-            } catch {
-                try? await lease.end(error)
-                throw error
-            }
+        try await turns.take { [self] memory in try await pass(mayWait: mayWait, &memory) }
+    }
+
+    func pass(mayWait: Bool, _ memory: inout MailboxPass.Memory) async throws -> MailboxReport {
+        try await engine.checkSwitch()
+        let lease = try await MailboxLease(engine.store, mailbox)
+        do {
+            let report = try await MailboxPass(context: context, mayWait: mayWait).run(&memory)
+            try await lease.end(nil)
+            onEvent(.inStep(report))
+            return report
+        } catch {
+            try? await lease.end(error)
+            throw error
         }
     }
 

@@ -31,27 +31,31 @@ public struct MailboxCheck: Sendable, Equatable {
 
 extension Mailbox {
     /// Syncs, then reads everything that lies in the mailbox for this machine, and proves that a newcomer could be made from it: it makes a
-    /// store of it, in a temporary file, and compares the digests. Damaged segments of this machine it removes: the next sync puts all of
-    /// the log anew.
+    /// store of it, in a temporary file, and compares the digests. What lies there damaged of this machine it removes: the next sync puts it
+    /// anew.
     ///
     /// - Throws: ``MailboxError``, also what ``syncOnce()`` throws.
     public func check() async throws -> MailboxCheck {
-        try await syncOnce()
-        return try await turns.take { [self] memory in
+        try await turns.take { [self] memory in
+            _ = try await pass(mayWait: false, &memory)
             var check = MailboxCheck()
-            let heads = try await HeadReader(context: context).run(&memory.heads)
-            let own = try await HeadWriter(context: context, views: heads.views).make(memory.parts)
-            for (part, section) in zip(memory.parts, own.zones) {
-                try await checkZone(part, section, heads.views, &check)
+            // What this machine and others said in that pass: what comes meanwhile is not looked at.
+            let (parts, views) = (memory.parts, memory.views)
+            let own = try await HeadWriter(context: context, views: views).make(parts)
+            for (part, section) in zip(parts, own.zones) {
+                try await checkZone(part, section, views, &check)
                 try await checkFiles(part.zone, section, by: context.own, named: nil, &check)
-                for view in heads.views {
+                for view in views {
                     guard let theirs = view.head.zone(part.zone.id) else { continue }
                     try await checkFiles(
                         part.zone, theirs, by: view.head.author, named: view.peer.name, &check)
                 }
             }
-            // The next sync looks for what is gone.
-            if !check.isSound { memory.hasSwept = false }
+            if !check.isSound {
+                try await LostObjects(context: context).removeDamaged()
+                // The next sync looks for what is gone.
+                memory.hasSwept = false
+            }
             return check
         }
     }
@@ -98,11 +102,6 @@ extension Mailbox {
                 throw error
             } catch {
                 check.problems.append("\(source.name): \(error)")
-                if error is DamagedObject, source.head.author == context.own {
-                    let key = source.section.logKey
-                    try await storage.delete(
-                        Segment.name(UInt64(report.segmentsRead + 1), of: context.own.id, logKey: key))
-                }
             }
             check.segments += report.segmentsRead
         }

@@ -7,6 +7,9 @@ public enum MailboxEvent: Sendable {
     case changed(machine: String, zone: String?, ArrivedChanges)
     /// This machine refused some of a machine's records.
     case refusedRecords(machine: String, [RecordName], RefusedRecord.Reason)
+    /// Changes of a machine that would take away much of a zone wait for a person: ``/PeerSyncStore/StoreFuse``. The name of the zone is nil
+    /// for the default one.
+    case withheld(machine: String, zone: String?, count: Int)
     /// Files of a machine came through the mailbox.
     case filesReceived(machine: String, count: Int)
     /// A machine is a peer from now on, because another one has introduced it.

@@ -37,13 +37,16 @@ struct KnownAuthor: Sendable {
     }
 
     /// Notes why this machine does not read on, or that it does.
+    ///
+    /// - Returns: whether that is news.
     static func setProblem(
         _ db: Database, mailbox: Int64, peer: Int64, _ problem: (code: String, message: String)?
-    ) throws {
+    ) throws -> Bool {
         try db.execute(
             sql: """
                 UPDATE grdb_sync_mailboxAuthor SET problem = ?3, problemCode = ?4
                 WHERE mailbox = ?1 AND peer = ?2 AND problem IS NOT ?3
                 """, arguments: [mailbox, peer, problem?.message, problem?.code])
+        return db.changesCount > 0
     }
 }

@@ -228,18 +228,19 @@ enum MetadataTables {
     /// Adds the columns and tables that format 2 did not have at first. A program that does not know them leaves them alone.
     private static func addColumns(_ db: Database) throws {
         if try !db.hasTable("grdb_sync_listener") { try db.execute(sql: PairingCodes.create) }
+        try db.execute(sql: MailboxTables.create)
         for (table, column, type) in [
             ("peer", "lastErrorCode", "TEXT"), ("peerZone", "lastSync", "TEXT"),
             ("peerZone", "ownRights", "INTEGER"),
             ("peer", "introducedBy", "BLOB"),
             ("formerPeer", "removedBy", "BLOB"),
+            ("mailbox", "restoredAt", "INTEGER"), ("mailbox", "checkedAt", "INTEGER"),
         ]
         where try !db.hasColumn(column, of: prefix + table) {
             try db.execute(sql: "ALTER TABLE main.\(prefix)\(table) ADD COLUMN \(column) \(type)")
         }
         try db.execute(sql: HouseholdTable.create)
         try db.execute(sql: DeclinedZones.create)
-        try db.execute(sql: MailboxTables.create)
         try db.execute(sql: HistoryTable.create)
         try db.execute(sql: FuseTables.create)
     }

@@ -12,6 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct MailboxFileTests {
     private func withMachines(
         _ names: [String] = ["a", "b"], areMembers: Bool = true,
+        clock: SetClock = SetClock(1_700_000_000_000),
         _ body: (MemoryDisk, [MailboxMachine]) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { url in
@@ -19,12 +20,24 @@ import Testing
             var machines: [MailboxMachine] = []
             for name in names {
                 machines.append(
-                    try await MailboxMachine(name, disk, assets: url.appendingPathComponent(name)))
+                    try await MailboxMachine(
+                        name, disk, assets: url.appendingPathComponent(name), clock: clock))
             }
             try await MailboxMachine.pair(machines, areMembers: areMembers)
             try await MailboxMachine.settle(machines)
             try await body(disk, machines)
         }
+    }
+
+    /// Damages an object of a machine that was put after a moment, and is longer than a piece.
+    private func damagePiece(
+        of machine: MailboxMachine, _ disk: MemoryDisk, putAfter before: Set<MailboxObjectName>
+    ) throws {
+        let piece = disk.objects.first {
+            !before.contains($0.key) && $0.key.folder == machine.author.folder
+                && $0.value.count > FilePiece.size
+        }
+        disk.change(try #require(piece).key) { $0[FilePiece.size / 2] ^= 1 }
     }
 
     private func addPicture(_ machine: MailboxMachine, _ id: Int, _ bytes: [UInt8]) async throws -> Asset {
@@ -104,6 +117,47 @@ import Testing
             let entry = try await machines[0].store.mailboxes.all()[0]
             try await Mailbox(machines[0].engine, entry, in: machines[0].storage).syncOnce()
             #expect(try await machines[1].sync().filesRead == 1)
+            #expect(machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+        }
+    }
+
+    /// Nobody but the author can mend it, and a check finds it. Readers are told once.
+    @Test func aPictureWithADamagedPieceIsPutAgainAfterACheck() async throws {
+        try await withMachines { disk, machines in
+            let asset = try await addPicture(machines[0], 1, bytes)
+            let before = Set(disk.objects.keys)
+            try await machines[0].sync()
+            try damagePiece(of: machines[0], disk, putAfter: before)
+            for _ in 0..<3 { #expect(try await machines[1].sync().filesRead == 0) }
+            #expect(machines[1].stops == ["a"])
+            #expect(try await machines[1].store.mailboxes.all()[0].machines[0].problemCode == "invalid")
+            #expect(try await machines[0].mailbox.check().isSound == false)
+            try await machines[0].sync()
+            #expect(try await machines[1].sync().filesRead == 1)
+            #expect(machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+            #expect(try await machines[1].store.mailboxes.all()[0].machines[0].problem == nil)
+        }
+    }
+
+    /// Without a check, the author reads its own objects every 7 days.
+    @Test func whatIsDamagedIsPutAgainAfterSomeDays() async throws {
+        let clock = SetClock(1_700_000_000_000)
+        try await withMachines(clock: clock) { disk, machines in
+            let asset = try await addPicture(machines[0], 1, bytes)
+            let before = Set(disk.objects.keys)
+            try await machines[0].sync()
+            try damagePiece(of: machines[0], disk, putAfter: before)
+            let segment = try #require(
+                disk.objects.first {
+                    !before.contains($0.key) && $0.key.folder == machines[0].author.folder
+                        && $0.value.count < 10_000
+                })
+            disk.change(segment.key) { $0[40] ^= 1 }
+            for machine in machines + machines { try await machine.sync() }
+            #expect(try await machines[1].titles().isEmpty)
+            clock.milliseconds += LostObjects.readingInterval
+            try await MailboxMachine.settle(machines)
+            try await MailboxMachine.expectEqual(machines)
             #expect(machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
         }
     }

@@ -59,6 +59,10 @@ final class MailboxMachine: Sendable {
     var store: RecordStore { engine.store }
     var key: [UInt8] { identity.publicKey.bytes }
     var events: [MailboxEvent] { log.events.withLock { $0 } }
+    /// The machines of which it was told that what they have put cannot be read on.
+    var stops: [String] {
+        events.compactMap { if case .stopped(let machine, _) = $0 { machine } else { nil } }
+    }
     var author: AuthorID { AuthorSecrets(identity.keyPair, app: engine.app).author.id }
 
     @discardableResult

@@ -1,0 +1,35 @@
+import PeerSyncStore
+
+/// Why a pass could not read on what peers have put. All parts of a pass note here what they find; the end of the reading tells it, so that
+/// nothing is told again because another part found nothing.
+struct ReadingProblems {
+    /// By peer, the first that was found: what was found after it may follow from it.
+    private var found: [Int64: MailboxError] = [:]
+
+    mutating func note(_ problem: MailboxError, of peer: Peer) {
+        if found[peer.id] == nil { found[peer.id] = problem }
+    }
+
+    mutating func note(_ damage: DamagedObject, of peer: Peer) {
+        note(MailboxError(.invalid, "“\(peer.name)” has \(damage)", underlying: damage), of: peer)
+    }
+
+    /// Remembers the problems of each peer, and that the others have none. Tells what is new.
+    func tell(_ context: MailboxContext) async throws {
+        let news = try await context.store.database.write { [found] db in
+            let authors = try KnownAuthor.all(db, mailbox: context.mailbox)
+            let changed = try authors.filter { author in
+                try KnownAuthor.setProblem(
+                    db, mailbox: context.mailbox, peer: author.peer,
+                    found[author.peer].map { ($0.code.description, $0.message) })
+            }
+            let peers = try context.store.peers.all(db)
+            return changed.compactMap { author in peers.first { $0.id == author.peer } }
+        }
+        for peer in news {
+            // That is nothing unusual, and the status tells it.
+            guard let problem = found[peer.id], problem.code != .waiting else { continue }
+            context.onEvent(.stopped(machine: peer.name, problem))
+        }
+    }
+}
