@@ -122,6 +122,18 @@ struct StrangerTests {
         #expect(tally.add("later", reason(0), at: begin + .seconds(300)) == true)
     }
 
+    /// A machine that was removed tries again for a while, at each address where it knows this one.
+    @Test func whatIsToldAlreadyIsOnlyCounted() {
+        let begin = ContinuousClock.now
+        var tally = RefusalTally()
+        for _ in 0..<3 { _ = tally.add("attic", reason(1), at: begin) }
+        #expect(!tally.add("attic", reason(1), at: begin))
+        #expect(tally.add("attic", reason(2), at: begin) && tally.add("thief", reason(1), at: begin))
+        #expect(tally.endPeriod(at: begin + .seconds(60))?.count == 3)
+        #expect(tally.endPeriod(at: begin + .seconds(120)) == nil)
+        #expect(tally.add("attic", reason(1), at: begin + .seconds(121)))
+    }
+
     @Test(.timeLimit(.minutes(5))) func theCountComesByItself() async throws {
         let events = Mutex<[String]>([])
         let refusals = Refusals(RefusalTally(period: .milliseconds(20))) { event in
