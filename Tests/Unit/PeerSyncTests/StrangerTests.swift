@@ -126,12 +126,14 @@ struct StrangerTests {
     @Test func whatIsToldAlreadyIsOnlyCounted() {
         let begin = ContinuousClock.now
         var tally = RefusalTally()
-        for _ in 0..<3 { _ = tally.add("attic", reason(1), at: begin) }
-        #expect(!tally.add("attic", reason(1), at: begin))
-        #expect(tally.add("attic", reason(2), at: begin) && tally.add("thief", reason(1), at: begin))
-        #expect(tally.endPeriod(at: begin + .seconds(60))?.count == 3)
+        let told = (0..<4).count { _ in tally.add("attic", reason(1), at: begin) }
+        let others = [tally.add("attic", reason(2), at: begin), tally.add("thief", reason(1), at: begin)]
+        #expect(told == 1 && others == [true, true])
+        let rest = tally.endPeriod(at: begin + .seconds(60))
+        #expect(rest?.count == 3 && rest?.reason == reason(1))
+        // After a period without any, the same one is news.
         #expect(tally.endPeriod(at: begin + .seconds(120)) == nil)
-        #expect(tally.add("attic", reason(1), at: begin + .seconds(121)))
+        #expect(tally.add("attic", reason(1), at: begin + .seconds(121)) == true)
     }
 
     @Test(.timeLimit(.minutes(5))) func theCountComesByItself() async throws {
