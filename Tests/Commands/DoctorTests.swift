@@ -196,6 +196,24 @@ import Testing
         }
     }
 
+    @Test func aClockThatIsWrongAmongThree() async throws {
+        try await withPair { kitchen, study in
+            let attic = kitchen.scene.machine("attic")
+            try await study.pair(with: attic)
+            let listeners = [try await kitchen.listen(), try await attic.listen()]
+            for listener in listeners { try await study.sync(listener) }
+            for (shift, sentence) in [
+                ("+3h", "3 hours ahead of the others"), ("-2d", "2 days behind the others"),
+            ] {
+                let said = try await study.shifted(by: shift).doctor()
+                #expect(said.exitCode == 77 && said.problems == ["clockWrong"], "\(said)")
+                let text = said.finding("clockWrong")?.text
+                #expect(text?.contains(sentence) == true && text?.contains("set") == true, "\(said)")
+            }
+            #expect(try await study.doctor().problems.isEmpty)
+        }
+    }
+
     @Test func theOtherOneIsSwitchedOff() async throws {
         try await withPair { kitchen, study in
             let listener = try await kitchen.listen()

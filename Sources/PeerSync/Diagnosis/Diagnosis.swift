@@ -16,7 +16,7 @@ public enum Diagnosis {
         { StoreChecks.disk($0.store) },
         { StoreChecks.key($0.store) },
         { StoreChecks.state($0.store) },
-        { StoreChecks.clock($0) },
+        { ClockChecks.findings($0) },
         { StoreChecks.records($0.store) },
         { NetworkChecks.listener($0) },
         { NetworkChecks.firewall($0) },

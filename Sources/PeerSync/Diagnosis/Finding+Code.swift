@@ -34,6 +34,9 @@ extension Finding {
         /// The clock of this machine says a time before this program was made; the number is that time, in
         /// milliseconds since 1970.
         case clockUnset
+        /// All other machines that answer agree that the clock of this one is wrong; the number is how far it is ahead of
+        /// theirs, in milliseconds, and negative when it is behind.
+        case clockWrong
         /// The store has writes of the future; the number says how far, in milliseconds.
         case writesInFuture
         /// Records wait for others; the number is that of records.
@@ -109,7 +112,7 @@ extension Finding {
         case notPairedThere
         /// The peer answers at the address, the subject.
         case answers
-        /// The peer's clock differs; the number is how far it is ahead of this one's, in milliseconds.
+        /// The peer's clock differs, and nothing tells which of the two is wrong; the number is how far it is ahead of this one's, in milliseconds.
         case clocksDiffer
         /// The two machines share no zone.
         case noCommonZone

@@ -16,7 +16,7 @@ enum PeerChecks {
     static func findings(_ peer: PeerFacts, _ facts: DiagnosticFacts) -> [Finding] {
         let comesByMailbox =
             peer.name.map { name in facts.mailboxes.contains { $0.heard.contains(name) } } ?? false
-        let reach = self.reach(peer).map { (found: Finding) -> Finding in
+        let reach = self.reach(peer, facts).map { (found: Finding) -> Finding in
             // Machines with a mailbox need not reach each other.
             comesByMailbox && found.error == .unreachable
                 ? Finding(.warning, found.code, peer: found.peer, subject: found.subject, error: found.error)
@@ -26,7 +26,7 @@ enum PeerChecks {
         return reach + noted(peer, facts, answers: answers)
     }
 
-    private static func reach(_ peer: PeerFacts) -> [Finding] {
+    private static func reach(_ peer: PeerFacts, _ facts: DiagnosticFacts) -> [Finding] {
         guard let address = peer.address else {
             return peer.noted?.isConnected == true ? [] : [Finding(.warning, .noAddress, peer: peer.name)]
         }
@@ -41,7 +41,7 @@ enum PeerChecks {
                 default: .cutOff
                 }
             return [Finding(.problem, kind, peer: peer.name, subject: address, error: code)]
-        case .machine(let answer): return answered(peer, address, answer)
+        case .machine(let answer): return answered(peer, facts, address, answer)
         }
     }
 
@@ -62,9 +62,9 @@ enum PeerChecks {
         return Finding(.problem, code, peer: peer.name, subject: address, error: .unreachable)
     }
 
-    private static func answered(_ peer: PeerFacts, _ address: String, _ answer: PeerProbe.Answer)
-        -> [Finding]
-    {
+    private static func answered(
+        _ peer: PeerFacts, _ facts: DiagnosticFacts, _ address: String, _ answer: PeerProbe.Answer
+    ) -> [Finding] {
         func finding(_ severity: Finding.Severity, _ code: Finding.Code, _ number: Int64? = nil) -> Finding {
             Finding(severity, code, peer: peer.name, subject: address, number: number)
         }
@@ -80,8 +80,8 @@ enum PeerChecks {
             return [Finding(.problem, .cutOff, peer: peer.name, subject: address, error: code)]
         case .hello(let hello):
             var findings = [finding(.fine, .answers)]
-            if abs(hello.clockAhead) > StoreClock.defaultAllowedSkew {
-                findings.append(finding(.problem, .clocksDiffer, hello.clockAhead))
+            if let ahead = ClockChecks.difference(peer), !ClockChecks.isOwnWrong(facts) {
+                findings.append(finding(.problem, .clocksDiffer, ahead))
             }
             switch hello.sharing {
             case .nothing: findings.append(finding(.problem, .noCommonZone))
@@ -96,7 +96,9 @@ enum PeerChecks {
         guard let noted = peer.noted, !noted.isConnected else { return [] }
         var findings: [Finding] = []
         // Errors of the way to the machine are seen better now. The others say what a greeting cannot.
-        if let error = noted.lastError, answers, !passing.contains(error) {
+        // An error of the clocks is told already while they differ.
+        let isTold = noted.lastError == .clockSkew && ClockChecks.difference(peer) != nil
+        if let error = noted.lastError, answers, !isTold, !passing.contains(error) {
             findings.append(Finding(.problem, .lastError, peer: peer.name, error: error))
         }
         if let last = noted.lastSync, facts.now - last > longAwayDays * 86_400_000 {

@@ -7,8 +7,6 @@ enum StoreChecks {
     static let noRoom: Int64 = 1 << 20
     /// Less room than a copy of an ordinary store takes.
     static let littleRoom: Int64 = 64 << 20
-    /// 2026-01-01: this program did not exist before, so a clock that says so was never set.
-    static let earliestTime: Int64 = 1_767_225_600_000
 
     static func disk(_ store: StoreFacts) -> [Finding] {
         if store.state == .missing { return [] }
@@ -44,14 +42,6 @@ enum StoreChecks {
             [Finding(.problem, .unsound, number: Int64(content.unsound))]
         case .read(let content): [Finding(.fine, .sound, number: Int64(content.live))]
         }
-    }
-
-    static func clock(_ facts: DiagnosticFacts) -> [Finding] {
-        if facts.now < earliestTime { return [Finding(.problem, .clockUnset, number: facts.now)] }
-        guard case .read(let content) = facts.store.state,
-            content.clockAhead > StoreClock.defaultAllowedSkew
-        else { return [] }
-        return [Finding(.problem, .writesInFuture, number: content.clockAhead)]
     }
 
     static func records(_ store: StoreFacts) -> [Finding] {

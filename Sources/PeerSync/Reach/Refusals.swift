@@ -2,7 +2,8 @@ import Synchronization
 
 /// A count of refused strangers. It decides which refusals the user hears of, and has no clock of its own.
 struct RefusalTally: Sendable {
-    /// How many refusals are told one by one. Further ones are only counted, until a period passes without any.
+    /// How many refusals are told one by one. Further ones are only counted, until a period passes without any; so is one that is
+    /// told already, of the same address for the same reason.
     static let toldOneByOne = 8
 
     struct Rest: Sendable, Equatable {
@@ -12,7 +13,7 @@ struct RefusalTally: Sendable {
     }
 
     private let period: Duration
-    private var told = 0
+    private var told: Set<String> = []
     private var rest: Rest?
     private var hasAny = false
     /// The end of the current period, if there is one.
@@ -26,8 +27,7 @@ struct RefusalTally: Sendable {
     mutating func add(_ address: String, _ reason: PeerSyncError, at now: ContinuousClock.Instant) -> Bool {
         end = end ?? now + period
         hasAny = true
-        guard told >= Self.toldOneByOne else {
-            told += 1
+        if told.count < Self.toldOneByOne, told.insert("\(address): \(reason.message)").inserted {
             return true
         }
         rest = Rest(count: (rest?.count ?? 0) + 1, address: address, reason: reason)
@@ -39,7 +39,7 @@ struct RefusalTally: Sendable {
     /// - Returns: the refusals that were only counted, to be told now.
     mutating func endPeriod(at now: ContinuousClock.Instant) -> Rest? {
         guard let end, end <= now else { return nil }
-        if !hasAny { told = 0 }
+        if !hasAny { told = [] }
         self.end = hasAny ? now + period : nil
         hasAny = false
         return takeRest()

@@ -42,9 +42,13 @@ extension Finding {
         case .switchedOff: "sync is switched off here; `scorebook-peer sync on` switches it on"
         case .clockUnset:
             "the clock of this machine says \(ISO8601.text(milliseconds: number ?? 0, fraction: .ifNeeded) ?? "?"), which "
-                + "cannot be; set it, or let the network set it"
+                + "cannot be; \(Self.settingTheClock)"
+        case .clockWrong:
+            "the clock of this machine is \(duration) \(isBehind ? "behind" : "ahead of") the others, which agree; "
+                + "\(Self.settingTheClock)"
         case .writesInFuture:
-            "writes here are dated \(duration) into the future; set the clock, then run `scorebook-peer clock repair`"
+            "the newest write here is dated \(duration) into the future; set the clock of this machine if it is wrong, and if it "
+                + "is right, run `scorebook-peer clock repair`"
         case .held:
             "\(count.counted("record")) wait\(count == 1 ? "s" : "") for others; `scorebook-peer record list --held` says "
                 + "for what"
@@ -153,7 +157,8 @@ extension Finding {
                 + "`scorebook-peer pair NNN-NNN --with \(place)` here"
         case .answers: "answers at \(place), and both know each other"
         case .clocksDiffer:
-            "its clock is \(duration) \((number ?? 0) < 0 ? "behind" : "ahead"); set the one that is wrong"
+            "its clock is \(duration) \(isBehind ? "behind" : "ahead of") this machine's; where the clock is wrong, "
+                + "\(Self.settingTheClock)"
         case .noCommonZone: "the two share no zone; `scorebook-peer peers grant NAME ZONE write` shares one"
         case .differentZones:
             "the two have different scorebooks; `scorebook-peer connect \(place)` asks what becomes of them"
@@ -164,7 +169,7 @@ extension Finding {
         // Named one by one: so a new code cannot be without words.
         case .noStore, .unreadable, .unwritable, .readOnlyDisk, .diskFull, .diskAlmostFull, .noKey,
             .keyUnusable,
-            .damaged, .newerStore, .storeUnusable, .unsound, .sound, .switchedOff, .clockUnset,
+            .damaged, .newerStore, .storeUnusable, .unsound, .sound, .switchedOff, .clockUnset, .clockWrong,
             .writesInFuture,
             .held, .refused, .unsynced, .noNetwork, .notListening, .listening, .listeningToItself, .portTaken,
             .firewallBlocks, .firewallMayBlock, .noDiscovery, .mailboxInStep, .mailboxUnused, .mailboxFailed,
@@ -177,6 +182,17 @@ extension Finding {
         let hint = error.flatMap { Hint.ofSync[$0] }.map { "; \($0)" } ?? ""
         return
             "the last session ended with \(error?.description ?? "an error")\(hint), and `status` says more"
+    }
+
+    private var isBehind: Bool { (number ?? 0) < 0 }
+
+    /// What lets the network set a clock.
+    private static var settingTheClock: String {
+        #if canImport(Darwin)
+            "let the network set it, in the system's settings under “Date & Time”"
+        #else
+            "let the network set it: sudo timedatectl set-ntp true"
+        #endif
     }
 
     /// A number of milliseconds as people say it.

@@ -14,7 +14,7 @@ enum Hint {
         .otherMachine:
             "somebody announces itself in its name, or it has a new key: `scorebook-peer pair` pairs it again",
         .noDiscovery:
-            "check that the system's service for it runs (Avahi on Linux); names and addresses from before still work",
+            "check that the system's service for it runs (Avahi on Linux); addresses still work, as in `pair NNN-NNN --with HOST`",
         .noMachineFound:
             "run `scorebook-peer pair` on that machine, or give its address with `pair NNN-NNN --with HOST`",
         .severalMachinesFound: "say which one is meant, with `pair NNN-NNN --with HOST`",

@@ -236,6 +236,42 @@ struct DiagnosisTests {
     ])
     func aMachineThatWouldSync(facts: PeerFacts) { #expect(troubles(Self.store(), nil, [facts]).isEmpty) }
 
+    /// Each of them is how far the clocks of two or three other machines are ahead.
+    @Test(arguments: [
+        ([10_800_000, 10_801_000], [Finding(.problem, .clockWrong, number: -10_801_000)]),
+        ([-10_800_000, -10_801_000, -10_802_000], [Finding(.problem, .clockWrong, number: 10_801_000)]),
+        // Most are right with this one, or nobody agrees with anybody.
+        (
+            [0, 10_800_000],
+            [Finding(.problem, .clocksDiffer, peer: "1", subject: "host:1", number: 10_800_000)]
+        ),
+        (
+            [10_800_000, -10_800_000],
+            [
+                Finding(.problem, .clocksDiffer, peer: "0", subject: "host:1", number: 10_800_000),
+                Finding(.problem, .clocksDiffer, peer: "1", subject: "host:1", number: -10_800_000),
+            ]
+        ),
+    ])
+    func whoseClockIsWrong(ahead: [Int64], findings: [Finding]) {
+        let peers = ahead.enumerated().map { number, ahead in
+            var peer = Self.peer(Self.hello(ahead), lastError: ahead == 0 ? nil : .clockSkew)
+            peer.name = "\(number)"
+            return peer
+        }
+        #expect(troubles(Self.store(), nil, peers) == findings)
+    }
+
+    /// To a clock that is behind, everything newer lies in the future: nothing has to be repaired.
+    @Test func aClockThatIsBehindLeavesTheWritesAlone() {
+        let store = Self.content { $0.clockAhead = 2 * Self.day }
+        let others = [Self.peer(Self.hello(2 * Self.day)), Self.peer(Self.hello(2 * Self.day))]
+        #expect(troubles(store, nil, others).map(\.code) == [.clockWrong])
+        #expect(troubles(store, nil, [others[0]]).map(\.code) == [.writesInFuture, .clocksDiffer])
+        let ahead = [Self.peer(Self.hello(-Self.day)), Self.peer(Self.hello(-Self.day))]
+        #expect(troubles(store, nil, ahead).map(\.code) == [.clockWrong, .writesInFuture])
+    }
+
     @Test func whatIsNotedOrTypedOnly() {
         let away = Self.peer(Self.hello(), lastSync: Self.now - 91 * Self.day)
         #expect(

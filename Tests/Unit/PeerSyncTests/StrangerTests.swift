@@ -122,6 +122,20 @@ struct StrangerTests {
         #expect(tally.add("later", reason(0), at: begin + .seconds(300)) == true)
     }
 
+    /// A machine that was removed tries again for a while, at each address where it knows this one.
+    @Test func whatIsToldAlreadyIsOnlyCounted() {
+        let begin = ContinuousClock.now
+        var tally = RefusalTally()
+        let told = (0..<4).count { _ in tally.add("attic", reason(1), at: begin) }
+        let others = [tally.add("attic", reason(2), at: begin), tally.add("thief", reason(1), at: begin)]
+        #expect(told == 1 && others == [true, true])
+        let rest = tally.endPeriod(at: begin + .seconds(60))
+        #expect(rest?.count == 3 && rest?.reason == reason(1))
+        // After a period without any, the same one is news.
+        #expect(tally.endPeriod(at: begin + .seconds(120)) == nil)
+        #expect(tally.add("attic", reason(1), at: begin + .seconds(121)) == true)
+    }
+
     @Test(.timeLimit(.minutes(5))) func theCountComesByItself() async throws {
         let events = Mutex<[String]>([])
         let refusals = Refusals(RefusalTally(period: .milliseconds(20))) { event in
