@@ -298,6 +298,15 @@ let package = Package(
         .target(
             name: "MailboxSupport", dependencies: ["PeerSyncMailbox", "TestSupport"],
             path: "Tests/Support/Mailboxes"),
+        // Counts what mailboxes cost; scripts/benchmarks runs it. It takes the storage that tests have.
+        .executableTarget(
+            name: "mailbox-figures",
+            dependencies: [
+                "MailboxSupport", "PeerSyncMailbox", "PeerSync", "PeerSyncStore", "PeerSyncModel",
+                "Scorebook",
+                "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ], path: "Benchmarks/Mailbox"),
         .testTarget(
             name: "PeerSyncMailboxHTTPTests",
             dependencies: [

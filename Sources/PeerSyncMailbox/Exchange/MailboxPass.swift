@@ -7,7 +7,9 @@ struct MailboxPass {
     /// What a running mailbox remembers from pass to pass.
     struct Memory: Sendable {
         var heads = HeadReader.Memory()
-        /// Whether this run of the program has looked for what the storage has lost, and for what a crash left.
+        /// Whether this run of the program has looked for what the storage has lost. It cannot while the last head is missing.
+        var hasLookedForLost = false
+        /// Whether it has looked for what a crash left.
         var hasSwept = false
         /// The zones of the last head, and what others said when it was made.
         var parts: [HeadWriter.Part] = []
@@ -92,7 +94,7 @@ struct MailboxPass {
         _ standing: OwnStanding, _ heads: HeadReader.Heads, _ views: [AuthorView], _ zones: [Zone],
         _ memory: inout Memory, _ report: inout MailboxReport
     ) async throws {
-        let lost = try await lostLogs(standing, memory)
+        let lost = try await lostLogs(standing, &memory)
         var parts: [HeadWriter.Part] = []
         var isWaiting = false
         let now = context.store.now()
@@ -124,12 +126,15 @@ struct MailboxPass {
     }
 
     /// - Returns: the logs that this machine has to put anew, because the storage has lost something of them.
-    private func lostLogs(_ standing: OwnStanding, _ memory: Memory) async throws -> Set<LogID> {
+    private func lostLogs(_ standing: OwnStanding, _ memory: inout Memory) async throws -> Set<LogID> {
         let isHeadLost = try await standing.prepare(context)
         let objects = LostObjects(context: context)
         let hasRead = standing.isHeadMissing ? false : try await objects.removeDamagedIfDue()
-        guard hasRead || isHeadLost || (!memory.hasSwept && !standing.isHeadMissing) else { return [] }
+        guard hasRead || isHeadLost || (!memory.hasLookedForLost && !standing.isHeadMissing) else {
+            return []
+        }
         let lost = try await objects.find(isHeadLost: isHeadLost)
+        memory.hasLookedForLost = true
         if isHeadLost || !lost.isEmpty { context.onEvent(.ownObjectsLost) }
         return lost
     }

@@ -54,7 +54,7 @@ extension Mailbox {
             if !check.isSound {
                 try await LostObjects(context: context).removeDamaged()
                 // The next sync looks for what is gone.
-                memory.hasSwept = false
+                memory.hasLookedForLost = false
             }
             return check
         }
