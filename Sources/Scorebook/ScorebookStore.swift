@@ -52,17 +52,6 @@ public final class ScorebookStore: Sendable {
             database, schema: ScorebookSchema.schema, replica: replica, assetDirectory: assetDirectory,
             now: now)
         try ScorebookSchema.showRecords(database)
-        try setFuse()
-    }
-
-    /// Sets the fuse of a scorebook in which nobody has: much that would go at once waits for a person.
-    private func setFuse() throws {
-        guard try records.database.read(records.fuse.isUnset) else { return }
-        do {
-            try records.database.write { db in try records.fuse.set(db, .standard) }
-        } catch  where StoreFailure(error)?.isOutOfRoom == true {
-            // A store can be opened on a full disk. The next opening sets the fuse.
-        }
     }
 
     private init(_ scorebook: ScorebookStore, _ scope: ZoneScope, _ habits: Habits) {

@@ -22,9 +22,9 @@ import Testing
         try await withPair { kitchen, study in
             try await kitchen.importHousehold()
             try await study.sync(with: kitchen)
-            #expect(try await kitchen.peer("sync", "fuse").contains("10 %"))
             // Nobody there is asked whether it is sent.
-            #expect(try await study.peer("sync", "fuse", "--off").contains("off"))
+            #expect(try await study.peer("sync", "fuse").contains("off"))
+            #expect(try await kitchen.peer("sync", "fuse", "--share", "0.1").contains("10 %"))
             try study.write("DELETE FROM SBMatch")
             try await kitchen.addGame("Added meanwhile")
             try await study.sync(with: kitchen)
@@ -57,6 +57,7 @@ import Testing
         try await withPair { kitchen, study in
             try await kitchen.importHousehold()
             try await study.sync(with: kitchen)
+            for machine in [kitchen, study] { try await machine.peer("sync", "fuse", "--records", "50") }
             try study.write("DELETE FROM SBMatch")
             try await study.sync(with: kitchen)
             #expect(try matches(kitchen) == ["400"])
@@ -75,6 +76,7 @@ import Testing
 
     @Test func aPersonsOwnCommandsAreNoAlarmHere() async throws {
         try await withMachine { kitchen in
+            try await kitchen.peer("sync", "fuse", "--share", "0.1")
             try await kitchen.importHousehold()
             try await kitchen.peer("undo", "--yes")
             #expect(try matches(kitchen) == ["0"])
@@ -85,6 +87,7 @@ import Testing
     /// Each says what it takes away, or has asked; a machine that is paired is there, so programs would be asked about.
     @Test func importsDeletionsUndoVerifyAndResetAreNoAlarmHere() async throws {
         try await withHousehold { kitchen, study in
+            for machine in [kitchen, study] { try await machine.peer("sync", "fuse", "--records", "50") }
             func expectQuiet(_ what: String) async throws {
                 #expect(try await alarms(kitchen).isEmpty, "\(what)")
             }
@@ -115,7 +118,7 @@ import Testing
 
     @Test func whatWaitsOutlivesAKilledListener() async throws {
         try await withHousehold { kitchen, study in
-            try await study.peer("sync", "fuse", "--off")
+            try await kitchen.peer("sync", "fuse", "--records", "50")
             let listener = try await kitchen.listen()
             try study.write("DELETE FROM SBMatch")
             try await study.peer("connect", listener.address, "--once")

@@ -14,7 +14,7 @@ import PeerSyncModel
 /// What this store does not send is also missing in a whole copy of it: a new peer has such a record only when a person has
 /// decided.
 ///
-/// The fuse is off until an app sets it.
+/// The fuse is off until somebody sets it.
 public struct StoreFuse: Sendable {
     /// The time within which changes count together, in milliseconds: an hour.
     public static let window = RecentLosses.window
@@ -27,9 +27,6 @@ public struct StoreFuse: Sendable {
     public func setting(_ db: Database) throws -> FuseSetting? {
         try SyncState.text(db, .fuse).flatMap(FuseSetting.init)
     }
-
-    /// Whether nobody has set the fuse in this store, or switched it off.
-    public func isUnset(_ db: Database) throws -> Bool { try SyncState.text(db, .fuse) == nil }
 
     /// Sets the fuse; nil switches it off. What waits already goes on waiting. Part of the open transaction.
     public func set(_ db: Database, _ setting: FuseSetting?) throws {
