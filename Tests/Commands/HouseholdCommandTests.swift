@@ -62,6 +62,7 @@ import Testing
                 let outcome = try await attic.run("connect", listener.address, "--once")
                 #expect(outcome.isSentence(77), "\(outcome)")
                 #expect(outcome.errors.contains("attic was removed from the household by kitchen"))
+                #expect(try await attic.doctor(listener.address).problems == ["removedThere"])
                 try await listener.stop()
             }
             #expect(try attic.rows("SELECT name FROM SBGame") == ["Catan"])

@@ -110,6 +110,8 @@ extension Finding {
         case notPaired
         /// The peer has ended the pairing.
         case notPairedThere
+        /// The household has removed this machine, as the peer says.
+        case removedThere
         /// The peer answers at the address, the subject.
         case answers
         /// The peer's clock differs, and nothing tells which of the two is wrong; the number is how far it is ahead of this one's, in milliseconds.

@@ -75,6 +75,7 @@ enum PeerChecks {
         guard peer.noted != nil else { return [finding(.problem, .notPaired)] }
         switch answer.greeting {
         case .refused(.notPaired): return [finding(.problem, .notPairedThere)]
+        case .refused(.removed): return [finding(.problem, .removedThere)]
         case .refused(.peerSwitchedOff): return [finding(.problem, .peerSwitchedOff)]
         case .refused(let code):
             return [Finding(.problem, .cutOff, peer: peer.name, subject: address, error: code)]

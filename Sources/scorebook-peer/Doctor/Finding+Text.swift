@@ -155,6 +155,8 @@ extension Finding {
         case .notPairedThere:
             "it is not paired with this machine any more; run `scorebook-peer pair` there and "
                 + "`scorebook-peer pair NNN-NNN --with \(place)` here"
+        case .removedThere:
+            "it knows that this machine was removed from the household; \(Hint.ofSync[.removed] ?? "pair it anew")"
         case .answers: "answers at \(place), and both know each other"
         case .clocksDiffer:
             "its clock is \(duration) \(isBehind ? "behind" : "ahead of") this machine's; where the clock is wrong, "

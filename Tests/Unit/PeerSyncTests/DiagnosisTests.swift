@@ -217,6 +217,7 @@ struct DiagnosisTests {
         (peer(.machine(.init(key: key, isSelf: true, greeting: .refused(.sameIdentity)))), .thisMachine),
         (peer(hello(key: [1])), .wrongMachine),
         (peer(refused(.notPaired)), .notPairedThere),
+        (peer(refused(.removed)), .removedThere),
         (peer(refused(.peerSwitchedOff)), .peerSwitchedOff),
         (peer(refused(.timeout)), .cutOff),
         (peer(hello(300_001)), .clocksDiffer),
