@@ -306,7 +306,7 @@ let package = Package(
                 "Scorebook",
                 "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
-            ], path: "Benchmarks/Mailbox"),
+            ], path: "Benchmarks/Mailbox", exclude: ["mailbox.py"]),
         .testTarget(
             name: "PeerSyncMailboxHTTPTests",
             dependencies: [
