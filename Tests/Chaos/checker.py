@@ -110,9 +110,14 @@ class History:
 
     def violations(self, row: dict[str, str | None] | None) -> list[str]:
         if row is None:
-            is_deleted = any(self._deletions)
-            is_owed = any(write.value in self._owed and not write.is_deletion for write in self._writes)
-            return [f"{self._record} is missing, and nobody deleted it"] if is_owed and not is_deleted else []
+            owed = [write for write in self._writes if write.value in self._owed and not write.is_deletion]
+            if owed and not self._deletions:
+                return [f"{self._record} is missing, and nobody deleted it"]
+            end = max((write.end for write in self._deletions), default=0) + self._margin
+            return [
+                f"{self._record} is missing, and {write.value} wrote to it long after anybody deleted it"
+                for write in owed if write.begin > end
+            ][:1]  # fmt: skip
         found = [self._returned(deletion) for deletion in self._deletions if deletion.value in self._owed]
         found += [self._beaten(field, value) for field, value in row.items()]
         return [sentence for sentence in found if sentence]

@@ -83,6 +83,16 @@ class CheckerTests(unittest.TestCase):
         script.write("study", firstName=value)
         self.holds(script, None)
 
+    def test_who_writes_long_after_a_deletion_brings_the_record_back(self) -> None:
+        script = Script()
+        value = script.write("kitchen", "firstName", at=0)
+        script.write("study", firstName=value, at=2)
+        soon = script.write("attic", "firstName", firstName=value, at=60)
+        self.holds(script, None)
+        self.holds(script, {"firstName": soon})
+        script.write("attic", "firstName", firstName=soon, at=64)
+        self.fails("long after", script, None)
+
     def test_a_deleted_record_comes_back_only_by_who_had_not_seen_that(self) -> None:
         script = Script()
         value = script.write("kitchen", "firstName")

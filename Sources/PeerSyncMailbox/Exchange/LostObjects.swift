@@ -43,15 +43,20 @@ struct LostObjects {
             try Int64.fetchOne(
                 db, sql: "SELECT checkedAt FROM grdb_sync_mailbox WHERE id = ?", arguments: [context.mailbox])
         }
-        let isDue = last.map { $0 + Self.readingInterval <= now } ?? false
+        // A clock that was ahead once must not put it off for long.
+        let isDue = last.map { $0 + Self.readingInterval <= now || now < $0 } ?? false
         guard isDue || last == nil else { return false }
         if isDue { try await removeDamaged() }
         try await context.store.database.write { db in
-            try db.execute(
-                sql: "UPDATE grdb_sync_mailbox SET checkedAt = ? WHERE id = ?",
-                arguments: [now, context.mailbox])
+            try setChecked(db, at: now)
         }
         return isDue
+    }
+
+    private func setChecked(_ db: Database, at time: Int64) throws {
+        try db.execute(
+            sql: "UPDATE grdb_sync_mailbox SET checkedAt = ? WHERE id = ?",
+            arguments: [time, context.mailbox])
     }
 
     /// Removes damaged objects of this machine, so that ``find(isHeadLost:)`` misses them. Reads everything that its head names.
@@ -85,7 +90,13 @@ struct LostObjects {
     ) async throws {
         try Task.checkCancellation()
         guard let object = try await context.storage.get(name) else { return }
-        do throws(DamagedObject) { try open(object) } catch { try await context.storage.delete(name) }
+        do throws(DamagedObject) {
+            try open(object)
+        } catch {
+            // Whatever stops this machine now, and whichever of its programs has found it, the next pass looks again.
+            try await context.store.database.write { try setChecked($0, at: 0) }
+            try await context.storage.delete(name)
+        }
     }
 
     /// A list may lag, so it asks for what is not in it.

@@ -94,7 +94,7 @@ struct MailboxPass {
         _ standing: OwnStanding, _ heads: HeadReader.Heads, _ views: [AuthorView], _ zones: [Zone],
         _ memory: inout Memory, _ report: inout MailboxReport
     ) async throws {
-        let lost = try await lostLogs(standing, &memory)
+        let (lost, hasLooked) = try await lostLogs(standing, &memory)
         var parts: [HeadWriter.Part] = []
         var isWaiting = false
         let now = context.store.now()
@@ -123,20 +123,22 @@ struct MailboxPass {
         if try await head.run(parts, isDue: false) { hasPut = true }
         report.hasPutHead = hasPut
         try await cleanUp(heads, views, parts, hasPutHead: hasPut, &memory)
+        // Not before: what was found lost is put anew by then.
+        if hasLooked { memory.hasLookedForLost = true }
     }
 
-    /// - Returns: the logs that this machine has to put anew, because the storage has lost something of them.
-    private func lostLogs(_ standing: OwnStanding, _ memory: inout Memory) async throws -> Set<LogID> {
+    /// - Returns: the logs that this machine has to put anew, because the storage has lost something of them; and whether it has
+    ///   looked for them.
+    private func lostLogs(
+        _ standing: OwnStanding, _ memory: inout Memory
+    ) async throws -> (logs: Set<LogID>, hasLooked: Bool) {
         let isHeadLost = try await standing.prepare(context)
         let objects = LostObjects(context: context)
-        let hasRead = standing.isHeadMissing ? false : try await objects.removeDamagedIfDue()
-        guard hasRead || isHeadLost || (!memory.hasLookedForLost && !standing.isHeadMissing) else {
-            return []
-        }
+        if !standing.isHeadMissing, try await objects.removeDamagedIfDue() { memory.hasLookedForLost = false }
+        guard isHeadLost || (!memory.hasLookedForLost && !standing.isHeadMissing) else { return ([], false) }
         let lost = try await objects.find(isHeadLost: isHeadLost)
-        memory.hasLookedForLost = true
         if isHeadLost || !lost.isEmpty { context.onEvent(.ownObjectsLost) }
-        return lost
+        return (lost, true)
     }
 
     private func readers(of zone: Zone) async throws -> [(peer: Peer, rights: ZoneRights)] {

@@ -98,7 +98,9 @@ struct OwnStanding {
         switch phase {
         case .good:
             if remembered.missing > 0 { try await set(context, "missing = 0") }
-            if remembered.restores > 0, remembered.restoredAt + Self.suspicion <= context.store.now() {
+            let now = context.store.now()
+            let isLongAgo = remembered.restoredAt + Self.suspicion <= now || now < remembered.restoredAt
+            if remembered.restores > 0, isLongAgo {
                 try await set(context, "restores = 0")
             }
             return false

@@ -3,11 +3,12 @@ import PeerSyncStore
 /// Why a pass could not read on what peers have put. All parts of a pass note here what they find; the end of the reading tells it, so that
 /// nothing is told again because another part found nothing.
 struct ReadingProblems {
-    /// By peer, the first that was found: what was found after it may follow from it.
+    /// By peer, the first that was found: what was found after it may follow from it. That something has not come yet is none as long
+    /// as there is another.
     private var found: [Int64: MailboxError] = [:]
 
     mutating func note(_ problem: MailboxError, of peer: Peer) {
-        if found[peer.id] == nil { found[peer.id] = problem }
+        if found[peer.id].map({ $0.code == .waiting }) ?? true { found[peer.id] = problem }
     }
 
     mutating func note(_ damage: DamagedObject, of peer: Peer) {

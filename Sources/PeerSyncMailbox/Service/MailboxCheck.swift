@@ -52,9 +52,9 @@ extension Mailbox {
                 }
             }
             if !check.isSound {
-                try await LostObjects(context: context).removeDamaged()
                 // The next sync looks for what is gone.
                 memory.hasLookedForLost = false
+                try await LostObjects(context: context).removeDamaged()
             }
             return check
         }

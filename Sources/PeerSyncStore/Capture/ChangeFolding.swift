@@ -315,7 +315,6 @@ struct ChangeFolding {
             record = known
         } else {
             // It came and went between two folds. If this store came back from a backup, others may have it all the same.
-            guard !entry.isTakenAlong else { return }
             let values = fields.map { former?[$0.name] ?? .null }
             record = try set.record(name, newIn: homeZone(of: name, values, in: set))
         }

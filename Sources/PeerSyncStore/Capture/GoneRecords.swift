@@ -35,6 +35,7 @@ struct GoneRecords {
                 leaving[name] = row[3]
                 continue
             }
+            let left = leaving.removeValue(forKey: name)
             guard
                 let known = try Row.fetchOne(
                     db.cachedStatement(
@@ -43,7 +44,7 @@ struct GoneRecords {
                     arguments: [name.description]),
                 try !table.exists(db, name)
             else { continue }
-            all[name] = Gone(id: row[3], time: row[0], leaving: leaving[name], zone: known[0])
+            all[name] = Gone(id: row[3], time: row[0], leaving: left, zone: known[0])
         }
     }
 

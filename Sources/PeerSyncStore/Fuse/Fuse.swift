@@ -168,7 +168,9 @@ extension WorkingRecord {
             state.field(field.name)?.stamp == field.stamp
                 ? field : RecordField(name: field.name, value: .null, stamp: field.stamp)
         }
-        guard former != original.state.fields else { return false }
+        guard original.state.fields.contains(where: { state.field($0.name)?.stamp != $0.stamp }) else {
+            return false
+        }
         // Whoever fills fields that were empty takes nothing away.
         return RecordID.valueHash(of: former) != original.valueHash
     }

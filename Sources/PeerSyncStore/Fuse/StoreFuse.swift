@@ -44,9 +44,9 @@ public struct StoreFuse: Sendable {
         return try WithheldRecords.sources(db).map { source in
             let found = try records(db, peer: source.peer, zone: source.zone)
             return FuseAlarm(
-                id: try id(db, found.records, peer: source.peer, zone: source.zone),
+                id: try id(db, found, peer: source.peer, zone: source.zone),
                 source: source.peer == FuseTables.here ? .programs : .peer(peers[source.peer] ?? ""),
-                zone: names.name(row: source.zone), since: source.since, deletedCount: found.deletedCount,
+                zone: names.name(row: source.zone), since: source.since, deletedCount: found.gone.count,
                 overwrittenCount: found.records.count { !$0.isDeleted },
                 records: Array(found.records.prefix(FuseAlarm.maximumListed)), peer: source.peer,
                 zoneRow: source.zone)
@@ -55,7 +55,7 @@ public struct StoreFuse: Sendable {
 
     private func records(
         _ db: Database, peer: Int64, zone: Int64
-    ) throws -> (records: [FuseAlarm.Record], deletedCount: Int) {
+    ) throws -> (records: [FuseAlarm.Record], gone: Set<RecordName>) {
         let set = WorkingSet(db, store.tables)
         var rules = try RuleApplication(set)
         var gone: Set<RecordName> = []
@@ -71,14 +71,24 @@ public struct StoreFuse: Sendable {
             }
             return FuseAlarm.Record(name: name, isDeleted: isDeleted)
         }
-        return (records, gone.count)
+        return (records, gone)
     }
 
-    /// A hash of all that waits.
-    private func id(_ db: Database, _ records: [FuseAlarm.Record], peer: Int64, zone: Int64) throws -> String
-    {
+    /// A hash of all that waits, and of what would go along.
+    private func id(
+        _ db: Database, _ found: (records: [FuseAlarm.Record], gone: Set<RecordName>), peer: Int64,
+        zone: Int64
+    ) throws -> String {
         var input = Array("\(peer) \(zone)".utf8)
-        for record in records { input += Array("\n\(record.isDeleted) \(record.name)".utf8) }
+        let set = WorkingSet(db, store.tables)
+        for record in found.records {
+            input += Array("\n\(record.isDeleted) \(record.name)".utf8)
+            // What programs write has no state that waits; each of their writes gets a number.
+            guard peer == FuseTables.here, let number = try set.known(record.name)?.original?.changeSequence
+            else { continue }
+            input += Array(" \(number)".utf8)
+        }
+        for name in found.gone.sorted() { input += Array("\n\(name)".utf8) }
         for state in try WithheldRecords.encodedStates(db, peer: peer, zone: zone) { input += state }
         return BLAKE2b.hash(input, length: 16).prefix(3).hexadecimal
     }
@@ -137,7 +147,7 @@ public struct StoreFuse: Sendable {
     private func checkIsCurrent(_ db: Database, _ alarm: FuseAlarm) throws {
         _ = try store.fold(db)
         let found = try records(db, peer: alarm.peer, zone: alarm.zoneRow)
-        guard try id(db, found.records, peer: alarm.peer, zone: alarm.zoneRow) == alarm.id else {
+        guard try id(db, found, peer: alarm.peer, zone: alarm.zoneRow) == alarm.id else {
             throw RecordStoreError(
                 .zonesChanged, "what waits has changed since it was listed, or somebody has decided about it")
         }

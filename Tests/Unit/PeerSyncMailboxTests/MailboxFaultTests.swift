@@ -162,6 +162,33 @@ import Testing
         try await MailboxMachine.expectEqual(machines + [newcomer])
     }
 
+    /// What the first pass has found lost must not be forgotten with it.
+    @Test func aPassThatFailsAfterItHasLookedForWhatIsLostIsMadeUpFor() async throws {
+        try await withTemporaryDirectory { folder in
+            let disk = MemoryDisk()
+            let identity = Identity.generate()
+            let path = folder.appendingPathComponent("a.sqlite").path
+            let first = try await MailboxMachine("a", disk, path: path, identity: identity)
+            let other = try await MailboxMachine("b", disk)
+            try await MailboxMachine.pair([first, other])
+            try await first.add(1...3)
+            try await MailboxMachine.settle([first, other])
+            disk.objects = disk.objects.filter { AuthorID.parse($0.key) != nil }
+
+            let again = try await MailboxMachine("a", disk, path: path, identity: identity)
+            again.storage.faults.putError = .unreachable
+            await #expect(throws: MailboxError.self) { try await again.sync() }
+            again.storage.faults = MemoryStorage.Faults()
+            let newcomer = try await MailboxMachine("c", disk)
+            try await MailboxMachine.pair([again, newcomer], areMembers: false)
+            for _ in 0..<3 {
+                try await again.sync()
+                try await newcomer.sync()
+            }
+            #expect(try await newcomer.titles().count == 3)
+        }
+    }
+
     @Test func anEmptiedStorageIsNotWrittenTo() async throws {
         let disk = MemoryDisk()
         let machines = [try await MailboxMachine("a", disk), try await MailboxMachine("b", disk)]

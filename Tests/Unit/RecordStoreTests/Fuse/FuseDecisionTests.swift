@@ -72,6 +72,27 @@ struct FuseDecisionTests {
         try await expectStale(seen)
     }
 
+    /// What would go along with the listed records is part of what was seen.
+    @Test func whatWouldGoAlongIsPartOfTheAlarm() async throws {
+        try a.shell("DELETE FROM Author WHERE recordName > 'Author|~|50'")
+        try await a.sync(with: b)
+        let seen = try #require(try await b.alarms().first)
+        try b.shell(
+            "INSERT INTO Book (recordName, title, author) VALUES ('Book|~|new', 'T', 'Author|~|60')")
+        try await expectStale(seen)
+        #expect(try await b.alarms().first?.deletedCount == seen.deletedCount + 1)
+    }
+
+    /// Programs overwrite the same records once more.
+    @Test func anotherWriteOfAProgramIsAnotherAlarm() async throws {
+        try b.shell("UPDATE Author SET name = 'X' WHERE recordName > 'Author|~|50'")
+        let seen = try #require(try await b.alarms().first)
+        #expect(try await b.alarms().first?.id == seen.id)
+        clock.milliseconds += 1
+        try b.shell("UPDATE Author SET name = 'Y' WHERE recordName = 'Author|~|60'")
+        try await expectStale(seen)
+    }
+
     // MARK: Ends and beginnings
 
     @Test func aDecisionThatIsNotCommittedIsNone() async throws {

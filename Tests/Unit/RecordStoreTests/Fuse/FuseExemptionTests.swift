@@ -29,6 +29,13 @@ struct FuseExemptionTests {
         #expect(try await b.alarms().first?.overwrittenCount == 100)
     }
 
+    @Test func aProgramThatEmptiesColumnsIsAskedAbout() async throws {
+        try b.shell("UPDATE Author SET born = '1775-12-16T00:00:00Z'")
+        try await b.sync(with: a)
+        try b.shell("UPDATE Author SET born = NULL")
+        #expect(try await b.alarms().first?.overwrittenCount == 100)
+    }
+
     @Test func aProgramThatFillsOneColumnAndOverwritesAnotherIsAskedAbout() async throws {
         try b.shell("UPDATE Author SET born = '1775-12-16T00:00:00Z', name = 'X'")
         #expect(try await b.alarms().first?.overwrittenCount == 100)
