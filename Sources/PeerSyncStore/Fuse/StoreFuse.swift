@@ -205,9 +205,9 @@ public struct StoreFuse: Sendable {
         let names = try WithheldRecords.names(db, peer: FuseTables.here, zone: alarm.zoneRow)
         let elsewhere = Set(try WithheldRecords.namesElsewhere(db, zone: alarm.zoneRow))
         let set = WorkingSet(db, store.tables)
-        let gone = try names.filter { try set.known($0)?.original?.status != .inTable }
-        let deleted = try gone.filter { try set.known($0)?.state.isDeleted == true }
-        let overwritten = Set(names).subtracting(gone)
+        let deleted = try names.filter { try set.known($0)?.state.isDeleted == true }
+        // Also what is only hidden: a program may have written to it before.
+        let overwritten = Set(names).subtracting(deleted)
         try end(db, alarm)
         try store.revive(db, deleted)
         try yield(db, overwritten.intersection(elsewhere).sorted(), in: alarm.zoneRow)
