@@ -144,11 +144,18 @@ struct Fuse {
 }
 
 extension RecordState {
-    /// Whether the record is deleted in a later state, or lacks a value.
+    /// Whether the record is deleted in a later state, or lacks a value that nobody has refused.
     fileprivate func loses(by later: RecordState) -> Bool {
         later.isDeleted
-            || fields.contains { $0.value != .null && later.field($0.name)?.value != $0.value }
+            || fields.contains {
+                $0.value != .null && later.field($0.name)?.value != $0.value
+                    && $0.stamp.time.milliseconds >= Self.firstTrueTime
+            }
     }
+
+    /// The year 2000, in milliseconds since 1970. Only values that a person has refused have a stamp from before: see
+    /// ``StoreFuse/refuse(_:_:)``.
+    private static let firstTrueTime: Int64 = 946_684_800_000
 }
 
 extension WorkingRecord {

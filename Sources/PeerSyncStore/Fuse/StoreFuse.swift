@@ -121,7 +121,8 @@ public struct StoreFuse: Sendable {
 
     /// Puts it back, everywhere. Of a peer: writes the present values anew, so that they win on all machines, and brings back
     /// what the peer took away or overwrote within the hour before. Of programs: brings back what they deleted; what they
-    /// overwrote becomes what the other machines have, with the next session of one that has it. Part of the open transaction.
+    /// overwrote becomes what the other machines have, with the next session of one that has it, and stays until then. Part of the
+    /// open transaction.
     ///
     /// - Returns: the records that programs overwrote and that no other machine has. They stay as they are.
     /// - Throws: ``RecordStoreError`` `zonesChanged` when what waits is not what the alarm lists any more.
@@ -186,17 +187,40 @@ public struct StoreFuse: Sendable {
         try store.writeAnew(db, former, zone: Zones.target(db, alarm.zoneRow))
     }
 
+    /// How far before now the stamps of ``yield(_:_:in:)`` lie, in units of ``HybridTime/rawValue``: 50 years.
+    private static let yieldDistance: UInt64 = (50 * 365 * 86_400_000) << 16
+
+    /// Gives the values of some records a stamp from before all others, so that they lose against whatever a peer has. Whoever
+    /// forgot them instead would rely on a peer that may do the same at this moment.
+    private func yield(_ db: Database, _ names: [RecordName], in zone: Int64) throws {
+        guard !names.isEmpty else { return }
+        let now = try store.clock.newStamp(db).time.rawValue
+        // Each moment gives another stamp, so no stamp ever names two values.
+        let stamp = Stamp(
+            time: HybridTime(rawValue: now - min(now, Self.yieldDistance)), replica: store.replica)
+        let set = WorkingSet(db, store.tables)
+        for name in names {
+            guard let record = try set.known(name) else { continue }
+            record.state = RecordState(
+                name: name,
+                fields: record.state.fields.map { RecordField(name: $0.name, value: $0.value, stamp: stamp) })
+        }
+        _ = try set.save(generation: store.generation)
+        // The peers then send what they have.
+        try PeerTable.startOver(db, in: zone)
+    }
+
     /// Takes back what programs wrote.
     private func takeBack(_ db: Database, _ alarm: FuseAlarm) throws -> [RecordName] {
         let names = try WithheldRecords.names(db, peer: FuseTables.here, zone: alarm.zoneRow)
         let elsewhere = Set(try WithheldRecords.namesElsewhere(db, zone: alarm.zoneRow))
         let set = WorkingSet(db, store.tables)
-        let gone = try names.filter { try set.known($0)?.original?.status != .inTable }
-        let deleted = try gone.filter { try set.known($0)?.state.isDeleted == true }
-        let overwritten = Set(names).subtracting(gone)
+        let deleted = try names.filter { try set.known($0)?.state.isDeleted == true }
+        // Also what is only hidden: a program may have written to it before.
+        let overwritten = Set(names).subtracting(deleted)
         try end(db, alarm)
         try store.revive(db, deleted)
-        try store.refusals.giveUp(db, overwritten.intersection(elsewhere).sorted(), in: alarm.zoneRow)
+        try yield(db, overwritten.intersection(elsewhere).sorted(), in: alarm.zoneRow)
         let kept = overwritten.subtracting(elsewhere).sorted()
         try store.refusals.sendAgain(db, kept)
         return kept

@@ -49,7 +49,7 @@ public struct StoreRefusals: Sendable {
     }
 
     /// Forgets records that peers have as they are to be.
-    func giveUp(_ db: Database, _ names: [RecordName], in zone: Int64) throws {
+    private func giveUp(_ db: Database, _ names: [RecordName], in zone: Int64) throws {
         guard !names.isEmpty else { return }
         try store.forget(db, names)
         // The peers then send what is missing here.

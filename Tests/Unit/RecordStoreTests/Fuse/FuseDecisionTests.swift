@@ -165,6 +165,24 @@ struct FuseDecisionTests {
         #expect(try await b.alarms().isEmpty)
     }
 
+    /// Each of the two takes its own back, and relies on the other.
+    @Test func twoRefusalsAtOnceLoseNothing() async throws {
+        try b.shell("UPDATE Author SET name = 'B' WHERE recordName > 'Author|~|5'")
+        try c.shell("UPDATE Author SET name = 'C' WHERE recordName > 'Author|~|6'")
+        try await b.refuse()
+        try await c.refuse()
+        #expect(try b.authors() == 100 && c.authors() == 100)
+        try await b.sync(with: c)
+        #expect(try b.authors() == 100 && c.authors() == 100)
+        #expect(try await b.alarms().isEmpty)
+        #expect(try await c.alarms().isEmpty)
+        // A third machine has the values of before.
+        try await FuseScene.expectEqual(b, c, a)
+        #expect(try b.rows("SELECT COUNT(*) FROM Author WHERE name IN ('B', 'C')") == ["0"])
+        #expect(try await b.alarms().isEmpty)
+        #expect(try await c.alarms().isEmpty)
+    }
+
     /// What waits of one machine says nothing of another, so the digests still prove that the two hold the same.
     @Test func theProofHoldsWithMachinesThatHaveNoPartInIt() async throws {
         try a.shell("DELETE FROM Author WHERE recordName > 'Author|~|5'")

@@ -190,7 +190,11 @@ struct FuseTests {
         }
         try lonely.shell("UPDATE Author SET name = 'X'")
         #expect(try await lonely.refuse().map(\.description) == ["Author|~|1", "Author|~|2"])
-        #expect(try lonely.rows("SELECT recordName FROM Author") == ["Author|~|1", "Author|~|2"])
+        // The values that the peer has win over those that were refused, and over no others.
+        let kept = try #require(try await lonely.state("Author|~|1")?.newestStamp)
+        let yielded = try #require(try await lonely.state("Author|~|3")?.newestStamp)
+        #expect(kept.time.milliseconds == clock.milliseconds)
+        #expect(yielded.time.milliseconds < 946_684_800_000)
     }
 
     /// Nobody else has what waits here.
