@@ -169,9 +169,8 @@ public enum ScorebookSchema {
 
     private static let indexDates = """
         CREATE INDEX IF NOT EXISTS SBMatch_date ON SBMatch (date);
-        CREATE INDEX IF NOT EXISTS SBMatch_gameDate ON SBMatch (game, date);
-        -- The one before it does the same.
         DROP INDEX IF EXISTS SBMatch_game;
+        CREATE INDEX SBMatch_game ON SBMatch (game, date);
         """
 
     static let createVersion1 = """
