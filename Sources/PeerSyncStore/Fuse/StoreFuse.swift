@@ -42,26 +42,39 @@ public struct StoreFuse: Sendable {
         let peers = Dictionary(
             try PeerTable.all(db).map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
         return try WithheldRecords.sources(db).map { source in
-            let found = try records(db, peer: source.peer, zone: source.zone)
+            let waiting = try waiting(db, peer: source.peer, zone: source.zone)
             return FuseAlarm(
-                id: try id(db, found, peer: source.peer, zone: source.zone),
+                id: waiting.id,
                 source: source.peer == FuseTables.here ? .programs : .peer(peers[source.peer] ?? ""),
-                zone: names.name(row: source.zone), since: source.since, deletedCount: found.gone.count,
-                overwrittenCount: found.records.count { !$0.isDeleted },
-                records: Array(found.records.prefix(FuseAlarm.maximumListed)), peer: source.peer,
+                zone: names.name(row: source.zone), since: source.since, deletedCount: waiting.deletedCount,
+                overwrittenCount: waiting.records.count { !$0.isDeleted },
+                records: Array(waiting.records.prefix(FuseAlarm.maximumListed)), peer: source.peer,
                 zoneRow: source.zone)
         }
     }
 
-    private func records(
-        _ db: Database, peer: Int64, zone: Int64
-    ) throws -> (records: [FuseAlarm.Record], gone: Set<RecordName>) {
+    /// What waits of one source in a zone.
+    private struct Waiting {
+        /// A hash of all of it, and of what would go along.
+        let id: String
+        let records: [FuseAlarm.Record]
+        /// With the records that would go along.
+        let deletedCount: Int
+    }
+
+    private func waiting(_ db: Database, peer: Int64, zone: Int64) throws -> Waiting {
         let set = WorkingSet(db, store.tables)
         var rules = try RuleApplication(set)
         var gone: Set<RecordName> = []
+        var content = "\(peer) \(zone)"
         let names = try WithheldRecords.names(db, peer: peer, zone: zone)
         let records = try names.map { name in
             let isDeleted = try isDeleted(db, name, peer: peer, in: set)
+            content += "\n\(isDeleted) \(name)"
+            // What programs write has no state that waits; each of their writes gets a number.
+            if peer == FuseTables.here, let number = try set.known(name)?.original?.changeSequence {
+                content += " \(number)"
+            }
             if isDeleted {
                 gone.insert(name)
                 for below in try rules.below(name)
@@ -71,26 +84,12 @@ public struct StoreFuse: Sendable {
             }
             return FuseAlarm.Record(name: name, isDeleted: isDeleted)
         }
-        return (records, gone)
-    }
-
-    /// A hash of all that waits, and of what would go along.
-    private func id(
-        _ db: Database, _ found: (records: [FuseAlarm.Record], gone: Set<RecordName>), peer: Int64,
-        zone: Int64
-    ) throws -> String {
-        var input = Array("\(peer) \(zone)".utf8)
-        let set = WorkingSet(db, store.tables)
-        for record in found.records {
-            input += Array("\n\(record.isDeleted) \(record.name)".utf8)
-            // What programs write has no state that waits; each of their writes gets a number.
-            guard peer == FuseTables.here, let number = try set.known(record.name)?.original?.changeSequence
-            else { continue }
-            input += Array(" \(number)".utf8)
-        }
-        for name in found.gone.sorted() { input += Array("\n\(name)".utf8) }
+        for name in gone.sorted() { content += "\n\(name)" }
+        var input = Array(content.utf8)
         for state in try WithheldRecords.encodedStates(db, peer: peer, zone: zone) { input += state }
-        return BLAKE2b.hash(input, length: 16).prefix(3).hexadecimal
+        return Waiting(
+            id: BLAKE2b.hash(input, length: 16).prefix(3).hexadecimal, records: records,
+            deletedCount: gone.count)
     }
 
     private func isDeleted(
@@ -147,8 +146,7 @@ public struct StoreFuse: Sendable {
     /// Folds, and refuses a decision about something that has changed since a person saw it.
     private func checkIsCurrent(_ db: Database, _ alarm: FuseAlarm) throws {
         _ = try store.fold(db)
-        let found = try records(db, peer: alarm.peer, zone: alarm.zoneRow)
-        guard try id(db, found, peer: alarm.peer, zone: alarm.zoneRow) == alarm.id else {
+        guard try waiting(db, peer: alarm.peer, zone: alarm.zoneRow).id == alarm.id else {
             throw RecordStoreError(
                 .zonesChanged, "what waits has changed since it was listed, or somebody has decided about it")
         }
