@@ -63,13 +63,14 @@ class Machine:
 
     def listen(self, others: list["Machine"], program: Path) -> None:
         connects = [part for other in others for part in ("--connect", f"{other.host.address}:{PORT}")]
-        command = self.command(program, "listen", "--no-discovery", "--port", str(PORT), *connects)
         # Swift does not find the arguments in the process that sees libfaketime first, so that is a shell.
-        shell = ["/bin/sh", "-c", 'exec "$0" "$@"']
-        self.listener = subprocess.Popen(
-            [*self.host.command(*shell), *command[len(self.host.command()) :]], stdin=subprocess.DEVNULL,
-            stdout=self._output, stderr=subprocess.STDOUT, env=self._environment(),
+        command = self.host.command(
+            "/bin/sh", "-c", 'exec "$0" "$@"', str(program), "listen", "--no-discovery", "--port", str(PORT), *connects,
+            "--store", str(self.store),
         )  # fmt: skip
+        self.listener = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT, env=self._environment()
+        )
 
     def kill(self) -> bool:
         """Whether the program ran until now."""
