@@ -296,7 +296,8 @@ let package = Package(
             ], path: "Tests/Unit/PeerSyncTests"),
         // A storage in memory, with what goes wrong with storage.
         .target(
-            name: "MailboxSupport", dependencies: ["PeerSyncMailbox", "TestSupport"],
+            name: "MailboxSupport",
+            dependencies: ["PeerSyncMailbox", "PeerSyncModel", "PeerSyncStore", "TestSupport"],
             path: "Tests/Support/Mailboxes"),
         // Counts what mailboxes cost; scripts/benchmarks runs it. It takes the storage that tests have.
         .executableTarget(

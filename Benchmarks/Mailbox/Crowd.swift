@@ -18,14 +18,14 @@ final class Crowd {
         self.directory = directory
         self.assets = assets
         for _ in 0..<count { try await make() }
-        try await MeasuredMachine.pair(machines)
+        try await MeasuredMachine.pair(machines, by: machines[0])
         try await machines[0].fill(records)
     }
 
     /// Adds a machine that has nothing.
     func add() async throws {
         try await make()
-        try await MeasuredMachine.pair(machines)
+        try await MeasuredMachine.pair(machines, by: machines[0])
     }
 
     private func path(_ number: Int) -> String? { directory?.appendingPathComponent("\(number).sqlite").path }
@@ -40,7 +40,7 @@ final class Crowd {
                 assets: assets?.appendingPathComponent("\(number)")))
     }
 
-    func settle() async throws { try await MeasuredMachine.settle(machines) }
+    func settle() async throws { try await MeasuredMachine.settle(machines, rounds: 20) }
 
     /// One pass of each.
     func pass() async throws { for machine in machines { try await machine.mailbox.syncOnce() } }

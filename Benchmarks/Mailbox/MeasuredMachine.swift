@@ -9,14 +9,15 @@ import Scorebook
 import TestSupport
 
 /// A machine with a scorebook, whose mailbox counts.
-final class MeasuredMachine: Sendable {
+final class MeasuredMachine: MailboxUser {
     let storage: MemoryStorage
     let mailbox: Mailbox
     private let scorebook: ScorebookStore
     private let identity: Identity
-    private let name: String
+    let name: String
 
     var store: RecordStore { scorebook.records }
+    var key: [UInt8] { identity.publicKey.bytes }
 
     init(
         _ name: String, _ disk: MemoryDisk, database: any DatabaseWriter, assets: URL? = nil
@@ -30,36 +31,6 @@ final class MeasuredMachine: Sendable {
         let engine = SyncEngine(
             app: .scorebook, store: scorebook.records, identity: identity, displayName: name, discovery: .off)
         mailbox = Mailbox(engine, entry, in: storage)
-    }
-
-    /// Makes all of them peers of each other, and members of one household.
-    static func pair(_ machines: [MeasuredMachine]) async throws {
-        let zone = try await machines[0].store.zones.all()[0].id
-        for machine in machines {
-            try await machine.store.database.write { db in
-                if try machine.store.zones.find(db, zone) == nil { try machine.store.zones.adopt(db, zone) }
-            }
-            for other in machines where other !== machine {
-                let introduction = Introduction(
-                    of: other.identity.publicKey.bytes, name: other.name, rights: .all,
-                    by: machines[0].identity.publicKey.bytes, time: 1)
-                _ = try await machine.store.peers.add(
-                    key: other.identity.publicKey.bytes, name: other.name, introducing: introduction)
-            }
-        }
-    }
-
-    /// Lets all sync until nobody puts anything.
-    static func settle(_ machines: [MeasuredMachine]) async throws {
-        for _ in 0..<20 {
-            var isQuiet = true
-            for machine in machines {
-                let report = try await machine.mailbox.syncOnce()
-                if report.hasPutHead || report.segmentsPut > 0 || report.segmentsRead > 0 { isQuiet = false }
-            }
-            if isQuiet { return }
-        }
-        throw BrokenInvariant(description: "the machines do not come to rest")
     }
 
     /// Makes a scorebook with some records in a file.

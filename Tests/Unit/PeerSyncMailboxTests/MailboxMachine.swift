@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// A machine of the tests: items in a database, and one mailbox.
-final class MailboxMachine: Sendable {
+final class MailboxMachine: MailboxUser {
     let name: String
     let identity: Identity
     let engine: SyncEngine
@@ -94,37 +94,6 @@ final class MailboxMachine: Sendable {
 
     func peer(_ other: MailboxMachine) async throws -> Peer {
         try #require(try await store.peers.all().first { $0.publicKey == other.key })
-    }
-
-    /// Makes all machines peers of each other, with one zone, as a first session would.
-    ///
-    /// - Parameter areMembers: whether they are introduced to the household.
-    static func pair(_ machines: [MailboxMachine], areMembers: Bool = true) async throws {
-        let zone = try await machines[0].store.zones.all()[0].id
-        for machine in machines {
-            try await machine.store.database.write { db in
-                if try machine.store.zones.find(db, zone) == nil { try machine.store.zones.adopt(db, zone) }
-            }
-            for other in machines where other !== machine {
-                let introduction = Introduction(
-                    of: other.key, name: other.name, rights: .all, by: machine.key, time: 1)
-                _ = try await machine.store.peers.add(
-                    key: other.key, name: other.name, introducing: areMembers ? introduction : nil)
-            }
-        }
-    }
-
-    /// Lets all machines sync until nobody has anything to put.
-    static func settle(_ machines: [MailboxMachine], rounds: Int = 10) async throws {
-        for _ in 0..<rounds {
-            var isQuiet = true
-            for machine in machines {
-                let report = try await machine.sync()
-                if report.hasPutHead || report.segmentsRead > 0 || report.segmentsPut > 0 { isQuiet = false }
-            }
-            if isQuiet { return }
-        }
-        throw BrokenInvariant(description: "the machines still have something to put after \(rounds) rounds")
     }
 
     /// Checks that all machines hold the same.
