@@ -17,14 +17,23 @@ struct StoppedSessionTests {
         try await Task.sleep(for: .seconds(3600))
     }
 
-    @Test(.timeLimit(.minutes(5))) func whoIsToldToEndBeforeTheGreetingEnds() async throws {
+    /// Makes a machine, and a peer at a port that takes connections and does not greet.
+    private static func withSilentPeer(
+        _ body: (_ kitchen: LoopbackMachine, _ port: Int) async throws -> Void
+    ) async throws {
         let kitchen = try LoopbackMachine("kitchen")
-        kitchen.engine.deadlines = Self.deadlines
+        kitchen.engine.deadlines = deadlines
         let peer = RawPeer()
         _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
         try await peer.answering {
-            try await Self.linger(&$0)
+            try await linger(&$0)
         } while: { port in
+            try await body(kitchen, port)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whoIsToldToEndBeforeTheGreetingEnds() async throws {
+        try await Self.withSilentPeer { kitchen, port in
             try await kitchen.call(port, SessionCall()) { $0.stop() }
         }
     }
@@ -56,13 +65,7 @@ struct StoppedSessionTests {
 
     /// Two tasks hand in events at once: the deadline is that of the event which the machine took last.
     @Test(.timeLimit(.minutes(5))) func anOlderDeadlineReplacesNoNewerOne() async throws {
-        let kitchen = try LoopbackMachine("kitchen")
-        kitchen.engine.deadlines = Self.deadlines
-        let peer = RawPeer()
-        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
-        try await peer.answering {
-            try await Self.linger(&$0)
-        } while: { port in
+        try await Self.withSilentPeer { kitchen, port in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let (sessions, found) = AsyncStream<PeerSession>.makeStream()
                 group.addTask { try await kitchen.call(port, SessionCall()) { found.yield($0) } }
