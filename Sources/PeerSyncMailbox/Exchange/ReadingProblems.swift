@@ -5,7 +5,7 @@ import PeerSyncStore
 struct ReadingProblems {
     /// By peer, the first that was found: what was found after it may follow from it. That something has not come yet is none as long
     /// as there is another.
-    private var found: [Int64: MailboxError] = [:]
+    private(set) var found: [Int64: MailboxError] = [:]
 
     mutating func note(_ problem: MailboxError, of peer: Peer) {
         if found[peer.id].map({ $0.code == .waiting }) ?? true { found[peer.id] = problem }

@@ -12,7 +12,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct MailboxFileTests {
     private func withMachines(
         _ names: [String] = ["a", "b"], areMembers: Bool = true,
-        clock: SetClock = SetClock(1_700_000_000_000),
         _ body: (MemoryDisk, [MailboxMachine]) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { url in
@@ -20,8 +19,7 @@ import Testing
             var machines: [MailboxMachine] = []
             for name in names {
                 machines.append(
-                    try await MailboxMachine(
-                        name, disk, assets: url.appendingPathComponent(name), clock: clock))
+                    try await MailboxMachine(name, disk, assets: url.appendingPathComponent(name)))
             }
             try await MailboxMachine.pair(machines, areMembers: areMembers)
             try await MailboxMachine.settle(machines)
@@ -139,23 +137,40 @@ import Testing
         }
     }
 
-    /// Without a check, the author reads its own objects every 7 days.
-    @Test func whatIsDamagedIsPutAgainAfterSomeDays() async throws {
-        let clock = SetClock(1_700_000_000_000)
-        try await withMachines(clock: clock) { disk, machines in
+    /// The program that syncs all the time knows nothing of the check of another one.
+    @Test func whatTheCheckOfAnotherProgramRemovesIsPutAgain() async throws {
+        try await withMachines { disk, machines in
             let asset = try await addPicture(machines[0], 1, bytes)
             let before = Set(disk.objects.keys)
             try await machines[0].sync()
             try damagePiece(of: machines[0], disk, putAfter: before)
-            let segment = try #require(
-                disk.objects.first {
-                    !before.contains($0.key) && $0.key.folder == machines[0].author.folder
-                        && $0.value.count < 10_000
-                })
-            disk.change(segment.key) { $0[40] ^= 1 }
+            let entry = try await machines[0].store.mailboxes.all()[0]
+            let other = Mailbox(machines[0].engine, entry, in: machines[0].storage)
+            #expect(try await other.check().isSound == false)
+            try await machines[0].sync()
+            #expect(try await machines[1].sync().filesRead == 1)
+            #expect(machines[1].store.assetDirectory?.isIntact(asset.hash) == true)
+        }
+    }
+
+    /// Without a check, the author reads its own objects every 7 days; also if its clock was a year ahead once.
+    @Test(arguments: [-7, 365]) func whatIsDamagedIsPutAgainAfterSomeDays(days: Int64) async throws {
+        try await withMachines { disk, machines in
+            let asset = try await addPicture(machines[0], 1, bytes)
+            let before = Set(disk.objects.keys)
+            try await machines[0].sync()
+            // The segment and all pieces of the picture.
+            for name in disk.objects.keys
+            where !before.contains(name) && name.folder == machines[0].author.folder {
+                disk.change(name) { $0[$0.count / 2] ^= 1 }
+            }
             for machine in machines + machines { try await machine.sync() }
             #expect(try await machines[1].titles().isEmpty)
-            clock.milliseconds += LostObjects.readingInterval
+            try await machines[0].database.write { db in
+                try db.execute(
+                    sql: "UPDATE grdb_sync_mailbox SET checkedAt = checkedAt + ?",
+                    arguments: [days * 24 * 3600 * 1000])
+            }
             try await MailboxMachine.settle(machines)
             try await MailboxMachine.expectEqual(machines)
             #expect(machines[1].store.assetDirectory?.isIntact(asset.hash) == true)

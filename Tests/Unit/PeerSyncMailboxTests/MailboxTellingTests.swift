@@ -65,6 +65,32 @@ import Testing
         try await MailboxMachine.expectEqual(machines)
     }
 
+    @Test func damageIsToldAlsoIfSomethingElseHasNotComeYet() async throws {
+        let machines = try await makeMachines(["a", "b"], MemoryDisk())
+        let peer = try await machines[0].peer(machines[1])
+        var problems = ReadingProblems()
+        problems.note(MailboxError(.waiting, "something has not come yet"), of: peer)
+        #expect(problems.found[peer.id]?.code == .waiting)
+        for damage in ["the first", "the second"] { problems.note(DamagedObject(damage), of: peer) }
+        problems.note(MailboxError(.waiting, "something has not come yet"), of: peer)
+        #expect(problems.found[peer.id]?.code == .invalid)
+        #expect(problems.found[peer.id]?.message.contains("the first") == true)
+    }
+
+    /// It must not count as suspicious for a year.
+    @Test func aRestoredBackupThatAClockAheadHasDatedIsForgotten() async throws {
+        let machines = try await makeMachines(["a", "b"], MemoryDisk())
+        let database = machines[0].database
+        try await database.write { db in
+            try db.execute(sql: "UPDATE grdb_sync_mailbox SET restores = 1, restoredAt = 1800000000000")
+        }
+        try await machines[0].sync()
+        let restores = try await database.read { db in
+            try Int.fetchOne(db, sql: "SELECT restores FROM grdb_sync_mailbox")
+        }
+        #expect(restores == 0)
+    }
+
     /// Somebody puts a backup in place, and months later another one, which knows of the first time.
     @Test func aSecondRestoredBackupIsNotASecondMachine() async throws {
         try await withTemporaryDirectory { url in

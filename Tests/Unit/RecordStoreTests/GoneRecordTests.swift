@@ -54,6 +54,19 @@ struct GoneRecordTests {
         #expect(try await deleted() == ["Author|~|1", "Book|~|2"])
     }
 
+    /// The author was deleted before and came back; that it goes by another name now has no beginning in the journal.
+    @Test func anEarlierDeletionIsNotTheBeginningOfALaterOne() async throws {
+        try machine.shell(
+            """
+            DELETE FROM Author;
+            INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen');
+            DELETE FROM Book WHERE recordName = 'Book|~|2';
+            UPDATE grdb_sync_pendingChange SET time = time - 1000;
+            UPDATE Author SET recordName = 'Author|~|2';
+            """)
+        #expect(try await deleted() == ["Author|~|1", "Book|~|2"])
+    }
+
     /// The same of a reference that a foreign key's action would have emptied.
     @Test func whatWasEmptiedJustBeforeWasEmptiedByItself() async throws {
         try machine.shell(
