@@ -162,7 +162,7 @@ import Testing
         try await MailboxMachine.expectEqual(machines + [newcomer])
     }
 
-    /// What the first pass has found lost must not be forgotten with it.
+    /// What the first pass has found lost must not be forgotten with it: it begins with one zone, and fails there.
     @Test func aPassThatFailsAfterItHasLookedForWhatIsLostIsMadeUpFor() async throws {
         try await withTemporaryDirectory { folder in
             let disk = MemoryDisk()
@@ -171,21 +171,25 @@ import Testing
             let first = try await MailboxMachine("a", disk, path: path, identity: identity)
             let other = try await MailboxMachine("b", disk)
             try await MailboxMachine.pair([first, other])
+            let club = try await first.store.zones.create("club")
+            _ = try await first.store.zones.grant(.write, to: "b", in: "club")
+            let stamp = Stamp(time: HybridTime(milliseconds: 1), replica: first.store.replica)
+            let item = RecordState(
+                name: try RecordName("Item|~|club"),
+                fields: [RecordField(name: "title", value: .text("chess"), stamp: stamp)])
+            _ = try await first.store.write { [store = first.store] db in
+                try store.writeAnew(db, [item], zone: .one(club))
+            }
             try await first.add(1...3)
             try await MailboxMachine.settle([first, other])
-            disk.objects = disk.objects.filter { AuthorID.parse($0.key) != nil }
+            disk.objects = disk.objects.filter { $0.key.folder != first.author.folder }
 
             let again = try await MailboxMachine("a", disk, path: path, identity: identity)
             again.storage.faults.putError = .unreachable
             await #expect(throws: MailboxError.self) { try await again.sync() }
             again.storage.faults = MemoryStorage.Faults()
-            let newcomer = try await MailboxMachine("c", disk)
-            try await MailboxMachine.pair([again, newcomer], areMembers: false)
-            for _ in 0..<3 {
-                try await again.sync()
-                try await newcomer.sync()
-            }
-            #expect(try await newcomer.titles().count == 3)
+            try await again.sync()
+            #expect(try await again.mailbox.check().isSound)
         }
     }
 
