@@ -154,9 +154,10 @@ final class ZoneWorker: Sendable {
     }
 
     private func summarize() async throws {
-        // A peer that hears of the digest must already know whether this side wants files.
-        try await session.files?.refresh()
         let summary = try await peerZone.read { try $0.summary($1) }
+        // A peer that hears of the digest must already know whether this side wants files of the records that it covers. Records may
+        // come at any moment, so this looks for files after the digest was read.
+        try await session.files?.refresh()
         await session.handle { $0.summarized(summary, zone: self.number) }
     }
 
