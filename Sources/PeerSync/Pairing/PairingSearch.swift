@@ -3,8 +3,7 @@ import PeerSyncProtocol
 
 /// Pairing without an address: this machine finds the one that shows a code.
 extension SyncEngine {
-    /// How long a machine that shows a code is looked for, and how long for further ones.
-    private static let searchTime: Duration = .seconds(6)
+    /// How long this machine looks for further machines that show a code, after it has found one.
     private static let furtherTime: Duration = .milliseconds(800)
 
     /// Pairs with the machine on this network that shows a code, and syncs with it once. From then on ``run()`` keeps the two
@@ -39,11 +38,15 @@ extension SyncEngine {
         guard link.app == app else {
             throw PeerSyncError(.otherApp, "this pairing link is for another app, \(link.app)")
         }
-        // The addresses may be those of another network that the machine is in.
-        let found = (try? await machinesThatShowCodes(until: { !$0.isEmpty })) ?? []
-        return try await pair(
-            link.code, at: link.addresses + found.flatMap(\.self), expecting: .hash(link.keyHash),
-            union)
+        let expected = ExpectedMachine.hash(link.keyHash)
+        do {
+            return try await pair(link.code, at: link.addresses, expecting: expected, union)
+        } catch let error as PeerSyncError where error.isAboutAddress {
+            // The addresses may be those of another network that the machine is in.
+            let found = (try? await machinesThatShowCodes(until: { !$0.isEmpty })) ?? []
+            return try await pair(
+                link.code, at: found.flatMap(\.self), expecting: expected, union, after: error)
+        }
     }
 
     /// The addresses of the machines that show a code, for each machine.
@@ -63,8 +66,9 @@ extension SyncEngine {
         let shown: @Sendable (Finder) -> [[PeerAddress]] = { finder in
             Self.distinct(finder.found.filter(\.announcement.showsCode).map(\.service.addresses))
         }
+        let patience = deadlines.search
         await withFinder(finder) {
-            await finder.wait(for: Self.searchTime) { !shown($0).isEmpty || $0.hasFailed }
+            await finder.wait(for: patience) { !shown($0).isEmpty || $0.hasFailed }
             if !isEnough(shown(finder)), !finder.hasFailed {
                 await finder.wait(for: Self.furtherTime) { isEnough(shown($0)) }
             }
@@ -90,12 +94,15 @@ extension SyncEngine {
     }
 
     /// Pairs at the first of some addresses that answers.
+    ///
+    /// - Parameter failure: why it failed at the addresses before these.
     private func pair(
         _ code: PairingCode, at addresses: [PeerAddress], expecting expected: ExpectedMachine,
-        _ union: ZoneUnion?
-    ) async throws -> SyncReport {
-        var failure = PeerSyncError(
+        _ union: ZoneUnion?,
+        after failure: PeerSyncError = PeerSyncError(
             .unreachable, "the machine that shows the code is not found on this network")
+    ) async throws -> SyncReport {
+        var failure = failure
         for address in addresses {
             do {
                 return try await SyncConnector(

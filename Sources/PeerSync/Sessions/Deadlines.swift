@@ -1,5 +1,8 @@
-/// How long a session waits for each thing. Protocol/ "Limits" has the reasons.
+/// How long this machine waits for each thing. Protocol/ "Limits" has the reasons.
 struct Deadlines: Sendable {
+    /// Finding a machine on this network that shows a pairing code. A wireless network loses questions and answers; multicast DNS
+    /// asks again after one second, two, four and so on.
+    var search: Duration = .seconds(15)
     /// Making a connection.
     var connecting: Duration = .seconds(10)
     /// The handshake, from the connection on.

@@ -101,6 +101,9 @@ struct Pair: SyncingCommand {
             paired.set(name)
             if !isJSON { printer.print(event) }
         }
+        if case .code = shown, address == nil, !isJSON, Terminal.isInputATerminal {
+            Terminal.writeError("looking for the machine that shows this code")
+        }
         let sync = OneSync { [address, meeting] in
             switch (shown, address) {
             case (.link(let link), _): try await engine.pair(link: link, union: meeting.union)

@@ -313,6 +313,7 @@ struct NearbyMachinesTests {
 
     @Test(.timeLimit(.minutes(5))) func nobodyShowsACode() async throws {
         let (kitchen, study) = (try machine("kitchen"), try machine("study"))
+        study.engine.deadlines.search = .milliseconds(100)
         try await kitchen.listening { _ in
             await #expect {
                 try await study.engine.pair(code: .random())
