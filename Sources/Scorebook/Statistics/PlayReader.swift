@@ -16,6 +16,8 @@ struct PlayReader {
         var game: String?
         /// The year on the clock of this machine.
         var year: Int?
+        /// The rows of the matches.
+        var rows: ClosedRange<Int64>?
     }
 
     let choice: Choice
@@ -164,6 +166,9 @@ struct PlayReader {
             conditions.append("m.recordName IN (SELECT match FROM SBPlayer WHERE person = :person)")
         }
         if choice.game != nil { conditions.append("m.game = :game") }
+        if let rows = choice.rows {
+            conditions.append("m.rowid BETWEEN \(rows.lowerBound) AND \(rows.upperBound)")
+        }
         if choice.year != nil { conditions.append("strftime('%Y', m.date, 'localtime') = :year") }
         return """
             SELECT \(columns) FROM SBMatch AS m WHERE \(conditions.joined(separator: " AND ")) ORDER BY m.rowid LIMIT -1

@@ -5,6 +5,12 @@ final class RecordNumbers {
     private(set) var names: [String] = []
     private var numbers: [String: Int] = [:]
 
+    /// - Parameter names: record names that have numbers, in the order of these.
+    init(_ names: [String] = []) {
+        self.names = names
+        numbers = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+    }
+
     /// Returns the number of a name, the same each time.
     func number(of name: String) -> Int {
         if let number = numbers[name] { return number }
@@ -32,3 +38,5 @@ struct Numbered<Value> {
 
     subscript(number: Int) -> Value? { number < values.count ? values[number] : nil }
 }
+
+extension Numbered: Sendable where Value: Sendable {}

@@ -1,5 +1,5 @@
 /// Counts plays one by one, so that no scorebook is too large for it. A pure function of the plays.
-struct StatisticsCount {
+struct StatisticsCount: Sendable {
     /// The number of the person whose figures are wanted; nil for everybody's.
     let person: Int?
     /// Whether totals are compared, and for what.
@@ -8,7 +8,7 @@ struct StatisticsCount {
     var lowestWins: Set<Int> = []
 
     /// What a record is the best of.
-    enum Records {
+    enum Records: Sendable {
         case none
         /// Each person's best. For the figures of one game.
         case byPerson
@@ -21,6 +21,17 @@ struct StatisticsCount {
         var firstDay: Int?
         var lastDay: Int?
         var results = Results()
+
+        mutating func takeDays(_ first: Int?, _ last: Int?) {
+            firstDay = [firstDay, first].compactMap(\.self).min()
+            lastDay = [lastDay, last].compactMap(\.self).max()
+        }
+
+        static func += (count: inout GameCount, other: GameCount) {
+            count.minutes += other.minutes
+            count.results += other.results
+            count.takeDays(other.firstDay, other.lastDay)
+        }
     }
 
     private struct PersonCount {
@@ -77,14 +88,37 @@ struct StatisticsCount {
         games.update(play.game, from: GameCount()) { game in
             game.minutes += play.minutes
             game.results.count(play.kind, isDecided: isDecided, isWon: isWon)
-            game.firstDay = [game.firstDay, play.time?.day].compactMap(\.self).min()
-            game.lastDay = [game.lastDay, play.time?.day].compactMap(\.self).max()
+            game.takeDays(play.time?.day, play.time?.day)
         }
         for part in play.parts where part.person != person { countPerson(part, play, isDecided, own) }
         countRecords(play)
         if person == nil, play.kind == .competitive, isDecided { countWins(play) }
         if own != nil, play.kind == .competitive, isDecided {
             course.append((play.time?.day ?? .min, play.time?.hour ?? 0, play.match, isWon))
+        }
+    }
+
+    /// Adds the plays of another count. Neither may be one person's or compare totals.
+    ///
+    /// - Parameter numbers: the numbers that the records of the other count have in this one, by their numbers there.
+    mutating func add(_ other: StatisticsCount, numbers: [Int]) {
+        figures.plays += other.figures.plays
+        figures.minutes += other.figures.minutes
+        figures.results += other.figures.results
+        for index in figures.weekdays.indices { figures.weekdays[index] += other.figures.weekdays[index] }
+        for index in figures.hours.indices { figures.hours[index] += other.figures.hours[index] }
+        days.merge(other.days, uniquingKeysWith: +)
+        for (players, results) in other.tables.all {
+            tables.update(players, from: Results()) { $0 += results }
+        }
+        for (number, count) in other.games.all {
+            games.update(numbers[number], from: GameCount()) { $0 += count }
+        }
+        for (number, count) in other.persons.all {
+            persons.update(numbers[number], from: PersonCount()) { $0.results += count.results }
+        }
+        wins += other.wins.map {
+            Win(winner: Int32(numbers[Int($0.winner)]), loser: Int32(numbers[Int($0.loser)]))
         }
     }
 

@@ -24,6 +24,12 @@ public struct Tally: Sendable, Equatable {
         if isDecided { decided += 1 }
         if isDecided && isWon { wins += 1 }
     }
+
+    static func += (tally: inout Tally, other: Tally) {
+        tally.plays += other.plays
+        tally.decided += other.decided
+        tally.wins += other.wins
+    }
 }
 
 extension Tally: Encodable {
@@ -61,5 +67,11 @@ public struct Results: Sendable, Equatable, Encodable {
         case .cooperative: cooperative.count(isDecided: isDecided, isWon: isWon)
         case .solo: solo.count(isDecided: isDecided, isWon: isWon)
         }
+    }
+
+    static func += (results: inout Results, other: Results) {
+        results.competitive += other.competitive
+        results.cooperative += other.cooperative
+        results.solo += other.solo
     }
 }

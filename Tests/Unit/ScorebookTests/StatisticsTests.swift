@@ -1,5 +1,6 @@
 import Foundation
 import PeerSyncModel
+import TestSupport
 import Testing
 
 @testable import Scorebook
@@ -276,6 +277,28 @@ struct StatisticsTests {
         #expect(figures.plays == 3 && figures.tables.map(\.persons) == [0, 2, 3])
         #expect(try line(figures, "Eve").results.competitive == Tally(plays: 2, decided: 1, wins: 1))
         #expect(try line(figures, "Ada").results.competitive == Tally(plays: 2, decided: 1, wins: 0))
+    }
+
+    @Test func partsThatAreCountedAtTheSameTime() async throws {
+        let files = try TemporaryDirectory()
+        defer { files.remove() }
+        let scorebook = try ScorebookStore(
+            ScorebookDatabase.open(at: files.url.appendingPathComponent("scorebook.sqlite").path),
+            replica: ReplicaID(rawValue: 1))
+        _ = try await scorebook.importData(Support.later())
+        let year = StatisticsFilter(year: 2021)
+        for filter in [StatisticsFilter(), year] {
+            let whole = try await scorebook.statistics(filter, maximumParts: 1, matchesOfAPart: 1)
+            #expect(whole.plays > 3 && !whole.rivalries.isEmpty)
+            for parts in 2...4 {
+                let sum = try await scorebook.statistics(filter, maximumParts: parts, matchesOfAPart: 1)
+                #expect(sum == whole)
+            }
+        }
+        let whole = try await scorebook.statistics()
+        try await scorebook.execute(
+            "UPDATE SBMatch SET rowid = \(Int64.max) WHERE rowid = (SELECT MAX(rowid) FROM SBMatch)")
+        #expect(try await scorebook.statistics(.init(), maximumParts: 2, matchesOfAPart: 1) == whole)
     }
 
     @Test func zonesApart() async throws {
