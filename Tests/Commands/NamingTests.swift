@@ -39,6 +39,18 @@ import Testing
         }
     }
 
+    @Test func aNameThatManyHaveIsOneShortNote() async throws {
+        try await withMachine { kitchen in
+            for _ in 0..<7 { try await kitchen.peer("person", "add", "Ada") }
+            let list = try await kitchen.run("person", "list")
+            #expect(list.exitCode == 0 && list.output.split(separator: "\n").count == 8, "\(list)")
+            #expect(
+                list.errors.contains(
+                    /^note: there are 7 Ada: ([0-9a-f]+ \([^)]*\),? ){5}and 2 more; `person merge/),
+                "\(list)")
+        }
+    }
+
     @Test func anIDOfAListCanBePasted() async throws {
         try await withMachine { kitchen in
             try await kitchen.importHousehold()

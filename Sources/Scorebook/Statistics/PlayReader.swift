@@ -52,7 +52,7 @@ struct PlayReader {
         }
     }
 
-    // The SQL gives each column its type: so nothing has to look at it again.
+    // The SQL makes numbers of what is to be one: so nothing has to look at it again. SQLite hands out anything as a text.
 
     private func head(_ row: Row) -> Head {
         let seconds: Int? = row[2]
@@ -112,6 +112,7 @@ struct PlayReader {
     /// Puts the seats of one person together.
     private static func parts(_ seats: [Seat], _ entries: [Ranking.Entry]) -> [Play.Part] {
         var parts: [Play.Part] = []
+        parts.reserveCapacity(seats.count)
         for (seat, entry) in zip(seats, entries) {
             if let index = parts.firstIndex(where: { $0.person == seat.person }) {
                 // With two hands, a person has won with either of them, and has no single total.
@@ -146,14 +147,14 @@ struct PlayReader {
     private var matches: String {
         chosen(
             """
-            m.rowid, COALESCE(CAST(m.game AS TEXT), ''), \(Play.LocalTime.sql("m.date")), \(Self.whole("m.durationMinutes")),
+            m.rowid, COALESCE(m.game, ''), \(Play.LocalTime.sql("m.date")), \(Self.whole("m.durationMinutes")),
                 \(readsMatches ? "CAST(m.recordName AS TEXT)" : "''")
             """)
     }
 
     private var players: String {
         """
-        SELECT m.id, p.rowid, CAST(p.person AS TEXT), CAST(p.team AS TEXT), \(Self.whole("p.rank")), \(Self.whole("p.winner"))
+        SELECT m.id, p.rowid, p.person, p.team, \(Self.whole("p.rank")), \(Self.whole("p.winner"))
         FROM (\(chosen("m.rowid AS id, m.recordName"))) AS m CROSS JOIN SBPlayer AS p ON p.match = m.recordName
         """
     }

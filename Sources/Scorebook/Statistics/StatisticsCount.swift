@@ -23,8 +23,8 @@ struct StatisticsCount: Sendable {
         var results = Results()
 
         mutating func takeDays(_ first: Int?, _ last: Int?) {
-            firstDay = [firstDay, first].compactMap(\.self).min()
-            lastDay = [lastDay, last].compactMap(\.self).max()
+            if let first { firstDay = min(firstDay ?? first, first) }
+            if let last { lastDay = max(lastDay ?? last, last) }
         }
 
         static func += (count: inout GameCount, other: GameCount) {

@@ -26,9 +26,11 @@ extension OpenStore {
         let groups = try await scorebook.sharedNames(kind)
         for group in groups.prefix(3) {
             let ids = group.map(\.id)
+            let shown = group.prefix(5).map { "\($0.id) (\($0.detail))" }
+            let more = group.count > shown.count ? " and \(group.count - shown.count) more" : ""
             Terminal.writeError(
                 "note: there are \(group.count) \(Display.printable(group[0].title)): "
-                    + group.map { "\($0.id) (\($0.detail))" }.joined(separator: ", ")
+                    + shown.joined(separator: ", ") + more
                     + "; `\(kind.noun) merge \(ids[1]) \(ids[0])` makes them one")
         }
         if groups.count > 3 { Terminal.writeError("note: \(groups.count - 3) more names are there twice") }

@@ -228,7 +228,8 @@ struct StatisticsTests {
         try await scorebook.execute(
             """
             UPDATE SBMatch SET date = 'some day', durationMinutes = 'long' WHERE recordName = '\(match.recordName)';
-            UPDATE SBPlayer SET rank = 'first', winner = 'yes', team = X'00';
+            UPDATE SBPlayer SET rank = 'first', winner = 'yes', team = X'';
+            INSERT INTO SBPlayer (recordName, match, person, team) VALUES ('SBPlayer|~|odd', '\(match.recordName)', X'', X'00');
             UPDATE SBScore SET points = 'nine' WHERE points = 9;
             """)
         let figures = try await scorebook.statistics()
