@@ -14,6 +14,8 @@ struct LogReader {
     private struct Beginning {
         var reading: Reading?
         var received: ChangeToken?
+        /// Whether the log may have deletions that the token covers, and that nobody has told.
+        var lacksDeletions: Bool
     }
 
     /// Reads what is there.
@@ -65,7 +67,8 @@ struct LogReader {
                 db, heldByPeer: section.read.first { $0.replica == context.own.replica }?.token)
             return Beginning(
                 reading: try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row),
-                received: try log.received(db, from: peer))
+                received: try log.received(db, from: peer),
+                lacksDeletions: try log.compared(db, with: peer) > 0)
         }
     }
 
@@ -98,7 +101,7 @@ struct LogReader {
                 "this machine was away from “\(peer.name)” for so long that deletions it has not seen are forgotten"
             )
         }
-        guard isSameLog || !section.isWhole else { return start }
+        guard isSameLog || !section.isWhole, !beginning.lacksDeletions else { return start }
         // It came over the network, and is newer than the head.
         if beginning.reading?.history == section.history, received.sequence > section.covered.sequence {
             return max(start, section.segments + 1)
@@ -140,20 +143,22 @@ struct LogReader {
         let log = ZoneLog(context.store, zone)
         let peerZone = context.peerZone(zone, peer)
         let reading = Reading(history: section.history, log: section.log, segment: section.segments)
-        let (received, known) = try await context.store.database.read { db in
+        let (received, compared, known) = try await context.store.database.read { db in
             (
-                try log.received(db, from: peer),
+                try log.received(db, from: peer), try log.compared(db, with: peer),
                 try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
             )
         }
         let isNewer = received.map { $0.sequence > section.covered.sequence } ?? false
         let isDone = isNewer || received == section.covered
-        guard !isDone || known != reading else { return }
+        let endsComparison = compared > 0 && compared <= section.covered.sequence
+        guard !isDone || known != reading || endsComparison else { return }
         try await peerZone.applying { transaction in
             if !isDone {
                 _ = try peerZone.apply(
                     ChangeBatch(records: [], token: section.covered, isLast: true), in: transaction)
             }
+            try log.noteRead(transaction.db, from: peer, upTo: section.covered.sequence)
             try reading.save(transaction.db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
         }
     }

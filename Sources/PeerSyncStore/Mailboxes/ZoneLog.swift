@@ -78,6 +78,16 @@ package struct ZoneLog: Sendable {
         try PeerTable.progress(db, peer: peer.id, zone: zone).received
     }
 
+    /// The number of a peer's changes up to which this store may lack deletions that its token covers; 0 if it lacks none.
+    package func compared(_ db: Database, with peer: Peer) throws -> Int64 {
+        try PeerTable.progress(db, peer: peer.id, zone: zone).comparedSequence
+    }
+
+    /// Notes that this store has read all of a peer's changes up to a number, deletions among them.
+    package func noteRead(_ db: Database, from peer: Peer, upTo sequence: Int64) throws {
+        try PeerTable.noteRead(db, peer: peer.id, zone: zone, upTo: sequence)
+    }
+
     /// The files that live records of the zone refer to. Reads every reference.
     package func files(_ db: Database) throws -> [ReferredFile] {
         let rows = try Row.fetchAll(

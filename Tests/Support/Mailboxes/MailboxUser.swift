@@ -17,7 +17,8 @@ extension MailboxUser {
     ///
     /// - Parameters:
     ///   - areMembers: whether they are introduced to the household.
-    ///   - introducer: who introduces them; nil if each machine introduces the others itself.
+    ///   - introducer: who introduces them, and is introduced by another one; nil if each machine introduces the others itself.
+    ///     Then each knows introductions of its own, and those of one of them outlive a removal by another one.
     package static func pair(
         _ machines: [Self], areMembers: Bool = true, by introducer: Self? = nil
     ) async throws {
@@ -27,8 +28,9 @@ extension MailboxUser {
                 if try machine.store.zones.find(db, zone) == nil { try machine.store.zones.adopt(db, zone) }
             }
             for other in machines where other !== machine {
+                let named = other === introducer ? machines.first { $0 !== introducer } : introducer
                 let introduction = Introduction(
-                    of: other.key, name: other.name, rights: .all, by: (introducer ?? machine).key, time: 1)
+                    of: other.key, name: other.name, rights: .all, by: (named ?? machine).key, time: 1)
                 _ = try await machine.store.peers.add(
                     key: other.key, name: other.name, introducing: areMembers ? introduction : nil)
             }

@@ -167,6 +167,7 @@ class MailboxReader:
         held = self._store.received_token(key, zone.number)
         if held is None or held.sequence <= section.covered.sequence:
             self._store.set_received_token(key, zone.number, section.covered)
+        self._store.note_read(key, zone.number, section.covered.sequence)
 
     def _take_acknowledgement(self, key: bytes, zone: Zone, of_us: HasRead | None) -> None:
         """The other side's token of this machine counts as in a session (mailbox.md 6.3), unless more is known."""
@@ -199,11 +200,13 @@ class MailboxReader:
         held: Token | None = self._store.received_token(key, zone.number)
         if held in (None, START):
             return 0  # this machine has given up what it had of the author
+        has_read_of_it = (known.history, known.log) == (section.history, section.log)
+        if self._store.compared(key, zone.number):
+            return known.segment if has_read_of_it else 0  # the token covers deletions that nobody has told
         if held.sequence > section.covered.sequence:
             if section.history == known.history:
                 return None  # it came in a session, and is newer than the head
             held = None
-        has_read_of_it = (known.history, known.log) == (section.history, section.log)
         ends = range(section.base, section.segments + 1)
         covered = [n for n in ends if held is not None and section.covers(section.end(n), held)]
         if has_read_of_it:
