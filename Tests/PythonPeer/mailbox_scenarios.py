@@ -337,6 +337,31 @@ def mailbox_beside_sessions(directory: Path) -> None:
 
 
 @scenario
+def mailbox_after_a_comparison(directory: Path) -> None:
+    """A comparison in a session tells no deletions, so its token lets nobody pass over them in a log."""
+    python, reference, other, mailbox = three_machines(directory)
+    python.run("put", PERSON, "firstName=text:Ada")
+    mailbox.become_one()
+    copy = copy_of(python, "before")
+    python.run("put", PERSON, "firstName=text:Grace")
+    sync(python, reference)
+    restore(python, copy)  # the reference's token is void now, so the two compare everything
+    before = mailbox.objects()
+    other.run("put", GAME, "name=text:Catan")
+    mailbox.sync(other, reference)
+    next_millisecond()
+    reference.run("record", "delete", GAME, "--yes")
+    sync(python, reference)
+    mailbox.sync(reference)
+    new = {name: content for name, content in mailbox.objects().items() if name not in before}
+    mailbox.remove(new)
+    mailbox.sync(python)  # its new log has no game
+    mailbox.put(new)
+    mailbox.become_one()
+    equal(python.record(GAME)["state"], "deleted")
+
+
+@scenario
 def mailbox_emptied(directory: Path) -> None:
     """An empty folder is not taken for the mailbox: nobody writes there until somebody says so."""
     python, reference, mailbox = two_machines(directory)

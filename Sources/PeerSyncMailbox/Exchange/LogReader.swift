@@ -14,6 +14,8 @@ struct LogReader {
     private struct Beginning {
         var reading: Reading?
         var received: ChangeToken?
+        /// Whether the log may have deletions that the token covers, and that nobody has told.
+        var lacksDeletions: Bool
     }
 
     /// Reads what is there.
@@ -41,16 +43,36 @@ struct LogReader {
     /// Notes what the peer has read of this machine, and what it lets this one do.
     private func acknowledge() async throws {
         let log = ZoneLog(context.store, zone)
-        let token = section.read.first { $0.replica == context.own.replica }?.token
-        let isNews = try await context.store.readFolded { db in
-            guard let token, try log.acknowledged(db, by: peer) < token.sequence else { return false }
-            return try log.canGoOn(db, from: token)
+        let read = section.read.first { $0.replica == context.own.replica }
+        let (isNews, isRestored) = try await context.store.readFolded { db in
+            guard let read, let token = read.token, try log.acknowledged(db, by: peer) < token.sequence else {
+                return (false, false)
+            }
+            return (try log.canGoOn(db, from: token), try tellsOfRestoring(db, read, token))
         }
-        if isNews, let token {
+        if isNews, let token = read?.token {
             try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) }
+        }
+        if isRestored {
+            try await context.store.database.write { try OwnLog.voidAll($0, mailbox: context.mailbox) }
+            context.onEvent(.restored)
         }
         if let rights = head.zones.first(where: { $0.section.zone == zone.id })?.rights {
             try await context.peerZone(zone, peer).noteOwnRights(rights)
+        }
+    }
+
+    /// Whether the peer holds a token of this machine's present history that this store never gave out, and the log goes on as if
+    /// nothing had happened: the store was restored, and the storage has lost the heads that would tell it.
+    private func tellsOfRestoring(
+        _ db: Database, _ read: ZoneSection.Read, _ token: ChangeToken
+    ) throws -> Bool {
+        let log = ZoneLog(context.store, zone)
+        guard try OwnZone.find(db, mailbox: context.mailbox, zone: zone.row)?.history == read.history,
+            try !log.hasGivenOut(db, token)
+        else { return false }
+        return try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row).contains {
+            try $0.phase == .named && log.hasGivenOut(db, $0.token)
         }
     }
 
@@ -65,7 +87,8 @@ struct LogReader {
                 db, heldByPeer: section.read.first { $0.replica == context.own.replica }?.token)
             return Beginning(
                 reading: try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row),
-                received: try log.received(db, from: peer))
+                received: try log.received(db, from: peer),
+                lacksDeletions: try log.compared(db, with: peer) > 0)
         }
     }
 
@@ -98,7 +121,7 @@ struct LogReader {
                 "this machine was away from “\(peer.name)” for so long that deletions it has not seen are forgotten"
             )
         }
-        guard isSameLog || !section.isWhole else { return start }
+        guard isSameLog || !section.isWhole, !beginning.lacksDeletions else { return start }
         // It came over the network, and is newer than the head.
         if beginning.reading?.history == section.history, received.sequence > section.covered.sequence {
             return max(start, section.segments + 1)
@@ -140,20 +163,22 @@ struct LogReader {
         let log = ZoneLog(context.store, zone)
         let peerZone = context.peerZone(zone, peer)
         let reading = Reading(history: section.history, log: section.log, segment: section.segments)
-        let (received, known) = try await context.store.database.read { db in
+        let (received, compared, known) = try await context.store.database.read { db in
             (
-                try log.received(db, from: peer),
+                try log.received(db, from: peer), try log.compared(db, with: peer),
                 try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
             )
         }
         let isNewer = received.map { $0.sequence > section.covered.sequence } ?? false
         let isDone = isNewer || received == section.covered
-        guard !isDone || known != reading else { return }
+        let endsComparison = compared > 0 && compared <= section.covered.sequence
+        guard !isDone || known != reading || endsComparison else { return }
         try await peerZone.applying { transaction in
             if !isDone {
                 _ = try peerZone.apply(
                     ChangeBatch(records: [], token: section.covered, isLast: true), in: transaction)
             }
+            try log.noteRead(transaction.db, from: peer, upTo: section.covered.sequence)
             try reading.save(transaction.db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
         }
     }

@@ -192,7 +192,11 @@ package struct PeerZone: Sendable {
         transaction.withheldCount += merge.withheldCount
         var refused = merge.refused
         if !mayWrite, !batch.records.isEmpty { refused[.readOnly] = batch.records.map(\.name) }
-        if !batch.isLoose { try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token) }
+        if batch.isLoose {
+            try PeerTable.noteCompared(db, peer: peer.id, zone: zoneID, batch.token)
+        } else {
+            try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token)
+        }
         if mayWrite { try store.refusals.end(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }
         return refused.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { Refusal(names: $0.value, reason: $0.key) }

@@ -25,9 +25,14 @@ package struct ZoneLog: Sendable {
     /// The digest of the zone's live records. Fold first.
     package func digest(_ db: Database) throws -> ZoneDigest { try Zones.digest(db, zone) }
 
+    /// Whether this store gave out a token in the history that it now holds.
+    package func hasGivenOut(_ db: Database, _ token: ChangeToken) throws -> Bool {
+        try log.isGivenOut(db, token)
+    }
+
     /// Whether this store gave out a token, and can tell what follows it.
     package func canGoOn(_ db: Database, from token: ChangeToken) throws -> Bool {
-        try log.isGivenOut(db, token) && log.canGoOn(db, zone: zone, from: token)
+        try hasGivenOut(db, token) && log.canGoOn(db, zone: zone, from: token)
     }
 
     /// Whether this store holds back changes until a person allows them. A whole copy then lacks their records: ``StoreFuse``.
@@ -76,6 +81,16 @@ package struct ZoneLog: Sendable {
     /// The token of a peer's changes that this store holds.
     package func received(_ db: Database, from peer: Peer) throws -> ChangeToken? {
         try PeerTable.progress(db, peer: peer.id, zone: zone).received
+    }
+
+    /// The number of a peer's changes up to which this store may lack deletions that its token covers; 0 if it lacks none.
+    package func compared(_ db: Database, with peer: Peer) throws -> Int64 {
+        try PeerTable.progress(db, peer: peer.id, zone: zone).comparedSequence
+    }
+
+    /// Notes that this store has read all of a peer's changes up to a number, deletions among them.
+    package func noteRead(_ db: Database, from peer: Peer, upTo sequence: Int64) throws {
+        try PeerTable.noteRead(db, peer: peer.id, zone: zone, upTo: sequence)
     }
 
     /// The files that live records of the zone refer to. Reads every reference.

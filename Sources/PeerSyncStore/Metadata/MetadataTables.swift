@@ -175,6 +175,8 @@ enum MetadataTables {
         -- outlives the pairing: the machine may come back with what it holds. lastSync: when the digests were last equal.
         -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
         -- ownRights: what this machine may do in the zone at the peer, as that one said last; NULL if it never did.
+        -- comparedSequence: the number of the peer's changes up to which this store may lack deletions, because the two
+        -- compared everything; 0 if it lacks none.
         CREATE TABLE grdb_sync_peerZone (
             peer INTEGER NOT NULL,
             zone INTEGER NOT NULL REFERENCES grdb_sync_recordZone (id),
@@ -185,6 +187,7 @@ enum MetadataTables {
             rights INTEGER,
             lastSync TEXT,
             ownRights INTEGER,
+            comparedSequence INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (peer, zone)
         ) WITHOUT ROWID;
 
@@ -221,6 +224,7 @@ enum MetadataTables {
         try db.execute(sql: create)
         try db.execute(sql: PairingCodes.create)
         let areRulesNew = try FormatOne.isPresent(db) && FormatOne.bringOver(db)
+        try PeerTable.noteUnknownComparisons(db)
         try SyncState.set(db, .formatVersion, formatVersion)
         return areRulesNew
     }
@@ -229,9 +233,11 @@ enum MetadataTables {
     private static func addColumns(_ db: Database) throws {
         if try !db.hasTable("grdb_sync_listener") { try db.execute(sql: PairingCodes.create) }
         try db.execute(sql: MailboxTables.create)
+        let notesComparisons = try db.hasColumn("comparedSequence", of: "\(prefix)peerZone")
         for (table, column, type) in [
             ("peer", "lastErrorCode", "TEXT"), ("peerZone", "lastSync", "TEXT"),
             ("peerZone", "ownRights", "INTEGER"),
+            ("peerZone", "comparedSequence", "INTEGER NOT NULL DEFAULT 0"),
             ("peer", "introducedBy", "BLOB"),
             ("formerPeer", "removedBy", "BLOB"),
             ("mailbox", "restoredAt", "INTEGER"), ("mailbox", "checkedAt", "INTEGER"),
@@ -239,6 +245,7 @@ enum MetadataTables {
         where try !db.hasColumn(column, of: prefix + table) {
             try db.execute(sql: "ALTER TABLE main.\(prefix)\(table) ADD COLUMN \(column) \(type)")
         }
+        if !notesComparisons { try PeerTable.noteUnknownComparisons(db) }
         try db.execute(sql: HouseholdTable.create)
         try db.execute(sql: DeclinedZones.create)
         try db.execute(sql: HistoryTable.create)

@@ -6,4 +6,7 @@ package struct PeerProgress: Sendable {
     package var acknowledgedSequence: Int64
     /// The token of the peer's changes that we hold; nil before the first.
     package var received: ChangeToken?
+    /// The number of the peer's changes up to which this store may lack deletions although ``received`` covers them: the two
+    /// compared everything, and no comparison tells deletions. 0 if it lacks none.
+    package var comparedSequence: Int64 = 0
 }

@@ -144,7 +144,7 @@ enum PeerTable {
     static func progress(_ db: Database, peer: Int64, zone: Int64) throws -> PeerProgress {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT acknowledgedSequence, receivedGeneration, receivedSequence, receivedHorizon
+                SELECT acknowledgedSequence, receivedGeneration, receivedSequence, receivedHorizon, comparedSequence
                 FROM grdb_sync_peerZone WHERE peer = ? AND zone = ?
                 """)
         guard let row = try Row.fetchOne(statement, arguments: [peer, zone]) else {
@@ -154,7 +154,7 @@ enum PeerTable {
         if let generation = row[1] as Data? {
             received = ChangeToken(generation: Array(generation), sequence: row[2], horizon: row[3])
         }
-        return PeerProgress(acknowledgedSequence: row[0], received: received)
+        return PeerProgress(acknowledgedSequence: row[0], received: received, comparedSequence: row[4])
     }
 
     /// Notes how far this store has a peer's changes.
@@ -177,6 +177,36 @@ enum PeerTable {
         ).execute(arguments: [
             peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.horizon ?? 0,
         ])
+    }
+
+    /// Notes that the two compare everything, and that the peer goes on after a token: it does not tell what it had deleted before.
+    ///
+    /// In the middle of a session the peer goes on where it was, and has told all of that.
+    static func noteCompared(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO grdb_sync_peerZone (peer, zone, comparedSequence) VALUES (?1, ?2, ?3)
+                ON CONFLICT (peer, zone) DO UPDATE SET comparedSequence = MAX(comparedSequence, ?3)
+                WHERE receivedGeneration IS NOT ?4 OR receivedSequence <> ?3
+                """
+        ).execute(arguments: [peer, zone, token.sequence, Data(token.generation)])
+    }
+
+    /// Notes that this store has read all of a peer's changes up to a number, deletions among them.
+    static func noteRead(_ db: Database, peer: Int64, zone: Int64, upTo sequence: Int64) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE grdb_sync_peerZone SET comparedSequence = 0
+                WHERE peer = ? AND zone = ? AND comparedSequence <= ?
+                """
+        ).execute(arguments: [peer, zone, sequence])
+    }
+
+    /// Takes all received tokens for those of comparisons: nobody knows which are. What this store has passed over in mailboxes by
+    /// them, it reads.
+    static func noteUnknownComparisons(_ db: Database) throws {
+        try db.execute(sql: "UPDATE grdb_sync_peerZone SET comparedSequence = receivedSequence")
+        try MailboxTables.forgetReadings(db)
     }
 
     /// Forgets how far this store has the changes of all peers, in one zone or in all, and makes the tokens void that they

@@ -67,7 +67,8 @@ CREATE TABLE IF NOT EXISTS introduction (
 CREATE TABLE IF NOT EXISTS forgotten (key BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS link (
     peer BLOB NOT NULL, zone INTEGER NOT NULL REFERENCES zone (number), rights INTEGER,
-    received BLOB, acknowledged INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (peer, zone)) WITHOUT ROWID;
+    received BLOB, acknowledged INTEGER NOT NULL DEFAULT 0, compared INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (peer, zone)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS refused (
     peer BLOB NOT NULL, record TEXT NOT NULL, reason INTEGER NOT NULL, PRIMARY KEY (peer, record)) WITHOUT ROWID;
 """
@@ -295,7 +296,7 @@ class Store:
             self._db.execute("UPDATE link SET rights = ? WHERE peer = ? AND zone = ?", (rights, peer, zone))
 
     def _link(self, peer: bytes, zone: int) -> tuple | None:
-        query = "SELECT rights, received, acknowledged FROM link WHERE peer = ? AND zone = ?"
+        query = "SELECT rights, received, acknowledged, compared FROM link WHERE peer = ? AND zone = ?"
         return self._db.execute(query, (peer, zone)).fetchone()
 
     def _make_link(self, peer: bytes, zone: int) -> None:
@@ -440,6 +441,23 @@ class Store:
             self._make_link(peer, zone)
             content = token.encode() if token else None
             self._db.execute("UPDATE link SET received = ? WHERE peer = ? AND zone = ?", (content, peer, zone))
+
+    def compared(self, peer: bytes, zone: int) -> int:
+        """The number of the peer's changes up to which a comparison may have kept deletions from this store (mailbox.md 6.2)."""
+        row = self._link(peer, zone)
+        return row[3] if row else 0
+
+    def note_compared(self, peer: bytes, zone: int, sequence: int) -> None:
+        with self.transaction():
+            self._make_link(peer, zone)
+            query = "UPDATE link SET compared = MAX(compared, ?) WHERE peer = ? AND zone = ?"
+            self._db.execute(query, (sequence, peer, zone))
+
+    def note_read(self, peer: bytes, zone: int, sequence: int) -> None:
+        """All of the peer's changes up to a number were read, deletions among them."""
+        with self.transaction():
+            query = "UPDATE link SET compared = 0 WHERE peer = ? AND zone = ? AND compared <= ?"
+            self._db.execute(query, (peer, zone, sequence))
 
     def acknowledged(self, peer: bytes, zone: int) -> int:
         row = self._link(peer, zone)
@@ -713,7 +731,9 @@ class Store:
                     changed += self._take(peer, zone.number, name, incoming, batch.loose, acknowledged, group)
             held = self.received_token(peer, zone.number)
             is_late = held and held.generation == batch.token.generation and held.sequence > batch.token.sequence
-            if not batch.loose and not is_late:
+            if batch.loose and batch.token != held:
+                self.note_compared(peer, zone.number, batch.token.sequence)
+            elif not batch.loose and not is_late:
                 self.set_received_token(peer, zone.number, batch.token)
         return Applied(changed, refused)
 

@@ -17,20 +17,31 @@ extension MailboxUser {
     ///
     /// - Parameters:
     ///   - areMembers: whether they are introduced to the household.
-    ///   - introducer: who introduces them; nil if each machine introduces the others itself.
+    ///   - introducer: who introduces them, and is introduced by another one; nil if each machine introduces the others itself.
+    ///     Then each knows introductions of its own, and those of one of them outlive a removal by another one.
     package static func pair(
         _ machines: [Self], areMembers: Bool = true, by introducer: Self? = nil
     ) async throws {
         let zone = try await machines[0].store.zones.all()[0].id
+        func introduction(of machine: Self, by other: Self) -> Introduction? {
+            Introduction(of: machine.key, name: machine.name, rights: .all, by: other.key, time: 1)
+        }
+        // All know the same one of a machine.
+        let shared = introducer.map { introducer in
+            machines.map { machine in
+                introduction(
+                    of: machine,
+                    by: machine === introducer ? machines.first { $0 !== machine } ?? machine : introducer)
+            }
+        }
         for machine in machines {
             try await machine.store.database.write { db in
                 if try machine.store.zones.find(db, zone) == nil { try machine.store.zones.adopt(db, zone) }
             }
-            for other in machines where other !== machine {
-                let introduction = Introduction(
-                    of: other.key, name: other.name, rights: .all, by: (introducer ?? machine).key, time: 1)
+            for (index, other) in machines.enumerated() where other !== machine {
+                let known = shared?[index] ?? introduction(of: other, by: machine)
                 _ = try await machine.store.peers.add(
-                    key: other.key, name: other.name, introducing: areMembers ? introduction : nil)
+                    key: other.key, name: other.name, introducing: areMembers ? known : nil)
             }
         }
     }

@@ -70,7 +70,7 @@ struct MailboxSimulation {
             machines.append(try await MailboxMachine("m\(index)", disk, path: path(index), clock: clock))
             members.insert(index)
         }
-        try await MailboxMachine.pair(machines)
+        try await MailboxMachine.pair(machines, by: machines[0])
         for _ in 0..<Int.random(in: 10...60, using: &random) {
             let roll = Int.random(in: 0..<Self.weights.reduce(0) { $0 + $1.1 }, using: &random)
             var sum = 0
@@ -195,7 +195,9 @@ struct MailboxSimulation {
         let present = members.sorted().map { machines[$0] }
         for _ in 0..<4 { for machine in present { try await pass(machine) } }
         try await MailboxMachine.settle(present, rounds: 30)
-        try await MailboxMachine.expectEqual(present)
+        do { try await MailboxMachine.expectEqual(present) } catch {
+            throw BrokenInvariant(description: "\(error): \(try await described(present))")
+        }
         let there = Set(
             try await present[0].database.read { try String.fetchAll($0, sql: "SELECT id FROM Item") })
         let lost = added.filter { members.contains($0.value) && !there.contains("\($0.key)") }.keys.sorted()
@@ -205,6 +207,26 @@ struct MailboxSimulation {
             try expect(check.isSound, "\(machine.name): \(check.zones) \(check.problems)")
         }
         for index in members.sorted() { try await expectNothingLeft(index) }
+    }
+
+    /// What each machine holds, and what it says of the others.
+    private func described(_ present: [MailboxMachine]) async throws -> String {
+        var lines: [String] = []
+        for machine in present {
+            let titles = try await machine.titles().joined(separator: "; ")
+            let entry = try await machine.store.mailboxes.all()[0]
+            let problems = entry.machines.compactMap { other in other.problem.map { "\(other.name): \($0)" } }
+            let records = try await machine.database.read { db in
+                try String.fetchAll(
+                    db,
+                    sql: """
+                        SELECT remoteRecordID || '/' || status || '/' || changeSequence || '/' || COALESCE(sourcePeer, 0)
+                        FROM grdb_sync_remoteRecord
+                        """)
+            }
+            lines.append("\(machine.name) has \(titles) \(problems) \(records)")
+        }
+        return lines.joined(separator: "\n")
     }
 
     /// Checks that a program that begins to run, after the time for which logs stay, leaves only what its head names.

@@ -1,3 +1,4 @@
+import GRDB
 import PeerSyncModel
 import Testing
 
@@ -99,6 +100,37 @@ struct PeerNoteTests {
             try await database.read { try store.status($0).peerZones.map { $0.lastSync != nil } } == [
                 true, false,
             ])
+    }
+
+    /// Nobody knows which tokens are those of comparisons in a store that did not note them.
+    @Test func tokensFromBeforeComparisonsWereNotedCountAsCompared() async throws {
+        let store = machine.store
+        let peer = try await peer("kitchen")
+        try await store.database.write { db in
+            try PeerTable.setReceived(
+                db, peer: peer.id, zone: 1, ChangeToken(generation: [1], sequence: 7))
+            try db.execute(
+                sql: """
+                    INSERT INTO grdb_sync_mailbox (name, location, addedAt) VALUES ('shelf', 'nowhere', '');
+                    INSERT INTO grdb_sync_mailboxReading VALUES (1, \(peer.id), 1, X'00', X'00', 3);
+                    """)
+        }
+        func reopen() async throws -> (compared: Int64, readings: Int?) {
+            let store = try RecordStore(store.database, schema: store.schema, replica: store.replica)
+            return try await store.database.read { db in
+                (
+                    try PeerTable.progress(db, peer: peer.id, zone: 1).comparedSequence,
+                    try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM grdb_sync_mailboxReading")
+                )
+            }
+        }
+        #expect(try await reopen() == (0, 1))
+        try await store.database.write {
+            try $0.execute(sql: "ALTER TABLE grdb_sync_peerZone DROP COLUMN comparedSequence")
+        }
+        #expect(try await reopen() == (7, 0))
+        try await store.database.write { try PeerTable.noteRead($0, peer: peer.id, zone: 1, upTo: 7) }
+        #expect(try await reopen() == (0, 0))
     }
 
     /// Programs are started often. The numbers of those that are forgotten are the oldest.

@@ -207,6 +207,32 @@ struct PeerZoneTests: PeerRecords {
         #expect(received == nil)
     }
 
+    /// A comparison tells no deletions. In the middle of a session, the peer has told all that its token covers.
+    @Test func aComparisonAtTheBeginningIsNoted() async throws {
+        func receive(_ sequence: Int64, isLoose: Bool) async throws -> Int64 {
+            let token = ChangeToken(generation: [1], sequence: sequence)
+            return try await machine.store.database.write { [machine, peerZone] db in
+                _ = try peerZone.apply(
+                    db, ChangeBatch(records: [], token: token, isLast: true, isLoose: isLoose))
+                return try ZoneLog(machine.store, machine.store.zones.all(db)[0])
+                    .compared(db, with: peerZone.peer)
+            }
+        }
+        #expect(try await receive(4, isLoose: false) == 0)
+        #expect(try await receive(4, isLoose: true) == 0)
+        #expect(try await receive(9, isLoose: true) == 9)
+        #expect(try await receive(9, isLoose: false) == 9)
+        #expect(try await receive(12, isLoose: false) == 9)
+        for (read, remaining) in [(8, 9), (9, 0)] as [(Int64, Int64)] {
+            let compared = try await machine.store.database.write { [machine, peerZone] db in
+                let log = try ZoneLog(machine.store, machine.store.zones.all(db)[0])
+                try log.noteRead(db, from: peerZone.peer, upTo: read)
+                return try log.compared(db, with: peerZone.peer)
+            }
+            #expect(compared == remaining)
+        }
+    }
+
     /// Two programs of this machine may have a session with the peer each, and the slower one applies last.
     @Test func anOlderTokenOfTheSameGenerationIsNotTakenBack() async throws {
         func receive(_ generation: UInt8, _ sequence: Int64) async throws -> ChangeToken? {

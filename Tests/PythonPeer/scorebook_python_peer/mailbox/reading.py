@@ -61,6 +61,8 @@ class MailboxReader:
         """By static key: the newest head of each peer that this machine has opened."""
         self.records = 0
         """How many came in segments."""
+        self.is_restored = False
+        """Whether a peer holds a token of the present history that this store never gave out (mailbox.md 10)."""
 
     # Heads (mailbox.md 6)
 
@@ -167,6 +169,7 @@ class MailboxReader:
         held = self._store.received_token(key, zone.number)
         if held is None or held.sequence <= section.covered.sequence:
             self._store.set_received_token(key, zone.number, section.covered)
+        self._store.note_read(key, zone.number, section.covered.sequence)
 
     def _take_acknowledgement(self, key: bytes, zone: Zone, of_us: HasRead | None) -> None:
         """The other side's token of this machine counts as in a session (mailbox.md 6.3), unless more is known."""
@@ -174,6 +177,9 @@ class MailboxReader:
         if token is not None and self._store.gave_out(token):
             if token.sequence > self._store.acknowledged(key, zone.number):
                 self._store.acknowledge(key, zone.number, token.sequence)
+        elif of_us is not None and token is not None:
+            log = self._memory.log(zone.number, NAMED)
+            self.is_restored |= log is not None and log.history == of_us.history
 
     def _check_own_expiry(self, key: bytes, section: ZoneSection, zone: Zone) -> None:
         """Whether the author has forgotten deletions that this machine has not seen (mailbox.md 6.4)."""
@@ -199,11 +205,13 @@ class MailboxReader:
         held: Token | None = self._store.received_token(key, zone.number)
         if held in (None, START):
             return 0  # this machine has given up what it had of the author
+        has_read_of_it = (known.history, known.log) == (section.history, section.log)
+        if self._store.compared(key, zone.number):
+            return known.segment if has_read_of_it else 0  # the token covers deletions that nobody has told
         if held.sequence > section.covered.sequence:
             if section.history == known.history:
                 return None  # it came in a session, and is newer than the head
             held = None
-        has_read_of_it = (known.history, known.log) == (section.history, section.log)
         ends = range(section.base, section.segments + 1)
         covered = [n for n in ends if held is not None and section.covers(section.end(n), held)]
         if has_read_of_it:

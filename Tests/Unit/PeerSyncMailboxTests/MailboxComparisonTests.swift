@@ -1,0 +1,116 @@
+import GRDB
+import MailboxSupport
+import PeerSync
+import PeerSyncModel
+import PeerSyncStore
+import TestSupport
+import Testing
+
+@testable import PeerSyncMailbox
+
+/// Two machines that have compared everything on the LAN tell each other in a mailbox what they had deleted before.
+@Suite(.timeLimit(.minutes(10))) struct MailboxComparisonTests {
+    /// The kitchen and the study hold records and have compared them; the attic has what the kitchen deleted before.
+    private struct Household {
+        let disk = MemoryDisk()
+        let kitchen: MailboxMachine
+        let study: MailboxMachine
+        let attic: MailboxMachine
+        var all: [MailboxMachine] { [kitchen, study, attic] }
+
+        /// - Parameter isPut: whether the kitchen has put its deletion into the mailbox when the two meet.
+        init(isPut: Bool) async throws {
+            kitchen = try await MailboxMachine("kitchen", disk)
+            study = try await MailboxMachine("study", disk)
+            attic = try await MailboxMachine("attic", disk)
+            try await MailboxMachine.pair([kitchen, study, attic])
+            try await study.add(3...3)
+            try await study.sync()
+            try await kitchen.add(2...2)
+            try await kitchen.sync()
+            try await attic.add(1...1)
+            try await attic.sync()
+            try await kitchen.sync()
+            try await kitchen.write("DELETE FROM Item WHERE id = '1'")
+            if isPut { try await kitchen.sync() }
+            _ = try await SyncConnector(kitchen.engine, to: study.engine).syncOnce()
+        }
+
+        func expectEqual() async throws {
+            try await MailboxMachine.settle(all)
+            try await MailboxMachine.expectEqual(all)
+            #expect(try await study.titles() == ["Item number 2", "Item number 3"])
+        }
+    }
+
+    private func compared(_ machine: MailboxMachine, with other: MailboxMachine) async throws -> Int64 {
+        let peer = try await machine.peer(other)
+        return try await machine.store.database.read { db in
+            try ZoneLog(machine.store, machine.store.zones.all(db)[0]).compared(db, with: peer)
+        }
+    }
+
+    /// The token of the comparison covers the deletion, which the study has not heard of: it reads the log all the same.
+    @Test(arguments: [true, false]) func aDeletionFromBeforeAComparisonIsRead(isPut: Bool) async throws {
+        let household = try await Household(isPut: isPut)
+        // The attic's copy comes, and the kitchen's deletion with it or afterwards.
+        try await household.study.sync()
+        try await household.expectEqual()
+    }
+
+    /// The author may otherwise remove the segments with the deletion.
+    @Test func nobodySaysThatItHasReadWhatAComparisonCovers() async throws {
+        let household = try await Household(isPut: true)
+        let (kitchen, study) = (household.kitchen, household.study)
+        let log = try await kitchen.store.database.read { try OwnLog.all($0, mailbox: 1)[0] }
+        let peer = try await study.peer(kitchen)
+        func reading() async throws -> Reading? {
+            try await study.store.database.read {
+                try Reading.find($0, mailbox: 1, peer: peer.id, zone: 1)
+            }
+        }
+        #expect(try await reading() == nil)
+        // The deletion has not come yet.
+        let name = Segment.name(
+            UInt64(log.segments), of: kitchen.author,
+            logKey: AuthorSecrets(kitchen.identity.keyPair, app: kitchen.engine.app).key(of: log.log))
+        let late = try #require(household.disk.objects[name])
+        household.disk.objects[name] = nil
+        try await study.sync()
+        #expect(try await reading()?.segment == log.segments - 1)
+        household.disk.objects[name] = late
+        try await study.sync()
+        #expect(try await reading()?.segment == log.segments)
+        #expect(try await study.titles() == ["Item number 2", "Item number 3"])
+    }
+
+    /// Once the log was read to its end, what came over the LAN is passed over again.
+    @Test func aLogIsReadOnceForAComparison() async throws {
+        let household = try await Household(isPut: true)
+        let (kitchen, study) = (household.kitchen, household.study)
+        #expect(try await compared(study, with: kitchen) > 0)
+        try await household.expectEqual()
+        // The kitchen's log covers all that the two have compared.
+        try await kitchen.add(4...4)
+        try await MailboxMachine.settle(household.all)
+        #expect(try await compared(study, with: kitchen) == 0)
+        try await kitchen.add(5...5)
+        _ = try await SyncConnector(kitchen.engine, to: study.engine).syncOnce()
+        try await kitchen.sync()
+        #expect(try await study.sync().segmentsRead == 0)
+    }
+
+    /// Whoever got a whole copy has been told all deletions.
+    @Test func aWholeCopyIsNotReadAgain() async throws {
+        let disk = MemoryDisk()
+        let kitchen = try await MailboxMachine("kitchen", disk)
+        let study = try await MailboxMachine("study", disk)
+        try await MailboxMachine.pair([kitchen, study])
+        try await kitchen.add(1...3)
+        try await kitchen.write("DELETE FROM Item WHERE id = '1'")
+        _ = try await SyncConnector(kitchen.engine, to: study.engine).syncOnce()
+        try await kitchen.sync()
+        #expect(try await study.sync().segmentsRead == 0)
+        #expect(try await compared(study, with: kitchen) == 0)
+    }
+}
