@@ -43,36 +43,16 @@ struct LogReader {
     /// Notes what the peer has read of this machine, and what it lets this one do.
     private func acknowledge() async throws {
         let log = ZoneLog(context.store, zone)
-        let read = section.read.first { $0.replica == context.own.replica }
-        let (isNews, isRestored) = try await context.store.readFolded { db in
-            guard let read, let token = read.token, try log.acknowledged(db, by: peer) < token.sequence else {
-                return (false, false)
-            }
-            return (try log.canGoOn(db, from: token), try tellsOfRestoring(db, read, token))
+        let token = section.read.first { $0.replica == context.own.replica }?.token
+        let isNews = try await context.store.readFolded { db in
+            guard let token, try log.acknowledged(db, by: peer) < token.sequence else { return false }
+            return try log.canGoOn(db, from: token)
         }
-        if isNews, let token = read?.token {
+        if isNews, let token {
             try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) }
-        }
-        if isRestored {
-            try await context.store.database.write { try OwnLog.voidAll($0, mailbox: context.mailbox) }
-            context.onEvent(.restored)
         }
         if let rights = head.zones.first(where: { $0.section.zone == zone.id })?.rights {
             try await context.peerZone(zone, peer).noteOwnRights(rights)
-        }
-    }
-
-    /// Whether the peer holds a token of this machine's present history that this store never gave out, and the log goes on as if
-    /// nothing had happened: the store was restored, and the storage has lost the heads that would tell it.
-    private func tellsOfRestoring(
-        _ db: Database, _ read: ZoneSection.Read, _ token: ChangeToken
-    ) throws -> Bool {
-        let log = ZoneLog(context.store, zone)
-        guard try OwnZone.find(db, mailbox: context.mailbox, zone: zone.row)?.history == read.history,
-            try !log.hasGivenOut(db, token)
-        else { return false }
-        return try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row).contains {
-            try $0.phase == .named && log.hasGivenOut(db, $0.token)
         }
     }
 

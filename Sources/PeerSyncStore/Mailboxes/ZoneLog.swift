@@ -25,14 +25,9 @@ package struct ZoneLog: Sendable {
     /// The digest of the zone's live records. Fold first.
     package func digest(_ db: Database) throws -> ZoneDigest { try Zones.digest(db, zone) }
 
-    /// Whether this store gave out a token in the history that it now holds.
-    package func hasGivenOut(_ db: Database, _ token: ChangeToken) throws -> Bool {
-        try log.isGivenOut(db, token)
-    }
-
     /// Whether this store gave out a token, and can tell what follows it.
     package func canGoOn(_ db: Database, from token: ChangeToken) throws -> Bool {
-        try hasGivenOut(db, token) && log.canGoOn(db, zone: zone, from: token)
+        try log.isGivenOut(db, token) && log.canGoOn(db, zone: zone, from: token)
     }
 
     /// Whether this store holds back changes until a person allows them. A whole copy then lacks their records: ``StoreFuse``.

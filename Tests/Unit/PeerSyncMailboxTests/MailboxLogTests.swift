@@ -147,38 +147,4 @@ import Testing
             #expect(try await restored.titles().count == 8)
         }
     }
-
-    /// The storage has lost the heads by which a store that was set back to a backup would notice it.
-    @Test(arguments: [true, false]) func aRestoredStoreIsHeardWithoutItsFormerHeads(hasPut: Bool) async throws
-    {
-        try await withTemporaryDirectory { url in
-            let disk = MemoryDisk()
-            let clock = SetClock(1_700_000_000_000)
-            let path = url.appendingPathComponent("store").path
-            let identity = Identity.generate()
-            let kitchen = try await MailboxMachine(
-                "kitchen", disk, path: path, identity: identity, clock: clock)
-            let study = try await MailboxMachine("study", disk, clock: clock)
-            try await MailboxMachine.pair([kitchen, study])
-            try await kitchen.add(1...3)
-            if hasPut { try await MailboxMachine.settle([kitchen, study]) }
-            try kitchen.database.backup(to: DatabaseQueue(path: path + "-copy"))
-            try await MailboxMachine.settle([kitchen, study])
-            try await kitchen.add(4...9)
-            try await MailboxMachine.settle([kitchen, study])
-            try kitchen.database.close()
-            for name in disk.objects.keys where AuthorID.parse(name)?.author == kitchen.author {
-                disk.objects[name] = nil
-            }
-            clock.milliseconds += 60_000
-            let restored = try await MailboxMachine(
-                "kitchen", disk, path: path + "-copy", identity: identity, clock: clock)
-            try await restored.add(10...10)
-            // The last head must be missing three times.
-            for _ in 0..<4 { for machine in [restored, study] { try await machine.sync() } }
-            try await MailboxMachine.settle([restored, study])
-            try await MailboxMachine.expectEqual([restored, study])
-            #expect(try await study.titles().count == 10)
-        }
-    }
 }
