@@ -160,7 +160,7 @@ enum PeerTable {
     /// Notes how far this store has a peer's changes.
     ///
     /// The token never goes back within a generation: two processes may have sessions with the peer, and the slower one
-    /// may apply an older batch last.
+    /// may apply an older batch last. Without a token the store begins anew: it reads logs from their beginning, and passes over nothing.
     static func setReceived(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken?) throws {
         if token == nil || token == .start { try MailboxTables.forgetReadings(db, of: peer, in: zone) }
         try db.cachedStatement(
@@ -170,7 +170,8 @@ enum PeerTable {
                 ON CONFLICT (peer, zone) DO UPDATE SET
                     receivedGeneration = excluded.receivedGeneration,
                     receivedSequence = excluded.receivedSequence,
-                    receivedHorizon = excluded.receivedHorizon
+                    receivedHorizon = excluded.receivedHorizon,
+                    comparedSequence = iif(excluded.receivedSequence = 0, 0, comparedSequence)
                 WHERE receivedGeneration IS NOT excluded.receivedGeneration
                     OR receivedSequence <= excluded.receivedSequence
                 """
@@ -214,7 +215,8 @@ enum PeerTable {
     static func startOver(_ db: Database, in zone: Int64? = nil) throws {
         try db.execute(
             sql: """
-                UPDATE grdb_sync_peerZone SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0
+                UPDATE grdb_sync_peerZone
+                SET receivedGeneration = NULL, receivedSequence = 0, receivedHorizon = 0, comparedSequence = 0
                 WHERE ?1 IS NULL OR zone = ?1
                 """, arguments: [zone])
         try MailboxTables.forgetReadings(db, in: zone)

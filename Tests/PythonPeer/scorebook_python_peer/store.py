@@ -441,6 +441,8 @@ class Store:
             self._make_link(peer, zone)
             content = token.encode() if token else None
             self._db.execute("UPDATE link SET received = ? WHERE peer = ? AND zone = ?", (content, peer, zone))
+            if token in (None, START):
+                self._db.execute("UPDATE link SET compared = 0 WHERE peer = ? AND zone = ?", (peer, zone))
 
     def compared(self, peer: bytes, zone: int) -> int:
         """The number of the peer's changes up to which a comparison may have kept deletions from this store (mailbox.md 6.2)."""
