@@ -40,9 +40,14 @@ final class PeerProcess {
         process.currentDirectoryURL = files
         process.standardInput = terminal?.otherSide ?? FileHandle.nullDevice
         let ownOutput = try Self.emptyFile(files.appendingPathComponent("output"))
-        process.standardOutput = output.flatMap { FileHandle(forWritingAtPath: $0) } ?? ownOutput
-        process.standardError = try Self.emptyFile(files.appendingPathComponent("errors"))
+        let output = output.flatMap { FileHandle(forWritingAtPath: $0) } ?? ownOutput
+        let errors = try Self.emptyFile(files.appendingPathComponent("errors"))
+        process.standardOutput = output
+        process.standardError = errors
         try process.run()
+        // Foundation keeps a process and its files for ever. With 1,300 open files it reads beyond the list of them when it starts
+        // another process, and crashes.
+        for file in Set([ownOutput, output, errors]) { try file.close() }
     }
 
     private static func emptyFile(_ url: URL) throws -> FileHandle {
