@@ -44,8 +44,10 @@ extension SyncEngine {
         } catch let error as PeerSyncError where error.isAboutAddress {
             // The addresses may be those of another network that the machine is in.
             let found = (try? await machinesThatShowCodes(until: { !$0.isEmpty })) ?? []
+            try Task.checkCancellation()
+            let others = found.flatMap(\.self).filter { !link.addresses.contains($0) }
             return try await pair(
-                link.code, at: found.flatMap(\.self), expecting: expected, union, after: error)
+                link.code, at: others, expecting: expected, union, after: error)
         }
     }
 

@@ -55,7 +55,7 @@ struct Play {
 
 extension Play.LocalTime {
     /// What ``init(seconds:)`` takes: SQL for a date column, in the time zone of this machine; NULL for what is no date.
-    static func sql(_ column: String) -> String { "unixepoch(\(column), 'localtime')" }
+    static func sql(_ column: String) -> String { "CAST(strftime('%s', \(column), 'localtime') AS INTEGER)" }
 
     /// - Parameter seconds: since 1970, by the clock on the wall.
     init(seconds: Int) {

@@ -17,7 +17,13 @@ struct PlayReader {
         /// The year on the clock of this machine.
         var year: Int?
         /// The rows of the matches.
-        var rows: ClosedRange<Int64>?
+        var rows = Rows()
+    }
+
+    /// Rows of matches. What is nil does not limit them.
+    struct Rows {
+        var from: Int64?
+        var before: Int64?
     }
 
     let choice: Choice
@@ -167,9 +173,8 @@ struct PlayReader {
             conditions.append("m.recordName IN (SELECT match FROM SBPlayer WHERE person = :person)")
         }
         if choice.game != nil { conditions.append("m.game = :game") }
-        if let rows = choice.rows {
-            conditions.append("m.rowid BETWEEN \(rows.lowerBound) AND \(rows.upperBound)")
-        }
+        if let from = choice.rows.from { conditions.append("m.rowid >= \(from)") }
+        if let before = choice.rows.before { conditions.append("m.rowid < \(before)") }
         if choice.year != nil { conditions.append("strftime('%Y', m.date, 'localtime') = :year") }
         return """
             SELECT \(columns) FROM SBMatch AS m WHERE \(conditions.joined(separator: " AND ")) ORDER BY m.rowid LIMIT -1

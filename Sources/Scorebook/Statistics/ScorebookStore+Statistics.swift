@@ -47,23 +47,21 @@ extension ScorebookStore {
         }
     }
 
-    /// Returns the rows of the matches of each part; nothing where all are to be counted at once.
+    /// Returns the rows of the matches of each part; nothing where all are to be counted at once. The first part has no beginning and
+    /// the last one no end, so each row is in one part, whatever somebody commits before the snapshots.
     private func parts(
         _ filter: StatisticsFilter, _ maximum: Int, _ size: Int
-    ) async throws -> [ClosedRange<Int64>] {
+    ) async throws -> [PlayReader.Rows] {
         // The plays of one person or game are found by an index, and its order matters for records.
         guard filter.person == nil, filter.game == nil else { return [] }
         return try await read { db in
             let row = try Row.fetchOne(db, sql: "SELECT MIN(rowid), MAX(rowid), COUNT(*) FROM SBMatch")
-            guard let row, let first: Int64 = row[0], let last: Int64 = row[1] else { return [] }
-            // Other programs may choose any rows, and the sums below need some room.
-            guard first >= 0, last < .max / 8 else { return [] }
+            // Other programs may choose any rows. Of one below 0, another one may be too far away for a number.
+            guard let row, let first: Int64 = row[0], let last: Int64 = row[1], first >= 0 else { return [] }
             let count = min(maximum, row[2] / size)
             guard count > 1 else { return [] }
-            let width = (last - first) / Int64(count) + 1
-            return (0..<Int64(count)).map { part in
-                first + part * width...min(last, first + (part + 1) * width - 1)
-            }
+            let ends = (1..<count).map { first + (last - first) / Int64(count) * Int64($0) }
+            return zip([nil] + ends, ends + [nil]).map(PlayReader.Rows.init)
         }
     }
 
@@ -80,9 +78,9 @@ extension ScorebookStore {
         return nil
     }
 
-    /// - Parameter rows: the rows of the matches to count; nil for all.
+    /// - Parameter rows: the rows of the matches to count.
     private func count(
-        _ db: Database, _ filter: StatisticsFilter, _ rows: ClosedRange<Int64>? = nil
+        _ db: Database, _ filter: StatisticsFilter, _ rows: PlayReader.Rows = .init()
     ) throws -> PlayCount {
         let person = try filter.person.map { try lookup(.person).find(db, $0).description }
         let game = try filter.game.map { try lookup(.game).find(db, $0).description }
