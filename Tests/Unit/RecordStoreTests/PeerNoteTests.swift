@@ -102,6 +102,24 @@ struct PeerNoteTests {
             ])
     }
 
+    /// Without a token, the store reads logs from their beginning anyway.
+    @Test func whatWasComparedGoesWithTheToken() async throws {
+        let peer = try await peer("kitchen")
+        func compared(after change: @escaping @Sendable (Database) throws -> Void) async throws -> Int64 {
+            try await machine.store.database.write { db in
+                try PeerTable.noteCompared(
+                    db, peer: peer.id, zone: 1, ChangeToken(generation: [1], sequence: 9))
+                try change(db)
+                return try PeerTable.progress(db, peer: peer.id, zone: 1).comparedSequence
+            }
+        }
+        let later = ChangeToken(generation: [1], sequence: 12)
+        #expect(try await compared { try PeerTable.setReceived($0, peer: peer.id, zone: 1, later) } == 9)
+        #expect(try await compared { try PeerTable.startOver($0) } == 0)
+        #expect(try await compared { try PeerTable.setReceived($0, peer: peer.id, zone: 1, .start) } == 0)
+        #expect(try await compared { try PeerTable.setReceived($0, peer: peer.id, zone: 1, nil) } == 0)
+    }
+
     /// Nobody knows which tokens are those of comparisons in a store that did not note them.
     @Test func tokensFromBeforeComparisonsWereNotedCountAsCompared() async throws {
         let store = machine.store
