@@ -33,8 +33,12 @@ extension ScorebookStore {
         _ filter: StatisticsFilter, maximumParts: Int, matchesOfAPart: Int
     ) async throws -> Statistics {
         try Bounds.whole(filter.year, "year", 1...9999)
-        let parts = try await parts(filter, maximumParts, matchesOfAPart)
-        guard parts.count > 1, let snapshots = try await snapshots(parts.count) else {
+        let (whole, parts) = try await read { db -> (Statistics?, [PlayReader.Rows]) in
+            let parts = try Self.parts(db, filter, maximumParts, matchesOfAPart)
+            return (parts.count > 1 ? nil : try self.count(db, filter).figures(db), parts)
+        }
+        if let whole { return whole }
+        guard let snapshots = try await snapshots(parts.count) else {
             return try await read { try self.count($0, filter).figures($0) }
         }
         return try await withThrowingTaskGroup(of: PlayCount.self) { group in
@@ -49,20 +53,18 @@ extension ScorebookStore {
 
     /// Returns the rows of the matches of each part; nothing where all are to be counted at once. The first part has no beginning and
     /// the last one no end, so each row is in one part, whatever somebody commits before the snapshots.
-    private func parts(
-        _ filter: StatisticsFilter, _ maximum: Int, _ size: Int
-    ) async throws -> [PlayReader.Rows] {
+    private static func parts(
+        _ db: Database, _ filter: StatisticsFilter, _ maximum: Int, _ size: Int
+    ) throws -> [PlayReader.Rows] {
         // The plays of one person or game are found by an index, and its order matters for records.
         guard filter.person == nil, filter.game == nil else { return [] }
-        return try await read { db in
-            let row = try Row.fetchOne(db, sql: "SELECT MIN(rowid), MAX(rowid), COUNT(*) FROM SBMatch")
-            // Other programs may choose any rows. Of one below 0, another one may be too far away for a number.
-            guard let row, let first: Int64 = row[0], let last: Int64 = row[1], first >= 0 else { return [] }
-            let count = min(maximum, row[2] / size)
-            guard count > 1 else { return [] }
-            let ends = (1..<count).map { first + (last - first) / Int64(count) * Int64($0) }
-            return zip([nil] + ends, ends + [nil]).map(PlayReader.Rows.init)
-        }
+        let row = try Row.fetchOne(db, sql: "SELECT MIN(rowid), MAX(rowid), COUNT(*) FROM SBMatch")
+        // Other programs may choose any rows. Of one below 0, another one may be too far away for a number.
+        guard let row, let first: Int64 = row[0], let last: Int64 = row[1], first >= 0 else { return [] }
+        let count = min(maximum, row[2] / size)
+        guard count > 1 else { return [] }
+        let ends = (1..<count).map { first + (last - first) / Int64(count) * Int64($0) }
+        return zip([nil] + ends, ends + [nil]).map(PlayReader.Rows.init)
     }
 
     /// Returns snapshots that have the same commits; nil if others commit without a pause, and for a scorebook in memory.
