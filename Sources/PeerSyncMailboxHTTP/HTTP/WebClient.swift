@@ -16,7 +16,7 @@
 
         /// How long the client waits for what.
         struct Patience: Sendable {
-            /// The pauses before a request is sent again that the server was too busy for.
+            /// The pauses before a request is sent again that the server was too busy for, or whose connection broke.
             var pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2)]
             /// The longest pause that a server may ask for; the mailbox comes again anyway.
             var longestPause = Duration.seconds(10)
@@ -60,7 +60,8 @@
             client.shutdown(queue: .global()) { _ in }
         }
 
-        /// Sends a request, and again after a pause if the server is too busy or fails.
+        /// Sends a request, and again after a pause if the server is too busy or fails, or if the connection breaks: a server may close one at
+        /// the moment at which a request comes. So a server may carry out a request twice.
         ///
         /// - Parameters:
         ///   - limit: the most bytes that the body of the answer may have.
@@ -69,9 +70,13 @@
         ///   answer, but a redirection.
         func send(upTo limit: Int, _ request: @Sendable () throws -> WebRequest) async throws -> WebAnswer {
             for pause in patience.pauses {
-                let answer = try await attempt(request(), limit)
-                guard Self.mayPass(answer.status) else { return answer }
-                try await Task.sleep(for: self.pause(answer) ?? pause * Double.random(in: 0.5...1.5))
+                var asked: Duration?
+                do {
+                    let answer = try await attempt(request(), limit)
+                    guard Self.mayPass(answer.status) else { return answer }
+                    asked = self.pause(answer)
+                } catch let error as MailboxError where WebFailure.isBrokenConnection(error.underlying) {}
+                try await Task.sleep(for: asked ?? pause * Double.random(in: 0.5...1.5))
             }
             return try await attempt(request(), limit)
         }

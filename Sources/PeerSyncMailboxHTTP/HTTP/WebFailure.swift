@@ -36,6 +36,18 @@
             }
         }
 
+        /// Whether a connection that had come about broke. A new one may not.
+        static func isBrokenConnection(_ error: (any Error)?) -> Bool {
+            switch error {
+            case let error as HTTPClientError: error == .remoteConnectionClosed
+            case let error as IOError: [ECONNRESET, EPIPE].contains(error.errnoCode)
+            case let error as HTTPParserError: error == .invalidEOFState
+            case let error as NIOSSLError: error == .uncleanShutdown
+            case is ChannelError: true
+            default: false
+            }
+        }
+
         /// Says that a server sends somewhere else. The password is for this server, so nobody goes there.
         static func redirected(_ answer: WebAnswer, _ address: WebAddress) -> MailboxError {
             let place = answer.headers.first(name: "Location").flatMap { URLComponents(string: $0) }

@@ -45,6 +45,15 @@
         }
 
         public func put(_ name: MailboxObjectName, _ bytes: [UInt8]) async throws {
+            if try await putOnce(name, bytes) { return }
+            // The answer to a first request may have been lost, so that the object has its name already. The same bytes again do no harm.
+            guard try await putOnce(name, bytes) else {
+                throw MailboxError(.unreachable, "a folder at \(client.address) has gone")
+            }
+        }
+
+        /// - Returns: false if the server found nothing to move.
+        private func putOnce(_ name: MailboxObjectName, _ bytes: [UInt8]) async throws -> Bool {
             try await makeFolder(name.folder)
             let temporary = "\(path(name.folder))/\(TemporaryName.new())"
             let written = try await send(.PUT, temporary, body: bytes)
@@ -56,10 +65,11 @@
             let moved = try await send(
                 .MOVE, temporary,
                 ["Destination": client.address.origin + path(name), "Overwrite": "T"])
-            guard moved.isSuccess else {
+            guard moved.isSuccess || moved.status == 404 else {
                 _ = try? await send(.DELETE, temporary)
                 throw failure(moved, .write)
             }
+            return moved.isSuccess
         }
 
         public func get(_ name: MailboxObjectName) async throws -> [UInt8]? {

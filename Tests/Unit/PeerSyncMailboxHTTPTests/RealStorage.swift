@@ -1,7 +1,8 @@
 import Foundation
 import PeerSyncMailbox
-import PeerSyncMailboxHTTP
 import Testing
+
+@testable import PeerSyncMailboxHTTP
 
 /// A server that somebody has started for the tests: `scripts/mailbox-storage` describes them in a file, which SCOREBOOK_STORAGES names.
 struct RealStorage: Decodable, Sendable, CustomTestStringConvertible {
@@ -37,15 +38,15 @@ struct RealStorage: Decodable, Sendable, CustomTestStringConvertible {
         func storage(
             at address: String? = nil, user: String? = nil, secret: String? = nil,
             bucket: String = "scorebook/tests",
-            isTrusting: Bool = true
+            isTrusting: Bool = true, patience: WebClient.Patience = .init()
         ) throws -> any MailboxStorage {
             let place = try WebAddress(address ?? self.address)
             let credentials = WebCredentials(user: user ?? self.user, secret: secret ?? self.secret)
             let trusted = try isTrusting ? Array(Data(contentsOf: URL(fileURLWithPath: certificate))) : nil
+            let client = try WebClient(place, trusting: trusted, patience: patience)
             return switch kind {
-            case .webdav: try WebDAVStorage(at: place, credentials: credentials, trusting: trusted)
-            case .s3:
-                try S3Storage(in: S3Bucket(bucket, at: place), credentials: credentials, trusting: trusted)
+            case .webdav: WebDAVStorage(client, credentials)
+            case .s3: S3Storage(in: try S3Bucket(bucket, at: place), credentials: credentials, client: client)
             }
         }
     #endif

@@ -182,6 +182,24 @@
             }
         }
 
+        /// The server moves the object, and the connection breaks before it says so. There is nothing to move for the second request.
+        @Test func anObjectWhoseMoveWasNotAnsweredIsPutAgain() async throws {
+            try await ScriptedServer.with { request, number in
+                switch (request.method, number) {
+                case ("MOVE", 2): .nothing
+                case ("MOVE", 3): .status(404)
+                default: .status(201)
+                }
+            } run: { server in
+                let client = try WebClient(
+                    WebAddress(server.address), trusting: nil, patience: .init(pauses: [.zero]))
+                try await WebDAVStorage(client, nil).put(StorageCheck.name(StorageCheck.folder(), "a"), [1])
+                #expect(
+                    server.requests.map(\.method) == ["MKCOL", "PUT", "MOVE", "MOVE", "PUT", "MOVE"])
+                #expect(server.requests.filter { $0.method == "PUT" }.map(\.body) == [[1], [1]])
+            }
+        }
+
         /// A cut upload leaves a file behind. It is removed when the server's own clock says that a day has passed.
         @Test func whatWasCutOffIsRemovedAfterADay() async throws {
             func entry(_ name: String, _ date: String) -> String {

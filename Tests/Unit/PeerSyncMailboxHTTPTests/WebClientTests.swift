@@ -25,6 +25,20 @@
             }
         }
 
+        /// As a server does that closes a connection at the moment at which a request comes.
+        @Test(arguments: [.nothing, .cut(promised: 10, body: [1])] as [ScriptedServer.Answer])
+        func aRequestWhoseConnectionBrokeIsSentAgain(_ answer: ScriptedServer.Answer) async throws {
+            try await ScriptedServer.with { _, number in
+                number < 3 ? answer : .status(200, body: [7])
+            } run: { server in
+                let answer = try await Self.client(server).send(upTo: 10) {
+                    WebRequest(method: .GET, path: "/a")
+                }
+                #expect(answer.body == [7])
+                #expect(server.requests.count == 4)
+            }
+        }
+
         @Test(arguments: [501, 507, 404, 403]) func whatStaysSoIsAskedOnce(_ status: Int) async throws {
             try await ScriptedServer.with { _, _ in
                 .status(status)
