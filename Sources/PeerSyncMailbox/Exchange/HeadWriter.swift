@@ -34,7 +34,8 @@ struct HeadWriter {
         return true
     }
 
-    /// Takes the next counter, durably: after a crash nobody can know whether a head has it.
+    /// Takes the next counter, durably: after a crash nobody can know whether a head has it. It is the clock's, as long as that goes
+    /// on: a store that was restored then goes beyond the counters that it does not know, also if the storage has lost those heads.
     ///
     /// - Returns: nil when the last head says the same.
     private func reserve(_ content: [UInt8], isDue: Bool) async throws -> Int64? {
@@ -43,8 +44,10 @@ struct HeadWriter {
                 db, sql: "SELECT content FROM grdb_sync_mailbox WHERE id = ?", arguments: [context.mailbox])
             guard isDue || last != Data(content) else { return nil }
             return try Int64.fetchOne(
-                db, sql: "UPDATE grdb_sync_mailbox SET counter = counter + 1 WHERE id = ? RETURNING counter",
-                arguments: [context.mailbox])
+                db,
+                sql:
+                    "UPDATE grdb_sync_mailbox SET counter = MAX(counter + 1, ?) WHERE id = ? RETURNING counter",
+                arguments: [context.store.now(), context.mailbox])
         }
     }
 

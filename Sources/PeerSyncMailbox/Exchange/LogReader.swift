@@ -26,7 +26,7 @@ struct LogReader {
         try await acknowledge()
         guard let beginning = try await begin() else { return false }
         try await noteOtherHistory(beginning)
-        let first = try nextSegment(beginning)
+        guard let first = try nextSegment(beginning) else { return false }
         var last = first - 1
         while last < section.segments {
             guard let segment = try await get(last + 1) else { break }
@@ -43,16 +43,36 @@ struct LogReader {
     /// Notes what the peer has read of this machine, and what it lets this one do.
     private func acknowledge() async throws {
         let log = ZoneLog(context.store, zone)
-        let token = section.read.first { $0.replica == context.own.replica }?.token
-        let isNews = try await context.store.readFolded { db in
-            guard let token, try log.acknowledged(db, by: peer) < token.sequence else { return false }
-            return try log.canGoOn(db, from: token)
+        let read = section.read.first { $0.replica == context.own.replica }
+        let (isNews, isRestored) = try await context.store.readFolded { db in
+            guard let read, let token = read.token, try log.acknowledged(db, by: peer) < token.sequence else {
+                return (false, false)
+            }
+            return (try log.canGoOn(db, from: token), try tellsOfRestoring(db, read, token))
         }
-        if isNews, let token {
+        if isNews, let token = read?.token {
             try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) }
+        }
+        if isRestored {
+            try await context.store.database.write { try OwnLog.voidAll($0, mailbox: context.mailbox) }
+            context.onEvent(.restored)
         }
         if let rights = head.zones.first(where: { $0.section.zone == zone.id })?.rights {
             try await context.peerZone(zone, peer).noteOwnRights(rights)
+        }
+    }
+
+    /// Whether the peer holds a token of this machine's present history that this store never gave out, and the log goes on as if
+    /// nothing had happened: the store was restored, and the storage has lost the heads that would tell it.
+    private func tellsOfRestoring(
+        _ db: Database, _ read: ZoneSection.Read, _ token: ChangeToken
+    ) throws -> Bool {
+        let log = ZoneLog(context.store, zone)
+        guard try OwnZone.find(db, mailbox: context.mailbox, zone: zone.row)?.history == read.history,
+            try log.isForeign(db, token)
+        else { return false }
+        return try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row).contains {
+            try $0.phase == .named && log.hasGivenOut(db, $0.token)
         }
     }
 
@@ -91,7 +111,9 @@ struct LogReader {
     }
 
     /// The number of the segment to go on with (section 6.2).
-    private func nextSegment(_ beginning: Beginning) throws -> Int {
+    ///
+    /// - Returns: nil as long as the head is older than what came over the network.
+    private func nextSegment(_ beginning: Beginning) throws -> Int? {
         let isSameLog = beginning.reading?.log == section.log
         let start = isSameLog ? beginning.reading!.segment + 1 : 1
         guard let received = beginning.received, received != .start else { return start }
@@ -102,9 +124,9 @@ struct LogReader {
             )
         }
         guard isSameLog || !section.isWhole, !beginning.lacksDeletions else { return start }
-        // It came over the network, and is newer than the head.
+        // Nothing counts as passed over: the author may have been set back to a backup, and then has written something else since.
         if beginning.reading?.history == section.history, received.sequence > section.covered.sequence {
-            return max(start, section.segments + 1)
+            return nil
         }
         return max(start, (section.lastSegment(coveredBy: received) ?? 0) + 1)
     }

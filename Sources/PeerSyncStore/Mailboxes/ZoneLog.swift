@@ -25,9 +25,20 @@ package struct ZoneLog: Sendable {
     /// The digest of the zone's live records. Fold first.
     package func digest(_ db: Database) throws -> ZoneDigest { try Zones.digest(db, zone) }
 
+    /// Whether this store gave out a token, as far as it knows.
+    package func hasGivenOut(_ db: Database, _ token: ChangeToken) throws -> Bool {
+        try log.isGivenOut(db, token)
+    }
+
+    /// Whether this store never gave out a token. One of a generation that it has forgotten counts as its own.
+    package func isForeign(_ db: Database, _ token: ChangeToken) throws -> Bool {
+        guard try !hasGivenOut(db, token), let first = try generations(db).first?.first else { return false }
+        return token.sequence >= first
+    }
+
     /// Whether this store gave out a token, and can tell what follows it.
     package func canGoOn(_ db: Database, from token: ChangeToken) throws -> Bool {
-        try log.isGivenOut(db, token) && log.canGoOn(db, zone: zone, from: token)
+        try hasGivenOut(db, token) && log.canGoOn(db, zone: zone, from: token)
     }
 
     /// Whether this store holds back changes until a person allows them. A whole copy then lacks their records: ``StoreFuse``.

@@ -147,4 +147,73 @@ import Testing
             #expect(try await restored.titles().count == 8)
         }
     }
+
+    /// The storage has lost the heads by which a store that was set back to a backup would notice it.
+    @Test(arguments: [true, false], [true, false])
+    func aRestoredStoreIsHeardWithoutItsFormerHeads(hasPut: Bool, changes: Bool) async throws {
+        try await withTemporaryDirectory { url in
+            let disk = MemoryDisk()
+            let clock = SetClock(1_700_000_000_000)
+            let path = url.appendingPathComponent("store").path
+            let identity = Identity.generate()
+            let kitchen = try await MailboxMachine(
+                "kitchen", disk, path: path, identity: identity, clock: clock)
+            let study = try await MailboxMachine("study", disk, clock: clock)
+            try await MailboxMachine.pair([kitchen, study])
+            try await kitchen.add(1...3)
+            if hasPut { try await MailboxMachine.settle([kitchen, study]) }
+            try kitchen.database.backup(to: DatabaseQueue(path: path + "-copy"))
+            try await MailboxMachine.settle([kitchen, study])
+            try await kitchen.add(4...9)
+            try await MailboxMachine.settle([kitchen, study])
+            try kitchen.database.close()
+            for name in disk.objects.keys where AuthorID.parse(name)?.author == kitchen.author {
+                disk.objects[name] = nil
+            }
+            clock.milliseconds += 60_000
+            let restored = try await MailboxMachine(
+                "kitchen", disk, path: path + "-copy", identity: identity, clock: clock)
+            if changes { try await restored.add(10...10) }
+            // The last head must be missing three times.
+            for _ in 0..<4 { for machine in [restored, study] { try await machine.sync() } }
+            try await MailboxMachine.settle([restored, study])
+            try await MailboxMachine.expectEqual([restored, study])
+            #expect(try await study.titles().count == (changes ? 10 : 9))
+            // It begins its log anew once.
+            let objects = disk.objects
+            for _ in 0..<2 { for machine in [restored, study] { try await machine.sync() } }
+            #expect(disk.objects == objects)
+        }
+    }
+
+    /// What the others know of the machine is beyond its backup, without a record in it by which they would say so.
+    @Test func aStoreThatIsSetBackTogetherWithTheStorageIsHeard() async throws {
+        try await withTemporaryDirectory { url in
+            let disk = MemoryDisk()
+            let clock = SetClock(1_700_000_000_000)
+            let path = url.appendingPathComponent("store").path
+            let identity = Identity.generate()
+            let kitchen = try await MailboxMachine(
+                "kitchen", disk, path: path, identity: identity, clock: clock)
+            let study = try await MailboxMachine("study", disk, clock: clock)
+            try await MailboxMachine.pair([kitchen, study])
+            try await kitchen.add(1...3)
+            try await MailboxMachine.settle([kitchen, study])
+            try kitchen.database.backup(to: DatabaseQueue(path: path + "-copy"))
+            let objects = disk.objects
+            try await study.add(4...8)
+            try await MailboxMachine.settle([kitchen, study])
+            try kitchen.database.close()
+            disk.objects = objects
+            clock.milliseconds += 60_000
+            let restored = try await MailboxMachine(
+                "kitchen", disk, path: path + "-copy", identity: identity, clock: clock)
+            try await restored.add(9...9)
+            // The last head of the study must be missing three times.
+            for _ in 0..<4 { for machine in [restored, study] { try await machine.sync() } }
+            try await MailboxMachine.settle([restored, study])
+            try await MailboxMachine.expectEqual([restored, study])
+            #expect(try await study.titles().count == 9)
+        }
+    }
 }

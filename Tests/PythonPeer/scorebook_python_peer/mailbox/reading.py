@@ -61,6 +61,8 @@ class MailboxReader:
         """By static key: the newest head of each peer that this machine has opened."""
         self.records = 0
         """How many came in segments."""
+        self.is_restored = False
+        """Whether a peer holds a token of the present history that this store never gave out (mailbox.md 10)."""
 
     # Heads (mailbox.md 6)
 
@@ -175,6 +177,13 @@ class MailboxReader:
         if token is not None and self._store.gave_out(token):
             if token.sequence > self._store.acknowledged(key, zone.number):
                 self._store.acknowledge(key, zone.number, token.sequence)
+        elif of_us is not None and token is not None and token.sequence >= self._first_number():
+            log = self._memory.log(zone.number, NAMED)
+            self.is_restored |= log is not None and log.history == of_us.history
+
+    def _first_number(self) -> int:
+        """The first number of all generations that the store keeps."""
+        return min((first for _, first in self._store.generations()), default=0)
 
     def _check_own_expiry(self, key: bytes, section: ZoneSection, zone: Zone) -> None:
         """Whether the author has forgotten deletions that this machine has not seen (mailbox.md 6.4)."""

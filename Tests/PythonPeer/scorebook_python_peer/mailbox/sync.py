@@ -46,7 +46,7 @@ class MailboxSync:
         if has_twin or is_away:
             return
         writer = MailboxWriter(self._store, self._folder, self._memory, reader, self._tell)
-        writer.write_logs(new_history, everything_anew)
+        writer.write_logs(new_history or reader.is_restored, everything_anew)
         has_put = writer.write_head(listed.get(self._author.id, 0))
         self._tell(f"wrote {writer.segments} segments, {'a' if has_put else 'no'} head")
         Cleaner(self._store, self._folder, self._memory, writer).run()

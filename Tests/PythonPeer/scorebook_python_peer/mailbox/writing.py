@@ -202,7 +202,7 @@ class MailboxWriter:
         said = self._said(draft)
         if not self.needs_head and said == self._memory.said:
             return False
-        counter = max(self._memory.counter, greatest) + 1
+        counter = max(self._memory.counter + 1, greatest + 1, self._store.now())
         self._memory.use_counter(counter)
         self._folder.put(head_name(self._author.id, counter), draft.seal(self._author, counter, self._store.now()))
         self._memory.note_said(said)
