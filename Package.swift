@@ -198,10 +198,21 @@ let package = Package(
             ],
             path: "Tests/Simulator/Library"
         ),
+        // Machines that share a mailbox.
+        .target(
+            name: "MailboxSimulator",
+            dependencies: [
+                "PeerSync", "PeerSyncMailbox", "PeerSyncModel", "PeerSyncStore", "MailboxSupport",
+                "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/Simulator/Mailboxes"
+        ),
         .executableTarget(
             name: "simulate",
             dependencies: [
-                "SyncSimulator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "SyncSimulator", "MailboxSimulator",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Simulator/Command"
         ),
@@ -319,8 +330,8 @@ let package = Package(
         .testTarget(
             name: "PeerSyncMailboxTests",
             dependencies: [
-                "PeerSyncMailbox", "MailboxSupport", "PeerSync", "PeerSyncStore", "PeerSyncModel",
-                "PeerSyncProtocol", "PeerSyncChannel", "TestSupport",
+                "PeerSyncMailbox", "MailboxSimulator", "MailboxSupport", "PeerSync", "PeerSyncStore",
+                "PeerSyncModel", "PeerSyncProtocol", "PeerSyncChannel", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ], path: "Tests/Unit/PeerSyncMailboxTests"),
         .testTarget(

@@ -1,12 +1,13 @@
 import ArgumentParser
 import Dispatch
 import Foundation
+import MailboxSimulator
 import SyncSimulator
 import Synchronization
 
 /// Runs simulations, as many as are asked for.
 @main
-struct Simulate: ParsableCommand {
+struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lets simulated machines write, sync, fail and restart, and checks what must always hold.",
         discussion: "A seed that fails is printed as a script, shortened, which --script runs again.")
@@ -19,6 +20,9 @@ struct Simulate: ParsableCommand {
 
     @Flag(help: "Run the scripts of households: machines are introduced and removed, and no records written.")
     var households = false
+
+    @Flag(help: "Let machines share a mailbox, whose storage is late, loses objects and goes back.")
+    var mailboxes = false
 
     @Flag(help: "Let the machines ask a user before they show what would take much away.")
     var fuses = false
@@ -40,8 +44,9 @@ struct Simulate: ParsableCommand {
     @Option(help: "Run the script in this file instead.")
     var script: String?
 
-    func run() throws {
+    func run() async throws {
         if let exchange { return try search(events: exchange) }
+        if mailboxes { return try await shareMailboxes() }
         if let script {
             guard let parsed = Script(try String(contentsOfFile: script, encoding: .utf8)) else {
                 throw ValidationError("\(script) is not a script")
@@ -49,6 +54,10 @@ struct Simulate: ParsableCommand {
             print(try Simulation.run(parsed))
             return
         }
+        try runScripts()
+    }
+
+    private func runScripts() throws {
         let total = Mutex(SimulationCounts())
         let failed = Mutex<(title: String, script: Script, reason: String)?>(nil)
         let next = Mutex(
@@ -79,6 +88,17 @@ struct Simulate: ParsableCommand {
             \(counts.hidden) records hidden, \(counts.decisions) decisions about what waits, \
             \(counts.reconciliations) reconciliations, \(counts.resyncs) of them because of unequal digests
             """)
+    }
+
+    private func shareMailboxes() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, seed) in (start..<start + seeds).enumerated() {
+                if index >= max(1, jobs) { try await group.next() }
+                group.addTask { try await MailboxSimulation.run(seed: seed) }
+            }
+            try await group.waitForAll()
+        }
+        print("\(seeds) runs of machines that share a mailbox")
     }
 
     /// The scenes one after the other; each keeps all states that it has met in memory.

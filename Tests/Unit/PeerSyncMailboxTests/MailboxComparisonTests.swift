@@ -1,4 +1,5 @@
 import GRDB
+import MailboxSimulator
 import MailboxSupport
 import PeerSync
 import PeerSyncModel

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MailboxSimulator
 import MailboxSupport
 import PeerSync
 import PeerSyncModel

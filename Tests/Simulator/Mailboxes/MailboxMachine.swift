@@ -7,16 +7,15 @@ import PeerSyncModel
 import PeerSyncStore
 import Synchronization
 import TestSupport
-import Testing
 
 /// A machine of the tests: items in a database, and one mailbox.
-final class MailboxMachine: MailboxUser {
-    let name: String
-    let identity: Identity
-    let engine: SyncEngine
-    let database: DatabaseQueue
-    let storage: MemoryStorage
-    let mailbox: Mailbox
+package final class MailboxMachine: MailboxUser {
+    package let name: String
+    package let identity: Identity
+    package let engine: SyncEngine
+    package let database: DatabaseQueue
+    package let storage: MemoryStorage
+    package let mailbox: Mailbox
     private let log = EventLog()
 
     private final class EventLog: Sendable {
@@ -27,7 +26,7 @@ final class MailboxMachine: MailboxUser {
     ///   - path: where its database is; in memory if none is given.
     ///   - identity: another one than a new one.
     ///   - assets: where its files are.
-    init(
+    package init(
         _ name: String, _ disk: MemoryDisk, path: String? = nil, identity: Identity = .generate(),
         assets: URL? = nil,
         clock: SetClock = SetClock(1_700_000_000_000)
@@ -56,23 +55,23 @@ final class MailboxMachine: MailboxUser {
         }
     }
 
-    var store: RecordStore { engine.store }
-    var key: [UInt8] { identity.publicKey.bytes }
-    var events: [MailboxEvent] { log.events.withLock { $0 } }
+    package var store: RecordStore { engine.store }
+    package var key: [UInt8] { identity.publicKey.bytes }
+    package var events: [MailboxEvent] { log.events.withLock { $0 } }
     /// The machines of which it was told that what they have put cannot be read on.
-    var stops: [String] {
+    package var stops: [String] {
         events.compactMap { if case .stopped(let machine, _) = $0 { machine } else { nil } }
     }
-    var author: AuthorID { AuthorSecrets(identity.keyPair, app: engine.app).author.id }
+    package var author: AuthorID { AuthorSecrets(identity.keyPair, app: engine.app).author.id }
 
     @discardableResult
-    func sync() async throws -> MailboxReport { try await mailbox.syncOnce() }
+    package func sync() async throws -> MailboxReport { try await mailbox.syncOnce() }
 
-    func write(_ sql: String) async throws {
+    package func write(_ sql: String) async throws {
         try await store.write { try $0.execute(sql: sql) }
     }
 
-    func add(_ ids: some Sequence<Int>) async throws {
+    package func add(_ ids: some Sequence<Int>) async throws {
         let ids = Array(ids)
         try await store.write { db in
             for id in ids {
@@ -83,21 +82,24 @@ final class MailboxMachine: MailboxUser {
         }
     }
 
-    func titles() async throws -> [String] {
+    package func titles() async throws -> [String] {
         try await database.read { try String.fetchAll($0, sql: "SELECT title FROM Item ORDER BY id") }
     }
 
-    func digest() async throws -> ZoneDigest {
+    package func digest() async throws -> ZoneDigest {
         try await store.foldPendingChanges()
         return try await store.zones.all()[0].digest
     }
 
-    func peer(_ other: MailboxMachine) async throws -> Peer {
-        try #require(try await store.peers.all().first { $0.publicKey == other.key })
+    package func peer(_ other: MailboxMachine) async throws -> Peer {
+        guard let peer = try await store.peers.find(key: other.key) else {
+            throw BrokenInvariant(description: "\(name) has no peer \(other.name)")
+        }
+        return peer
     }
 
     /// Checks that all machines hold the same.
-    static func expectEqual(_ machines: [MailboxMachine]) async throws {
+    package static func expectEqual(_ machines: [MailboxMachine]) async throws {
         let first = try await machines[0].digest()
         let titles = try await machines[0].titles()
         for machine in machines.dropFirst() {
