@@ -21,7 +21,7 @@ public struct PageMachines: Sendable {
     let engine: SyncEngine
     let isSyncing: Bool
     let questions: MeetingQuestions
-    let mailboxes: PageMailboxes
+    let mailboxes: any PageMailboxes
     let examine: @Sendable () async throws -> [Finding]
 
     /// Makes a value of its parts.
@@ -34,13 +34,13 @@ public struct PageMachines: Sendable {
     ///   - examine: looks for what keeps this machine from syncing; may take some seconds.
     public init(
         engine: SyncEngine, isSyncing: Bool, questions: MeetingQuestions = MeetingQuestions(),
-        mailboxes: PageMailboxes? = nil,
+        mailboxes: (any PageMailboxes)? = nil,
         examine: @escaping @Sendable () async throws -> [Finding]
     ) {
         self.engine = engine
         self.isSyncing = isSyncing
         self.questions = questions
-        self.mailboxes = mailboxes ?? .none
+        self.mailboxes = mailboxes ?? NoMailboxes()
         self.examine = examine
     }
 }

@@ -69,7 +69,8 @@ extension Pages {
         let words = MachineWords(status: status, reader: reader)
         let found = machineTools.found.current
         let pictures = try await scorebook.records.assets.status()
-        let (mailboxes, lastHeard) = try await machineTools.machines.mailboxes.all()
+        let mailboxes = try await machineTools.machines.mailboxes.all()
+        let lastHeard = mailboxes.lastHeard
         let content: [String: Any] = [
             "summary": words.summary, "isOn": status.isSyncOn,
             "trouble": try await trouble(status).shown,
@@ -85,12 +86,13 @@ extension Pages {
             "held": try await held(status),
             "heldCount": status.held > Self.named ? reader.number(status.held) : false as Any,
             "refused": try await refused(status), "unsynced": unsynced(status),
+            "hasMailboxes": !mailboxes.isEmpty, "mailboxes": mailboxes.map { Self.lines($0, reader) },
             "waits": status.held > 0 || !status.refused.isEmpty || !status.unsynced.isEmpty,
         ]
         return try render(
             "machines", title: "Machines", section: "/machines",
             content.merging(Self.content(pictures, reader)) { one, _ in one }
-                .merging(Self.content(mailboxes, reader)) { one, _ in one }, context)
+                , context)
     }
 
     /// What keeps all machines from this one; nil if nothing does.

@@ -36,6 +36,8 @@ extension Pages {
             ("machine", PackageResources.machine_mustache),
             ("pairing", PackageResources.pairing_mustache),
             ("findings", PackageResources.findings_mustache),
+            ("mailboxes", PackageResources.mailboxes_mustache),
+            ("checked", PackageResources.checked_mustache),
             ("enter", PackageResources.enter_mustache),
             ("browsers", PackageResources.browsers_mustache),
             ("browserLink", PackageResources.browserLink_mustache),

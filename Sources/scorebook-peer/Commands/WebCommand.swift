@@ -46,7 +46,7 @@ extension PageMachines {
         _ questions: MeetingQuestions = MeetingQuestions()
     ) {
         self.init(
-            engine: engine, isSyncing: isSyncing, questions: questions, mailboxes: store.pageMailboxes(engine)
+            engine: engine, isSyncing: isSyncing, questions: questions, mailboxes: StorePageMailboxes(store: store, engine: engine)
         ) {
             let ports = try await store.scorebook.records.pairing.listeningPorts()
             let port = ports.first ?? SyncEngine.defaultPort

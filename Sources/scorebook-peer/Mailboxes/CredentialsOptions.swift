@@ -72,9 +72,15 @@ struct CredentialsOptions: ParsableArguments {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw Failure(.noInput, "the certificate \(Display.printable(path)) cannot be read")
         }
-        guard text.contains("-----BEGIN CERTIFICATE-----") else {
-            throw Failure(.dataError, "\(Display.printable(path)) holds no certificate as PEM")
-        }
+        try Self.check(text, of: Display.printable(path))
         return text
+    }
+
+    /// - Parameter place: where the text comes from, for people.
+    /// - Throws: ``Failure`` for a text that is no certificate as PEM.
+    static func check(_ text: String, of place: String) throws {
+        guard text.contains("-----BEGIN CERTIFICATE-----") else {
+            throw Failure(.dataError, "\(place) holds no certificate as PEM")
+        }
     }
 }

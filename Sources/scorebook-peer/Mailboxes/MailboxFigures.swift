@@ -89,17 +89,19 @@ struct MailboxCheckFigures: Encodable {
 
     private static let defaultZone = "ScorebookData"
 
-    func write() {
-        for zone in zones {
+    /// What was found, for people.
+    var lines: [String] {
+        let found = zones.map { zone in
             let place = zone.name == Self.defaultZone ? "" : " of the zone “\(zone.name)”"
             let result = zone.equal ? "the same as here" : "not the same as here"
-            Terminal.write("a new machine would have \(zone.records.counted("record"))\(place), \(result)")
+            return "a new machine would have \(zone.records.counted("record"))\(place), \(result)"
         }
-        for problem in problems { Terminal.write(Display.printable(problem)) }
-        guard sound else { return }
+        guard sound else { return found + problems }
         let files = files > 0 ? ", \(files.counted("picture"))" : ""
-        Terminal.write(
-            "sound: read \(batches.counted("batch", plural: "batches"))\(files) of “\(Display.printable(mailbox))”"
-        )
+        return found + ["sound: read \(batches.counted("batch", plural: "batches"))\(files) of “\(mailbox)”"]
+    }
+
+    func write() {
+        for line in lines { Terminal.write(Display.printable(line)) }
     }
 }

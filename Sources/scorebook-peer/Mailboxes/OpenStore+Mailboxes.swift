@@ -2,7 +2,6 @@ import Foundation
 import PeerSync
 import PeerSyncMailbox
 import Scorebook
-import ScorebookWeb
 
 /// The mailboxes of an open store.
 extension OpenStore {
@@ -50,24 +49,6 @@ extension OpenStore {
         try mailboxFile.set(nil, for: name)
         try await scorebook.records.mailboxes.remove(name)
     }
-
-    /// The mailboxes for the page, with which `engine` syncs.
-    func pageMailboxes(_ engine: SyncEngine) -> PageMailboxes {
-        PageMailboxes(
-            all: {
-                let entries = try await scorebook.records.mailboxes.all()
-                return (entries.map(\.onPage), entries.lastHeard)
-            },
-            addFolder: { path in
-                let folder = try MailboxFolderPath.checked(path, of: directory)
-                let new = NewMailbox(name: nil, place: .folder(path: folder), secrets: nil)
-                try await addMailbox(new) { try await mailbox($0, engine) { _ in }.syncOnce() }
-            },
-            explain: {
-                let failure = Failure($0)
-                return failure.message + (failure.hint.map { "; \($0)" } ?? "")
-            })
-    }
 }
 
 /// A mailbox that somebody wants to add.
@@ -97,10 +78,6 @@ extension MailboxEntry {
             let hint = Hint.ofMailbox.first { $0.key.description == lastErrorCode }?.value
             return hint.map { "\(error); \($0)" } ?? error
         }
-    }
-
-    fileprivate var onPage: PageMailboxes.Mailbox {
-        PageMailboxes.Mailbox(name: name, place: place, lastSync: lastSync, trouble: trouble)
     }
 }
 
