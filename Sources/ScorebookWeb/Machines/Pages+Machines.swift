@@ -91,8 +91,7 @@ extension Pages {
         ]
         return try render(
             "machines", title: "Machines", section: "/machines",
-            content.merging(Self.content(pictures, reader)) { one, _ in one }
-                , context)
+            content.merging(Self.content(pictures, reader)) { one, _ in one }, context)
     }
 
     /// What keeps all machines from this one; nil if nothing does.

@@ -56,7 +56,8 @@ extension Pages {
                 default:
                     guard place.hasPrefix("/") else {
                         throw PageError(
-                            .unprocessableContent, "The path of a folder of this machine begins with a slash.")
+                            .unprocessableContent, "The path of a folder of this machine begins with a slash."
+                        )
                     }
                     return .folder(path: place)
                 }

@@ -46,7 +46,8 @@ extension PageMachines {
         _ questions: MeetingQuestions = MeetingQuestions()
     ) {
         self.init(
-            engine: engine, isSyncing: isSyncing, questions: questions, mailboxes: StorePageMailboxes(store: store, engine: engine)
+            engine: engine, isSyncing: isSyncing, questions: questions,
+            mailboxes: StorePageMailboxes(store: store, engine: engine)
         ) {
             let ports = try await store.scorebook.records.pairing.listeningPorts()
             let port = ports.first ?? SyncEngine.defaultPort
