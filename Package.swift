@@ -208,10 +208,23 @@ let package = Package(
             ],
             path: "Tests/Simulator/Mailboxes"
         ),
+        // A file system for SQLite that fails where a test wants it.
+        .target(
+            name: "CFaultyDisk", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")],
+            path: "Tests/Support/FaultyDisk"),
+        // Machines whose disks fail.
+        .target(
+            name: "DiskSimulator",
+            dependencies: [
+                "CFaultyDisk", "PeerSync", "PeerSyncModel", "PeerSyncStore", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/Simulator/Disks"
+        ),
         .executableTarget(
             name: "simulate",
             dependencies: [
-                "SyncSimulator", "MailboxSimulator",
+                "SyncSimulator", "MailboxSimulator", "DiskSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Simulator/Command"
@@ -271,7 +284,9 @@ let package = Package(
             ],
             path: "Tests/Support/ScriptedPeer"
         ),
-        .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"], path: "Tests/Simulator/Tests"),
+        .testTarget(
+            name: "SimulatorTests", dependencies: ["SyncSimulator", "DiskSimulator"],
+            path: "Tests/Simulator/Tests"),
         .testTarget(
             name: "SyncModelTests", dependencies: ["PeerSyncModel", "TestSupport"],
             path: "Tests/Unit/SyncModelTests"),

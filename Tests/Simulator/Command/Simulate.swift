@@ -1,4 +1,5 @@
 import ArgumentParser
+import DiskSimulator
 import Dispatch
 import Foundation
 import MailboxSimulator
@@ -24,6 +25,9 @@ struct Simulate: AsyncParsableCommand {
     @Flag(help: "Let machines share a mailbox, whose storage is late, loses objects and goes back.")
     var mailboxes = false
 
+    @Flag(help: "Let a machine's disk fail at every call, in everything that a store does. Takes minutes.")
+    var disks = false
+
     @Flag(help: "Let the machines ask a user before they show what would take much away.")
     var fuses = false
 
@@ -46,6 +50,7 @@ struct Simulate: AsyncParsableCommand {
 
     func run() async throws {
         if let exchange { return try search(events: exchange) }
+        if disks { return try await failDisks() }
         if mailboxes { return try await shareMailboxes() }
         if let script {
             guard let parsed = Script(try String(contentsOfFile: script, encoding: .utf8)) else {
@@ -91,14 +96,36 @@ struct Simulate: AsyncParsableCommand {
     }
 
     private func shareMailboxes() async throws {
+        try await forEach(start..<start + seeds) { try await MailboxSimulation.run(seed: $0) }
+        print("\(seeds) runs of machines that share a mailbox")
+    }
+
+    private func failDisks() async throws {
+        for work in DiskTrial.Work.allCases {
+            let calls = try await DiskTrial.calls(of: work)
+            for fault in DiskFault.allCases {
+                try await forEach(1...calls) { call in
+                    try await DiskTrial.run(work, fault, at: call, seed: 0)
+                    if fault == .powerCut {
+                        try await DiskTrial.run(work, fault, at: call, seed: UInt32(call))
+                    }
+                }
+            }
+            print("\(work.rawValue): each of \(calls) calls of the disk failed in each way")
+        }
+    }
+
+    /// Does something for each value, as many at once as are asked for. The first error ends it.
+    private func forEach<Values: Sequence & Sendable>(
+        _ values: Values, _ body: @escaping @Sendable (Values.Element) async throws -> Void
+    ) async throws where Values.Element: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (index, seed) in (start..<start + seeds).enumerated() {
+            for (index, value) in values.enumerated() {
                 if index >= max(1, jobs) { try await group.next() }
-                group.addTask { try await MailboxSimulation.run(seed: seed) }
+                group.addTask { try await body(value) }
             }
             try await group.waitForAll()
         }
-        print("\(seeds) runs of machines that share a mailbox")
     }
 
     /// The scenes one after the other; each keeps all states that it has met in memory.
