@@ -27,6 +27,8 @@ struct MailboxPass {
 
     func run(_ memory: inout Memory) async throws -> MailboxReport {
         var report = MailboxReport()
+        // A program may have ended before it made files of what somebody wrote into a column.
+        try await context.store.assets.storeFilesIfPossible()
         let heads = try await HeadReader(context: context).run(&memory.heads)
         let standing = try await OwnStanding(context, heads)
         // What the household says decides who reads and writes.

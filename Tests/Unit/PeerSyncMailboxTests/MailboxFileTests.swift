@@ -52,6 +52,24 @@ import Testing
     /// Of three pieces, the last one short.
     private let bytes = (0..<(2 * FilePiece.size + 77)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
 
+    /// As when a program ended between taking a write in and making a file of its bytes, and nobody writes any more.
+    @Test func aPictureThatWaitsForItsFileGoesWithTheNextVisit() async throws {
+        try await withMachines { _, machines in
+            let directory = try #require(machines[0].store.assetDirectory)
+            // Something is in the way of the directory.
+            try Data().write(to: directory.url)
+            try await machines[0].store.write { [bytes] db in
+                try db.execute(
+                    sql: "INSERT INTO Item (id, title, photo) VALUES ('1', 'Picture', ?)",
+                    arguments: [Data(bytes)])
+            }
+            #expect(try await machines[0].sync().filesPut == 0)
+            try FileManager.default.removeItem(at: directory.url)
+            #expect(try await machines[0].sync().filesPut == 1)
+            #expect(try await machines[1].sync().filesRead == 1)
+        }
+    }
+
     @Test func aPictureComesWithTheFirstVisitAndGoesWhenAllHaveIt() async throws {
         try await withMachines { disk, machines in
             let asset = try await addPicture(machines[0], 1, bytes)
