@@ -322,6 +322,7 @@ let package = Package(
                 "PeerSyncMailbox", "MailboxSupport", "PeerSync", "PeerSyncStore", "PeerSyncModel",
                 "PeerSyncProtocol", "PeerSyncChannel", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ], path: "Tests/Unit/PeerSyncMailboxTests"),
         .testTarget(
             name: "ScorebookTests",
