@@ -348,13 +348,13 @@ def mailbox_refused_records(directory: Path) -> None:
     (person,) = reference.names("SBPerson")
     reference.sql(f"INSERT INTO SBGame (recordName, name) VALUES ('{GAME}', 'Chess')")
     python.run("put", person, "firstName=text:Grace")
-    mailbox.sync(python, reference, python)
+    said = mailbox.sync(python, reference, python)
+    assert f"reference does not take {person}" in said, said
     said = mailbox.sync(reference)
     (refused,) = json.loads(reference.run("status", "--json"))["refused"]
     equal((refused["name"], refused["peer"], refused["reason"]), (GAME, "python", "otherZone"))
     assert "does not take" in said, said
-    assert f"reference does not take {person}" in mailbox.sync(python)
-    mailbox.sync(reference)
+    mailbox.sync(python, reference)
     before = mailbox.objects()
     mailbox.sync(python, reference, python, reference)
     equal(mailbox.objects(), before)
