@@ -348,6 +348,7 @@ let package = Package(
                 "PeerSyncMailbox", "MailboxSimulator", "MailboxSupport", "PeerSync", "PeerSyncStore",
                 "PeerSyncModel", "PeerSyncProtocol", "PeerSyncChannel", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ], path: "Tests/Unit/PeerSyncMailboxTests"),
         .testTarget(
             name: "ScorebookTests",

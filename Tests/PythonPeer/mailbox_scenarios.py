@@ -1,5 +1,6 @@
 """Scenarios in which the two programs meet on the loopback once, and then only through a mailbox in a folder."""
 
+import json
 import os
 import random
 from pathlib import Path
@@ -334,6 +335,36 @@ def mailbox_beside_sessions(directory: Path) -> None:
     reference.run("game", "add", "Go")
     sync(reference, python)
     mailbox.become_one()
+
+
+@scenario
+def mailbox_refused_records(directory: Path) -> None:
+    """What a machine has in another zone it refuses; the author is told by the next head, and when that ends."""
+    python, reference, mailbox = two_machines(directory)
+    python.run("zone", "club")
+    python.run("put", GAME, "name=text:Catan", "--zone", "club")
+    reference.run("zone", "create", "club")
+    reference.run("person", "add", "Ada", "--zone", "club")
+    (person,) = reference.names("SBPerson")
+    reference.sql(f"INSERT INTO SBGame (recordName, name) VALUES ('{GAME}', 'Chess')")
+    python.run("put", person, "firstName=text:Grace")
+    said = mailbox.sync(python, reference, python)
+    assert f"reference does not take {person}" in said, said
+    said = mailbox.sync(reference)
+    (refused,) = json.loads(reference.run("status", "--json"))["refused"]
+    equal((refused["name"], refused["peer"], refused["reason"]), (GAME, "python", "otherZone"))
+    assert "does not take" in said, said
+    mailbox.sync(python, reference)
+    before = mailbox.objects()
+    mailbox.sync(python, reference, python, reference)
+    equal(mailbox.objects(), before)
+    next_millisecond()
+    reference.run("record", "delete", GAME, "--yes")
+    reference.run("zone", "delete", "club", "--yes")
+    python.run("put", person, "firstName=text:Grace Hopper")
+    mailbox.sync(reference, python, reference, python)
+    equal(json.loads(reference.run("status", "--json"))["refused"], [])
+    equal(reference.fields(person)["firstName"], "Grace Hopper")
 
 
 @scenario

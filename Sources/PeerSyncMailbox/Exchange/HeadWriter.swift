@@ -102,7 +102,8 @@ struct HeadWriter {
                     ZoneSection.OfferedFile(hash: file.hash, size: file.size, key: $0)
                 }
             },
-            wanted: Array(wanted.prefix(MailboxLimits.files)), wantsMore: wanted.count > MailboxLimits.files)
+            wanted: Array(wanted.prefix(MailboxLimits.files)), wantsMore: wanted.count > MailboxLimits.files,
+            refused: try refused(db, part.zone))
     }
 
     /// The epochs whose keys a head has room for, each once.
@@ -125,6 +126,24 @@ struct HeadWriter {
                 log: reading?.log ?? LogID(unchecked: nothing), segment: reading?.segment ?? 0,
                 token: try source.received(db, from: peer))
         }
+    }
+
+    /// What this machine has refused of peers.
+    private func refused(_ db: Database, _ zone: Zone) throws -> [ZoneSection.Refused] {
+        let source = ZoneLog(context.store, zone)
+        let peers = try context.store.peers.all(db).map { (ReplicaID(hashing: $0.publicKey), $0) }
+        var left = MailboxLimits.refusedInAll
+        var all: [ZoneSection.Refused] = []
+        for (replica, peer) in peers.sorted(by: { $0.0.rawValue < $1.0.rawValue }) {
+            let (named, further) = try source.refused(db, of: peer, limit: min(left, MailboxLimits.refused))
+            guard !named.isEmpty || further > 0 else { continue }
+            left -= named.count
+            all.append(
+                ZoneSection.Refused(
+                    replica: replica, records: named.map { .init(name: $0.name, reason: $0.reason) },
+                    further: min(further, MailboxLimits.furtherRefused - 1)))
+        }
+        return Array(all.prefix(MailboxLimits.machines))
     }
 
     private func wantedFiles(_ zones: [Zone]) async throws -> [Int64: [AssetHash]] {

@@ -30,8 +30,8 @@ struct LogReader {
         var last = first - 1
         while last < section.segments {
             guard let segment = try await get(last + 1) else { break }
+            guard try await apply(segment.batch, last + 1, &report) else { return false }
             last += 1
-            try await apply(segment.batch, last, &report)
             report.segmentsRead += 1
         }
         // It goes on here when the missing one has come.
@@ -141,22 +141,51 @@ struct LogReader {
         return segment
     }
 
-    private func apply(_ batch: ChangeBatch, _ number: Int, _ report: inout MailboxReport) async throws {
+    /// - Returns: false if the peer may not write here any more. Nothing is taken then, and the segment counts as not read.
+    private func apply(_ batch: ChangeBatch, _ number: Int, _ report: inout MailboxReport) async throws
+        -> Bool
+    {
+        let log = ZoneLog(context.store, zone)
         let peerZone = context.peerZone(zone, peer)
         let reading = Reading(history: section.history, log: section.log, segment: number)
-        let (refusals, arrived, withheld) = try await peerZone.applying { transaction in
+        let applied = try await peerZone.applying { transaction -> Applied? in
+            guard try log.rights(transaction.db, of: peer) == .write else { return nil }
+            if number == 1 { try forgetRefusals(transaction.db) }
             let refusals = try peerZone.apply(batch, in: transaction)
             try reading.save(transaction.db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
-            return (refusals, transaction.arrived, transaction.withheldCount)
+            return Applied(
+                refusals: refusals, arrived: transaction.arrived, withheld: transaction.withheldCount)
         }
-        for refusal in refusals {
+        guard let applied else { return false }
+        tell(applied, &report)
+        return true
+    }
+
+    private struct Applied: Sendable {
+        let refusals: [Refusal]
+        let arrived: ArrivedChanges
+        let withheld: Int
+    }
+
+    /// The log has all that the peer has: what this machine refuses of it, it refuses again. What came over the network and is newer
+    /// than the head may not come again.
+    private func forgetRefusals(_ db: Database) throws {
+        let log = ZoneLog(context.store, zone)
+        guard try log.received(db, from: peer)?.sequence ?? 0 <= section.covered.sequence else { return }
+        try log.forgetRefusals(db, of: peer)
+    }
+
+    private func tell(_ applied: Applied, _ report: inout MailboxReport) {
+        for refusal in applied.refusals {
             context.onEvent(.refusedRecords(machine: peer.name, refusal.names, refusal.reason.reason))
         }
         let name = zone.isDefault ? nil : zone.name
-        if withheld > 0 { context.onEvent(.withheld(machine: peer.name, zone: name, count: withheld)) }
-        guard arrived.count > 0 else { return }
-        report.changes.append(arrived)
-        context.onEvent(.changed(machine: peer.name, zone: name, arrived))
+        if applied.withheld > 0 {
+            context.onEvent(.withheld(machine: peer.name, zone: name, count: applied.withheld))
+        }
+        guard applied.arrived.count > 0 else { return }
+        report.changes.append(applied.arrived)
+        context.onEvent(.changed(machine: peer.name, zone: name, applied.arrived))
     }
 
     /// Takes the token of everything that the log covers.

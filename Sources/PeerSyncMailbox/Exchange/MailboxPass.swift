@@ -72,6 +72,7 @@ struct MailboxPass {
     private func read(
         _ view: AuthorView, _ zones: [Zone], _ report: inout MailboxReport, _ problems: inout ReadingProblems
     ) async throws {
+        try await RefusalReader(context: context, view: view).run(zones)
         for (section, _) in view.head.zones {
             guard let zone = zones.first(where: { $0.id == section.zone }) else { continue }
             let reader = LogReader(

@@ -26,6 +26,8 @@ package struct ZoneSection: Sendable, Equatable {
     package var wanted: [AssetHash]
     /// Whether the author wants more files than it names.
     package var wantsMore: Bool
+    /// What the author has refused of others; nil where it does not say.
+    package var refused: [Refused]?
 
     /// A run of the author's program that numbered changes.
     package struct Generation: Sendable, Equatable {
@@ -52,6 +54,31 @@ package struct ZoneSection: Sendable, Equatable {
             self.log = log
             self.segment = segment
             self.token = token
+        }
+    }
+
+    /// What the author has refused of another one.
+    package struct Refused: Sendable, Equatable {
+        package let replica: ReplicaID
+        package let records: [Entry]
+        /// How many more there are.
+        package let further: Int
+
+        package struct Entry: Sendable, Equatable {
+            package let name: RecordName
+            /// As in a refuse (Protocol/protocol.md section 7.12).
+            package let reason: Int
+
+            package init(name: RecordName, reason: Int) {
+                self.name = name
+                self.reason = reason
+            }
+        }
+
+        package init(replica: ReplicaID, records: [Entry], further: Int) {
+            self.replica = replica
+            self.records = records
+            self.further = further
         }
     }
 

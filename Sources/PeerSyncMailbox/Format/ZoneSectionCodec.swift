@@ -31,6 +31,7 @@ extension ZoneSection {
             buffer.writeOptionalToken(read.token)
         }
         encodeFiles(into: &buffer)
+        encodeRefused(into: &buffer)
     }
 
     private func encodeFiles(into buffer: inout ByteBuffer) {
@@ -42,6 +43,18 @@ extension ZoneSection {
         }
         buffer.writeList(wanted) { $0.writeBytes($1.bytes) }
         buffer.writeFlag(wantsMore)
+    }
+
+    private func encodeRefused(into buffer: inout ByteBuffer) {
+        guard let refused else { return }
+        buffer.writeList(refused) { buffer, refused in
+            buffer.writeInteger(refused.replica.rawValue)
+            buffer.writeList(refused.records) { buffer, record in
+                buffer.writeText(record.name.description)
+                buffer.writeCount(record.reason)
+            }
+            buffer.writeCount(refused.further)
+        }
     }
 
     init(decoding buffer: inout ByteBuffer) throws(ProtocolError) {
@@ -84,6 +97,7 @@ extension ZoneSection {
             buffer throws(ProtocolError) in try Read(decoding: &buffer)
         }
         (fileKeys, offered, wanted, wantsMore) = try Self.files(&buffer)
+        refused = try Self.refused(&buffer)
     }
 
     private static func files(
@@ -108,6 +122,28 @@ extension ZoneSection {
             buffer throws(ProtocolError) in try buffer.readAssetHash()
         }
         return (keys, offered, wanted, try buffer.readFlag())
+    }
+
+    /// - Returns: nil for a section of an author that does not know of this field.
+    private static func refused(_ buffer: inout ByteBuffer) throws(ProtocolError) -> [Refused]? {
+        guard buffer.readableBytes > 0 else { return nil }
+        return try buffer.readList(limit: MailboxLimits.machines, of: "the number of authors") {
+            buffer throws(ProtocolError) in try Refused(decoding: &buffer)
+        }
+    }
+}
+
+extension ZoneSection.Refused {
+    fileprivate init(decoding buffer: inout ByteBuffer) throws(ProtocolError) {
+        replica = ReplicaID(rawValue: try buffer.readUInt64())
+        records = try buffer.readList(limit: MailboxLimits.refused, of: "the number of refused records") {
+            buffer throws(ProtocolError) in
+            let text = try buffer.readText(limit: RecordName.maximumLength, of: "a record name")
+            guard let name = try? RecordName(text) else { throw .malformed("a record name that is none") }
+            return Entry(name: name, reason: try buffer.readCount(below: 256, of: "a reason"))
+        }
+        further = try buffer.readCount(
+            below: MailboxLimits.furtherRefused, of: "the number of refused records")
     }
 }
 

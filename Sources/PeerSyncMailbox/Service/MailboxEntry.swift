@@ -30,6 +30,9 @@ public struct MailboxEntry: Sendable, Equatable {
         public let problem: String?
         /// The name of the ``MailboxError/Code`` of ``problem``.
         public let problemCode: String?
+        /// The number of records of this machine that the other one has not taken, beyond those in
+        /// ``/PeerSyncStore/StoreStatus/refused``: of many it names only some.
+        public let furtherRefused: Int
     }
 
     init(_ db: Database, _ row: Row, _ store: RecordStore) throws {
@@ -44,10 +47,13 @@ public struct MailboxEntry: Sendable, Equatable {
         machines = try Row.fetchAll(
             db,
             sql: """
-                SELECT machine.name, heardAt, problem, problemCode FROM grdb_sync_mailboxAuthor
+                SELECT machine.name, heardAt, problem, problemCode, furtherRefused FROM grdb_sync_mailboxAuthor
                     JOIN grdb_sync_peer AS machine ON machine.id = peer
                 WHERE mailbox = ? ORDER BY machine.name
                 """, arguments: [id]
-        ).map { Machine(name: $0[0], lastHeard: $0[1], problem: $0[2], problemCode: $0[3]) }
+        ).map { row in
+            Machine(
+                name: row[0], lastHeard: row[1], problem: row[2], problemCode: row[3], furtherRefused: row[4])
+        }
     }
 }

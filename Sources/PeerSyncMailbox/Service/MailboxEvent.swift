@@ -7,6 +7,8 @@ public enum MailboxEvent: Sendable {
     case changed(machine: String, zone: String?, ArrivedChanges)
     /// This machine refused some of a machine's records.
     case refusedRecords(machine: String, [RecordName], RefusedRecord.Reason)
+    /// A machine refused some of this machine's records, as its head tells. Told once for each record.
+    case peerRefusedRecords(machine: String, [RecordName], RefusedRecord.Reason)
     /// Changes of a machine that would take away much of a zone wait for a person: ``/PeerSyncStore/StoreFuse``. The name of the zone is nil
     /// for the default one.
     case withheld(machine: String, zone: String?, count: Int)

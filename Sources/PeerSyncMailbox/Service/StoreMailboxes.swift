@@ -60,6 +60,7 @@ public struct StoreMailboxes: Sendable {
     public func remove(_ name: String) async throws {
         let entry = try await find(name)
         try await store.database.write { db in
+            try ZoneLog.keepRefusals(db, of: entry.id)
             try db.execute(sql: "DELETE FROM grdb_sync_mailbox WHERE id = ?", arguments: [entry.id])
         }
     }

@@ -49,4 +49,20 @@ struct KnownAuthor: Sendable {
                 """, arguments: [mailbox, peer, problem?.message, problem?.code])
         return db.changesCount > 0
     }
+
+    /// How many records of this machine a peer has refused beyond those that it names.
+    static func furtherRefused(_ db: Database, mailbox: Int64, peer: Int64) throws -> Int {
+        try Int.fetchOne(
+            db, sql: "SELECT furtherRefused FROM grdb_sync_mailboxAuthor WHERE mailbox = ? AND peer = ?",
+            arguments: [mailbox, peer]) ?? 0
+    }
+
+    /// Notes how many records of this machine a peer has refused beyond those that it names.
+    static func setFurtherRefused(_ db: Database, mailbox: Int64, peer: Int64, _ count: Int) throws {
+        try db.execute(
+            sql: """
+                UPDATE grdb_sync_mailboxAuthor SET furtherRefused = ?3
+                WHERE mailbox = ?1 AND peer = ?2 AND furtherRefused <> ?3
+                """, arguments: [mailbox, peer, count])
+    }
 }

@@ -19,4 +19,10 @@ public enum MailboxLimits {
     package static let files = 4096
     /// The most keys of files that a head names for a zone.
     package static let fileKeys = 16
+    /// The most records of one author that a head names as refused in a zone.
+    package static let refused = 64
+    /// The most records that a writer names as refused in a zone, of all authors together.
+    package static let refusedInAll = 4096
+    /// The bound of the number of further ones.
+    static let furtherRefused = 1 << 30
 }

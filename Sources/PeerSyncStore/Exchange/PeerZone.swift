@@ -197,7 +197,10 @@ package struct PeerZone: Sendable {
         } else {
             try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, batch.token)
         }
-        if mayWrite { try store.refusals.end(db, peer: peer.id, zone: zoneID, settledBy: batch.records) }
+        if mayWrite {
+            try store.refusals.end(db, peer: peer.id, zone: zoneID, settledBy: batch.records)
+            try OwnRefusals.note(db, batch.records, refused: refused, peer: peer.id, zone: zoneID)
+        }
         return refused.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { Refusal(names: $0.value, reason: $0.key) }
     }

@@ -73,7 +73,8 @@ enum MailboxTables {
         ) WITHOUT ROWID;
 
         -- The peers that write there. author: the name of their folder. head: the last one, as it lies there. heardAt: when it was
-        -- seen first. problem: why this machine does not read on, and its code.
+        -- seen first. problem: why this machine does not read on, and its code. furtherRefused: how many records of this machine it has
+        -- refused beyond those that it names.
         CREATE TABLE IF NOT EXISTS grdb_sync_mailboxAuthor (
             mailbox INTEGER NOT NULL REFERENCES grdb_sync_mailbox (id) ON DELETE CASCADE,
             peer INTEGER NOT NULL,
@@ -83,6 +84,7 @@ enum MailboxTables {
             heardAt TEXT NOT NULL,
             problem TEXT,
             problemCode TEXT,
+            furtherRefused INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (mailbox, peer)
         ) WITHOUT ROWID;
 
@@ -122,7 +124,8 @@ enum MailboxTables {
         )
     }
 
-    /// Forgets up to where this machine has read the logs of a peer, or of all, so that it reads them again from their beginning.
+    /// Forgets up to where this machine has read the logs of a peer, or of all, so that it reads them again from their beginning. What it
+    /// refused of them comes again.
     static func forgetReadings(_ db: Database, of peer: Int64? = nil, in zone: Int64? = nil) throws {
         try db.cachedStatement(
             sql: """
@@ -130,5 +133,6 @@ enum MailboxTables {
                 WHERE (?1 IS NULL OR peer = ?1) AND (?2 IS NULL OR zone = ?2)
                 """
         ).execute(arguments: [peer, zone])
+        try OwnRefusals.forget(db, of: peer, in: zone)
     }
 }

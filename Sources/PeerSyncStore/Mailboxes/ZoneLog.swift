@@ -5,7 +5,7 @@ import PeerSyncModel
 /// The changes of a zone for readers in general, in contrast to a ``PeerZone``, which knows one. A mailbox writes logs of it.
 package struct ZoneLog: Sendable {
     private let store: RecordStore
-    private let zone: Int64
+    let zone: Int64
 
     package init(_ store: RecordStore, _ zone: Zone) {
         self.store = store

@@ -162,14 +162,18 @@ enum MetadataTables {
         ) WITHOUT ROWID;
 
         -- The records of which a peer has not taken this store's state. reason: 1 the peer lets this machine read only,
-        -- 2 the peer has a record of that name in another zone, 3 the record is too large for the peer.
+        -- 2 the peer has a record of that name in another zone, 3 the record is too large for the peer. mailbox: the one in
+        -- which the peer said so; NULL if it did so in a session.
         CREATE TABLE grdb_sync_refusedRecord (
             peer INTEGER NOT NULL REFERENCES grdb_sync_peer (id) ON DELETE CASCADE,
             zone INTEGER NOT NULL,
             recordName TEXT NOT NULL,
             reason INTEGER NOT NULL,
+            mailbox INTEGER,
             PRIMARY KEY (peer, zone, recordName)
         ) WITHOUT ROWID;
+
+        \(OwnRefusals.create)
 
         -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have. This
         -- outlives the pairing: the machine may come back with what it holds. lastSync: when the digests were last equal.
@@ -232,6 +236,7 @@ enum MetadataTables {
     /// Adds the columns and tables that format 2 did not have at first. A program that does not know them leaves them alone.
     private static func addColumns(_ db: Database) throws {
         if try !db.hasTable("grdb_sync_listener") { try db.execute(sql: PairingCodes.create) }
+        try db.execute(sql: OwnRefusals.create)
         try db.execute(sql: MailboxTables.create)
         let notesComparisons = try db.hasColumn("comparedSequence", of: "\(prefix)peerZone")
         for (table, column, type) in [
@@ -241,6 +246,8 @@ enum MetadataTables {
             ("peer", "introducedBy", "BLOB"),
             ("formerPeer", "removedBy", "BLOB"),
             ("mailbox", "restoredAt", "INTEGER"), ("mailbox", "checkedAt", "INTEGER"),
+            ("mailboxAuthor", "furtherRefused", "INTEGER NOT NULL DEFAULT 0"),
+            ("refusedRecord", "mailbox", "INTEGER"),
         ]
         where try !db.hasColumn(column, of: prefix + table) {
             try db.execute(sql: "ALTER TABLE main.\(prefix)\(table) ADD COLUMN \(column) \(type)")

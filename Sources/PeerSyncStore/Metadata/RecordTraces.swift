@@ -8,7 +8,8 @@ import PeerSyncModel
 enum RecordTraces {
     /// Forgets a record.
     ///
-    /// It keeps the note that a peer has refused the record: the peer still holds another state.
+    /// It keeps the note that a peer has refused the record: the peer still holds another state. So it does with what this store has
+    /// refused of a peer's.
     static func remove(_ db: Database, of name: RecordName) throws {
         for sql in [
             "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?",
@@ -39,6 +40,7 @@ enum RecordTraces {
             "DELETE FROM grdb_sync_assetReference WHERE zone = ?",
             "DELETE FROM grdb_sync_assetLeftover WHERE zone = ?",
             "DELETE FROM grdb_sync_refusedRecord WHERE zone = ?",
+            "DELETE FROM grdb_sync_ownRefusal WHERE zone = ?",
             "DELETE FROM grdb_sync_unsyncedRecord WHERE zone = ?",
         ] {
             try db.execute(sql: sql, arguments: [zone])

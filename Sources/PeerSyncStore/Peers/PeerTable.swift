@@ -133,6 +133,7 @@ enum PeerTable {
         for sql in [
             "UPDATE grdb_sync_peerZone SET rights = NULL, lastSync = NULL, ownRights = NULL WHERE peer = ?",
             "DELETE FROM grdb_sync_refusedRecord WHERE peer = ?",
+            "DELETE FROM grdb_sync_ownRefusal WHERE peer = ?",
             "DELETE FROM grdb_sync_peerSession WHERE peer = ?",
             "DELETE FROM grdb_sync_peer WHERE id = ?",
         ] {

@@ -25,6 +25,9 @@ struct MailboxEventLine: Encodable {
         case .refusedRecords(let machine, let names, let reason):
             self.event = "mailboxRefusedRecords"
             (peer, records, self.reason) = (machine, names.map(\.description), reason.description)
+        case .peerRefusedRecords(let machine, let names, let reason):
+            self.event = "mailboxPeerRefusedRecords"
+            (peer, records, self.reason) = (machine, names.map(\.description), reason.description)
         case .withheld(let machine, let zone, let count):
             self.event = "mailboxWithheld"
             (peer, self.zone, self.count) = (machine, zone, count)

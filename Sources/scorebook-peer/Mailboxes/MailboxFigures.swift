@@ -8,8 +8,11 @@ struct MailboxFigures: Encodable {
         let lastHeard: String
         let problem: String?
         let problemCode: String?
+        let furtherRefused: Int
 
-        private enum CodingKeys: String, CodingKey { case name, lastHeard, problem, problemCode }
+        private enum CodingKeys: String, CodingKey {
+            case name, lastHeard, problem, problemCode, furtherRefused
+        }
 
         /// Writes null for missing values, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
@@ -18,6 +21,7 @@ struct MailboxFigures: Encodable {
             try container.encode(lastHeard, forKey: .lastHeard)
             try container.encode(problem, forKey: .problem)
             try container.encode(problemCode, forKey: .problemCode)
+            try container.encode(furtherRefused, forKey: .furtherRefused)
         }
     }
 
@@ -39,7 +43,9 @@ struct MailboxFigures: Encodable {
         lastError = entry.lastError
         lastErrorCode = entry.lastErrorCode
         machines = entry.machines.map {
-            Machine(name: $0.name, lastHeard: $0.lastHeard, problem: $0.problem, problemCode: $0.problemCode)
+            Machine(
+                name: $0.name, lastHeard: $0.lastHeard, problem: $0.problem, problemCode: $0.problemCode,
+                furtherRefused: $0.furtherRefused)
         }
     }
 

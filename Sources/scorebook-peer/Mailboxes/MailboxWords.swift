@@ -11,6 +11,9 @@ extension MailboxEvent {
         case .refusedRecords(let machine, let names, let reason):
             EventPrinter.line(
                 .refusedPeersRecords(name: machine, names, reason), naming: names.map(\.description))
+        case .peerRefusedRecords(let machine, let names, let reason):
+            EventPrinter.line(
+                .peerRefusedRecords(name: machine, names, reason), naming: names.map(\.description))
         case .withheld(let machine, let zone, let count):
             EventPrinter.line(.withheld(name: machine, zone: zone, count: count))
         case .filesReceived(let machine, let count):

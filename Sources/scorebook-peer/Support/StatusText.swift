@@ -121,6 +121,12 @@ struct StatusText {
                 "\(records.count.counted("record")) of the zone “\(first.zone)” by \(first.peer), as \(name); \(wayOut)",
             ])
         }
+        for machine in mailboxes.flatMap(\.machines) where machine.furtherRefused > 0 {
+            rows.append([
+                "refused",
+                "\(machine.furtherRefused.counted("record")) more by \(machine.name), which names only some",
+            ])
+        }
         return rows
     }
 

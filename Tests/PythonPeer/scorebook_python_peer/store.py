@@ -71,6 +71,12 @@ CREATE TABLE IF NOT EXISTS link (
     PRIMARY KEY (peer, zone)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS refused (
     peer BLOB NOT NULL, record TEXT NOT NULL, reason INTEGER NOT NULL, PRIMARY KEY (peer, record)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refusedInMailbox (
+    mailbox INTEGER NOT NULL, peer BLOB NOT NULL, zone INTEGER NOT NULL, record TEXT NOT NULL,
+    PRIMARY KEY (mailbox, peer, zone, record)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ownRefusal (
+    peer BLOB NOT NULL, zone INTEGER NOT NULL, record TEXT NOT NULL, reason INTEGER NOT NULL,
+    PRIMARY KEY (peer, zone, record)) WITHOUT ROWID;
 """
 
 
@@ -230,6 +236,7 @@ class Store:
                 )
             self._db.execute("DELETE FROM record WHERE zone = ?", (zone,))
             self._db.execute("UPDATE link SET received = NULL, acknowledged = 0 WHERE zone = ?", (zone,))
+            self._db.execute("DELETE FROM ownRefusal WHERE zone = ?", (zone,))
             self._db.execute("UPDATE zone SET forgotten = 0 WHERE number = ?", (zone,))
             self._make_tokens_void()
             self.rename_default_zone(zone_id)
@@ -327,7 +334,8 @@ class Store:
             if not is_removed:
                 self._db.execute("INSERT OR IGNORE INTO forgotten VALUES (?)", (key,))
             self._db.execute("UPDATE link SET rights = NULL WHERE peer = ?", (key,))
-            self._db.execute("DELETE FROM refused WHERE peer = ?", (key,))
+            for table in ("refused", "refusedInMailbox", "ownRefusal"):
+                self._db.execute(f"DELETE FROM {table} WHERE peer = ?", (key,))
 
     # The household (protocol.md 7.13)
 
@@ -443,6 +451,7 @@ class Store:
             self._db.execute("UPDATE link SET received = ? WHERE peer = ? AND zone = ?", (content, peer, zone))
             if token in (None, START):
                 self._db.execute("UPDATE link SET compared = 0 WHERE peer = ? AND zone = ?", (peer, zone))
+                self.forget_own_refusals(peer, zone)
 
     def compared(self, peer: bytes, zone: int) -> int:
         """The number of the peer's changes up to which a comparison may have kept deletions from this store (mailbox.md 6.2)."""
@@ -731,6 +740,8 @@ class Store:
                     refused.setdefault(TOO_LARGE, []).append(name)
                 else:
                     changed += self._take(peer, zone.number, name, incoming, batch.loose, acknowledged, group)
+            if may_write:
+                self._note_own_refusals(peer, zone.number, batch, refused)
             held = self.received_token(peer, zone.number)
             is_late = held and held.generation == batch.token.generation and held.sequence > batch.token.sequence
             if batch.loose and batch.token != held:
@@ -776,6 +787,59 @@ class Store:
             for name in names:
                 if self._zone_of(name) is not None:
                     self._db.execute("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (peer, name, reason))
+                    self._db.execute("DELETE FROM refusedInMailbox WHERE peer = ? AND record = ?", (peer, name))
+
+    def take_refused(
+        self, mailbox: int, peer: bytes, zone: int, records: list[tuple[str, int]], sequence: int
+    ) -> list[str]:
+        """Takes what a peer says in a mailbox that it has refused (mailbox.md 6.5); gives what is new of it.
+
+        `sequence` is the number of this store up to which the peer had read.
+        """
+        new = []
+        with self.transaction():
+            query = "SELECT record FROM refusedInMailbox WHERE mailbox = ? AND peer = ? AND zone = ?"
+            named = {name for name, _ in records}
+            for (name,) in self._db.execute(query, (mailbox, peer, zone)).fetchall():
+                if name not in named:
+                    self._db.execute("DELETE FROM refused WHERE peer = ? AND record = ?", (peer, name))
+                    self._db.execute("DELETE FROM refusedInMailbox WHERE peer = ? AND record = ?", (peer, name))
+            for name, reason in records:
+                row = self._db.execute("SELECT number FROM record WHERE name = ? AND zone = ?", (name, zone)).fetchone()
+                known = self.refused(peer, zone).get(name)
+                is_on_its_way = reason == TOO_LARGE and row is not None and row[0] > sequence
+                if reason not in (OTHER_ZONE, TOO_LARGE) or row is None or known == READ_ONLY:
+                    continue
+                if known is None and is_on_its_way:
+                    continue
+                if known is None:
+                    new.append(name)
+                self._db.execute("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (peer, name, reason))
+                query = "SELECT 1 FROM refusedInMailbox WHERE peer = ? AND zone = ? AND record = ?"
+                if known is None or self._db.execute(query, (peer, zone, name)).fetchone() is None:
+                    entry = (mailbox, peer, zone, name)
+                    self._db.execute("INSERT OR REPLACE INTO refusedInMailbox VALUES (?, ?, ?, ?)", entry)
+        return new
+
+    def _note_own_refusals(self, peer: bytes, zone: int, batch: Batch, refused: dict[int, list[str]]) -> None:
+        """What this store refuses of a peer, for mailboxes; what it takes, it refuses no more."""
+        query = "DELETE FROM ownRefusal WHERE peer = ? AND zone = ? AND record = ?"
+        self._db.executemany(query, [(peer, zone, name) for name, _ in batch.records])
+        deleted = {name for name, state in batch.records if state.is_deleted}
+        rows = [
+            (peer, zone, name, reason) for reason, names in refused.items() for name in names
+            if reason == TOO_LARGE or name not in deleted
+        ]  # fmt: skip
+        self._db.executemany("INSERT OR REPLACE INTO ownRefusal VALUES (?, ?, ?, ?)", rows)
+
+    def own_refusals(self, peer: bytes, zone: int) -> list[tuple[str, int]]:
+        """What this store has refused of a peer's records, by name, each with the reason."""
+        query = "SELECT record, reason FROM ownRefusal WHERE peer = ? AND zone = ? ORDER BY record"
+        return self._db.execute(query, (peer, zone)).fetchall()
+
+    def forget_own_refusals(self, peer: bytes, zone: int) -> None:
+        with self.transaction():
+            self._db.execute("DELETE FROM ownRefusal WHERE peer = ? AND zone = ?", (peer, zone))
 
     def refused(self, peer: bytes, zone: int) -> dict[str, int]:
         """The records that a peer has refused, each with the reason."""

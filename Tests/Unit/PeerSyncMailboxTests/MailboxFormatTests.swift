@@ -1,5 +1,7 @@
+import NIOCore
 import PeerSyncChannel
 import PeerSyncModel
+import PeerSyncProtocol
 import PeerSyncStore
 import TestSupport
 import Testing
@@ -171,6 +173,38 @@ import Testing
         }
         #expect(Set((1...8).map(length)).count == 1)
         #expect(length(9) > length(8))
+    }
+
+    private func decode(_ section: ZoneSection, and appendix: [UInt8] = []) throws -> ZoneSection {
+        var buffer = ByteBuffer()
+        section.encode(into: &buffer)
+        buffer.writeBytes(appendix)
+        return try ZoneSection(decoding: &buffer)
+    }
+
+    /// Sections of programs that know less end earlier, those of programs that know more go on.
+    @Test func aSectionMayEndBeforeTheRefusedRecordsAndGoOnBehindThem() throws {
+        var section = section
+        #expect(try decode(section) == section)
+        section.refused = [
+            .init(
+                replica: ReplicaID(rawValue: 7),
+                records: [.init(name: try RecordName("Item|~|1"), reason: 255)], further: 9)
+        ]
+        #expect(try decode(section) == section)
+        #expect(try decode(section, and: [1, 2, 3]) == section)
+    }
+
+    /// One author and one record, then what is wrong with it.
+    @Test(
+        arguments: [
+            [1], [1, 0, 0, 0, 0, 0, 0, 0, 7], [1, 0, 0, 0, 0, 0, 0, 0, 7, 0x40, 65],
+            [1, 0, 0, 0, 0, 0, 0, 0, 7, 1, 2, 0x41, 0x42, 2, 0],
+            [1, 0, 0, 0, 0, 0, 0, 0, 7, 1, 5, 0x41, 0x7C, 0x7E, 0x7C, 0x31, 0x41, 0, 0],
+            [1, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0xC0, 0, 0, 0, 0x40, 0, 0, 0], [0x43, 0xE9],
+        ] as [[UInt8]]) func refusedRecordsThatAreNoneAreMalformed(bytes: [UInt8])
+    {
+        #expect(throws: ProtocolError.self) { try decode(section, and: bytes) }
     }
 
     @Test func aPieceOpensForItsFileAndPlaceAlone() throws {

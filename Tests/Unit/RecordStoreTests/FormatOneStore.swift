@@ -13,7 +13,7 @@ enum FormatOneStore {
         for table in [
             "mailboxFile", "mailboxReading", "mailboxAuthor", "mailboxLeftOut", "mailboxLog", "mailboxZone",
             "mailbox", "declinedZone", "dueIntroduction", "peerHint", "introduction", "pairingCode",
-            "listener", "history", "withheldRecord", "recentLoss",
+            "listener", "history", "withheldRecord", "recentLoss", "ownRefusal",
         ] {
             try db.execute(sql: "DROP TABLE \(prefix)\(table)")
         }

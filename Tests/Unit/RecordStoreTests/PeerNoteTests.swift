@@ -102,6 +102,31 @@ struct PeerNoteTests {
             ])
     }
 
+    /// Stores from before mailboxes told what is refused keep what sessions have told.
+    @Test func whatIsNotedOfRefusalsIsAdded() async throws {
+        let database = machine.store.database
+        let peer = try await peer("kitchen")
+        try await database.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO grdb_sync_refusedRecord (peer, zone, recordName, reason) VALUES (\(peer.id), 1, 'Item|~|1', 2);
+                    ALTER TABLE grdb_sync_refusedRecord DROP COLUMN mailbox;
+                    ALTER TABLE grdb_sync_mailboxAuthor DROP COLUMN furtherRefused;
+                    DROP TABLE grdb_sync_ownRefusal;
+                    """)
+        }
+        let store = try RecordStore(
+            database, schema: machine.store.schema, replica: machine.store.replica)
+        #expect(try await store.refusals.all().map(\.name.description) == ["Item|~|1"])
+        try await database.write { db in
+            #expect(try Row.fetchAll(db, sql: "SELECT furtherRefused FROM grdb_sync_mailboxAuthor").isEmpty)
+            #expect(try OwnRefusals.all(db, peer: peer.id, zone: 1, limit: 1).named.isEmpty)
+            let log = ZoneLog(store, try store.zones.all(db)[0])
+            #expect(try log.takeRefusals(db, [], upTo: nil, by: peer, mailbox: 1).isEmpty)
+        }
+        #expect(try await store.refusals.all().count == 1)
+    }
+
     /// Without a token, the store reads logs from their beginning anyway.
     @Test func whatWasComparedGoesWithTheToken() async throws {
         let peer = try await peer("kitchen")

@@ -127,7 +127,9 @@ enum MailboxVectors {
 
     // MARK: Heads
 
-    private static func section(_ author: AuthorSecrets, _ name: String) -> ZoneSection {
+    private static func section(
+        _ author: AuthorSecrets, _ name: String, refused: [ZoneSection.Refused]?
+    ) -> ZoneSection {
         ZoneSection(
             zone: Samples.zone(name), history: id(0x30), log: log, logKey: author.key(of: log),
             isWhole: false, base: 2,
@@ -146,7 +148,20 @@ enum MailboxVectors {
             ],
             fileKeys: [.init(epoch: epoch, key: author.key(of: epoch))],
             offered: [.init(hash: Samples.hash(7), size: 70_000, key: 0)], wanted: [Samples.hash(8)],
-            wantsMore: true)
+            wantsMore: true, refused: refused)
+    }
+
+    /// A section of an author that says nothing of refused records is one, too.
+    private static var refused: [ZoneSection.Refused] {
+        [
+            .init(
+                replica: ReplicaID(rawValue: 5),
+                records: [
+                    .init(name: Samples.records[0].name, reason: 2),
+                    .init(name: Samples.records[1].name, reason: 3),
+                ], further: 0),
+            .init(replica: Samples.kitchen, records: [], further: 70_000),
+        ]
     }
 
     private static var digest: ZoneDigest {
@@ -157,7 +172,10 @@ enum MailboxVectors {
 
     private static func heads(_ author: AuthorSecrets, _ readers: [AuthorSecrets]) throws -> [JSON] {
         let both = Head(
-            time: Samples.moment, zones: [section(author, "ScorebookData"), section(author, "club")],
+            time: Samples.moment,
+            zones: [
+                section(author, "ScorebookData", refused: refused), section(author, "club", refused: nil),
+            ],
             household: HouseholdVectors.household,
             readers: [
                 Head.Reader(key: readers[0].author.key, rights: [0: .write, 1: .read], hasHousehold: true),
@@ -194,6 +212,17 @@ enum MailboxVectors {
                     .object([("rights", .number(Int(rights.rawValue)))] + describe(section))
                 }),
             "household": JSON.optional(head.household) { .hex($0.encoded) },
+        ]
+    }
+
+    private static func describe(_ refused: ZoneSection.Refused) -> JSON {
+        [
+            "replica": .digits(refused.replica.rawValue),
+            "records": .array(
+                refused.records.map {
+                    ["name": .string($0.name.description), "reason": .number($0.reason)] as JSON
+                }),
+            "further": .number(refused.further),
         ]
     }
 
@@ -235,6 +264,7 @@ enum MailboxVectors {
             ),
             ("wanted", .array(section.wanted.map { .hex($0.bytes) })),
             ("wantsMore", .bool(section.wantsMore)),
+            ("refused", JSON.optional(section.refused) { .array($0.map(describe)) }),
         ]
     }
 }

@@ -83,6 +83,11 @@ class Memory:
             self._db.execute("INSERT OR IGNORE INTO mailbox (folder) VALUES (?)", (folder,))
         self._number = self._db.execute("SELECT number FROM mailbox WHERE folder = ?", (folder,)).fetchone()[0]
 
+    @property
+    def number(self) -> int:
+        """Which mailbox of the store it is."""
+        return self._number
+
     def transaction(self) -> AbstractContextManager[None]:
         return self._store.transaction()
 

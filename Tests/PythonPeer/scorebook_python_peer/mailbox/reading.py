@@ -152,6 +152,7 @@ class MailboxReader:
     def _read_zone(self, key: bytes, entry: PeerHead, section: ZoneSection, zone: Zone) -> None:
         of_us = section.read_of(self._store.replica)
         self._take_acknowledgement(key, zone, of_us)
+        self._take_refused(key, section, zone, of_us)
         if self._store.rights(key, zone) != Right.WRITE:
             return
         check_expiry(self._store, key, zone.number, of_us.token if of_us else None)
@@ -184,6 +185,19 @@ class MailboxReader:
     def _first_number(self) -> int:
         """The first number of all generations that the store keeps."""
         return min((first for _, first in self._store.generations()), default=0)
+
+    def _take_refused(self, key: bytes, section: ZoneSection, zone: Zone, of_us: HasRead | None) -> None:
+        """What the author has refused of this machine (mailbox.md 6.5)."""
+        if section.refused is None:
+            return
+        entry = section.refused_of(self._store.replica)
+        token = of_us.token if of_us else None
+        new = self._store.take_refused(
+            self._memory.number, key, zone.number, entry.records if entry else [], token.sequence if token else 0
+        )
+        further = f", and {entry.further} more" if entry and entry.further else ""
+        if new:
+            self._tell(f"{self._store.peer_name(key)} does not take {', '.join(new)}{further}")
 
     def _check_own_expiry(self, key: bytes, section: ZoneSection, zone: Zone) -> None:
         """Whether the author has forgotten deletions that this machine has not seen (mailbox.md 6.4)."""
@@ -234,6 +248,9 @@ class MailboxReader:
         batch = open_segment(signer, section.log, section.log_key, number, section.zone, content)
         guard_clock(self._store, batch, self._allowed_skew)
         with self._store.transaction():
+            held = self._store.received_token(key, zone.number)
+            if number == 1 and (held is None or held.sequence <= section.covered.sequence):
+                self._store.forget_own_refusals(key, zone.number)  # they come again
             applied = self._store.apply(key, zone, batch)
             self._memory.note_read(zone.number, key, section.history, section.log, number)
         self.records += len(batch.records)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from ..names import ZoneID
+from ..names import NAME_BYTES, ZoneID, check_record_name
 from ..tokens import GENERATION_LIMIT, START, Token
 from ..wire import Reader, Writer
 from .sealing import NOTHING, Damaged
@@ -11,6 +11,11 @@ SEGMENTS_LIMIT = 4097
 MANY_LIMIT = 1001
 FILES_LIMIT = 4097
 FILE_KEYS_LIMIT = 17
+REFUSED_LIMIT = 65
+REFUSED_NAMES = 4096
+"""The most names that a writer puts into a section."""
+FURTHER_LIMIT = 1 << 30
+REASON_LIMIT = 256
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,15 @@ class HasRead:
     log: bytes = NOTHING
     segment: int = 0
     token: Token | None = None
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What an author has refused of another one: names with reasons, and the number of further ones."""
+
+    replica: int
+    records: list[tuple[str, int]]
+    further: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,6 +74,8 @@ class ZoneSection:
     offered: list[Offer] = field(default_factory=list)
     wanted: list[bytes] = field(default_factory=list)
     wants_more: bool = False
+    refused: list[Refused] | None = None
+    """None if the author does not say."""
 
     # Covering (mailbox.md 6.1)
 
@@ -115,7 +131,7 @@ class ZoneSection:
         wanted = [reader.take(32) for _ in range(reader.count(FILES_LIMIT))]
         return cls(
             zone, history, log, log_key, whole, base, segments, ends, covered, generations, forgotten, count, sum,
-            readers, read, file_keys, offered, wanted, reader.flag(),
+            readers, read, file_keys, offered, wanted, reader.flag(), _read_refused(reader),
         )  # fmt: skip
 
     def encode(self) -> bytes:
@@ -140,6 +156,7 @@ class ZoneSection:
             if entry.token is not None:
                 entry.token.write(writer)
         self._write_files(writer)
+        self.write_refused(writer)
         return writer.data()
 
     def _write_files(self, writer: Writer) -> None:
@@ -154,7 +171,35 @@ class ZoneSection:
             writer.put(hash)
         writer.flag(self.wants_more)
 
+    def refused_of(self, replica: int) -> Refused | None:
+        """What the author has refused of another one; None if nothing."""
+        return next((entry for entry in self.refused or () if entry.replica == replica), None)
+
+    def write_refused(self, writer: Writer) -> None:
+        if self.refused is None:
+            return
+        writer.varint(len(self.refused))
+        for entry in self.refused:
+            writer.u64(entry.replica).varint(len(entry.records))
+            for name, reason in entry.records:
+                writer.text(name).varint(reason)
+            writer.varint(entry.further)
+
 
 def _read_has_read(reader: Reader) -> HasRead:
     entry = HasRead(reader.u64(), reader.take(16), reader.take(16), reader.count(SEGMENTS_LIMIT))
     return replace(entry, token=Token.read(reader)) if reader.flag() else entry
+
+
+def _read_refused(reader: Reader) -> list[Refused] | None:
+    if reader.left == 0:
+        return None  # an author that does not know of this field
+    entries = []
+    for _ in range(reader.count(MANY_LIMIT)):
+        replica = reader.u64()
+        records = []
+        for _ in range(reader.count(REFUSED_LIMIT)):
+            records.append((reader.text(NAME_BYTES), reader.count(REASON_LIMIT)))
+            check_record_name(records[-1][0])
+        entries.append(Refused(replica, records, reader.count(FURTHER_LIMIT)))
+    return entries

@@ -16,7 +16,7 @@ from .head import Draft
 from .memory import BUILDING, NAMED, Log, Memory
 from .reading import MailboxReader, head_name, wanted_files
 from .sealing import Author
-from .section import FILES_LIMIT, HasRead, ZoneSection
+from .section import FILES_LIMIT, REFUSED_LIMIT, REFUSED_NAMES, HasRead, Refused, ZoneSection
 from .segment import seal_segment, segment_name
 
 SEGMENTS_AFTER_BASE = 512
@@ -229,6 +229,7 @@ class MailboxWriter:
             [token.sequence for token, _ in log.segments[log.base - 1 :]], log.position, self._store.generations,
             self._store.forgotten(zone.number), log.count, log.sum, sorted(replica_id(key) for key in readers),
             self._read(zone), self._files.keys(zone), self._files.offered(zone), wanted[:most], len(wanted) > most,
+            self._refused(zone),
         )  # fmt: skip
 
     def _read(self, zone: Zone) -> list[HasRead]:
@@ -240,6 +241,17 @@ class MailboxWriter:
                 token = self._store.received_token(key, zone.number)
                 entries.append(HasRead(replica_id(key), read.history, read.log, read.segment, token))
         return sorted(entries, key=lambda entry: entry.replica)
+
+    def _refused(self, zone: Zone) -> list[Refused]:
+        """What this machine has refused of each peer, as far as there is room."""
+        entries, left = [], REFUSED_NAMES
+        for key in sorted(self._store.peers(), key=replica_id):
+            records = self._store.own_refusals(key, zone.number)
+            named = records[: min(left, REFUSED_LIMIT - 1)]
+            left -= len(named)
+            if records:
+                entries.append(Refused(replica_id(key), named, len(records) - len(named)))
+        return entries
 
     def _said(self, draft: Draft) -> bytes:
         """What is a reason for another head when it changes."""
@@ -253,6 +265,7 @@ class MailboxWriter:
             for hash in section.wanted:
                 writer.put(hash)
             writer.flag(section.wants_more)
+            section.write_refused(writer)
         for key, zones in sorted(draft.readers.items()):
             writer.put(key).flag(key in draft.told)
             for number, right in sorted(zones.items()):

@@ -5,7 +5,7 @@ from ..household import Household
 from ..mailbox.head import Chance, Draft, Head, open_head
 from ..mailbox.reading import head_name
 from ..mailbox.sealing import Author, Damaged, Kind, pad, padme, place, unpad
-from ..mailbox.section import HasRead, Offer, ZoneSection
+from ..mailbox.section import HasRead, Offer, Refused, ZoneSection
 from ..mailbox.segment import (
     Signer,
     open_piece,
@@ -163,7 +163,13 @@ def _section(json: Json) -> ZoneSection:
         [(hexadecimal(entry["epoch"]), hexadecimal(entry["key"])) for entry in json["fileKeys"]],
         [Offer(hexadecimal(entry["hash"]), int(entry["size"]), entry["key"]) for entry in json["offered"]],
         [hexadecimal(hash) for hash in json["wanted"]], json["wantsMore"],
+        None if json["refused"] is None else [_refused(entry) for entry in json["refused"]],
     )  # fmt: skip
+
+
+def _refused(json: Json) -> Refused:
+    records = [(record["name"], record["reason"]) for record in json["records"]]
+    return Refused(int(json["replica"], 16), records, int(json["further"]))
 
 
 def _has_read(json: Json) -> HasRead:

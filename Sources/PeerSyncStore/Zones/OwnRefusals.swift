@@ -1,0 +1,80 @@
+import GRDB
+import PeerSyncModel
+
+/// The table `grdb_sync_ownRefusal`: what this store has refused of peers. Mailboxes tell the peers.
+enum OwnRefusals {
+    /// Stores of format 2 got this table before the first release, so an opening makes it where it is missing.
+    static let create = """
+        -- The records of a peer that this store has not taken, so that it can tell the peer in a mailbox. reason: as in
+        -- grdb_sync_refusedRecord, but not 1: rights tell that.
+        CREATE TABLE IF NOT EXISTS grdb_sync_ownRefusal (
+            peer INTEGER NOT NULL REFERENCES grdb_sync_peer (id) ON DELETE CASCADE,
+            zone INTEGER NOT NULL,
+            recordName TEXT NOT NULL,
+            reason INTEGER NOT NULL,
+            PRIMARY KEY (peer, zone, recordName)
+        ) WITHOUT ROWID;
+        """
+
+    /// Notes what the store has refused of a peer's batch, and forgets what it has taken.
+    ///
+    /// It notes no deletion of a record that is in another zone here: neither side shows that record in the peer's zone.
+    static func note(
+        _ db: Database, _ states: [RecordState], refused: RefusedNames, peer: Int64, zone: Int64
+    ) throws {
+        let known = Set(try names(db, peer: peer, zone: zone))
+        if !known.isEmpty {
+            for state in states where known.contains(state.name.description) {
+                try db.cachedStatement(
+                    sql: "DELETE FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ? AND recordName = ?"
+                ).execute(arguments: [peer, zone, state.name.description])
+            }
+        }
+        guard !refused.isEmpty else { return }
+        let deleted = Set(states.filter(\.isDeleted).map(\.name))
+        for (reason, names) in refused where reason != .readOnly {
+            for name in names where reason != .otherZone || !deleted.contains(name) {
+                try db.cachedStatement(
+                    sql:
+                        "INSERT OR REPLACE INTO grdb_sync_ownRefusal (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)"
+                ).execute(arguments: [peer, zone, name.description, reason.rawValue])
+            }
+        }
+    }
+
+    private static func names(_ db: Database, peer: Int64, zone: Int64) throws -> [String] {
+        try String.fetchAll(
+            db.cachedStatement(
+                sql: "SELECT recordName FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ?"),
+            arguments: [peer, zone])
+    }
+
+    /// Forgets what the store has refused of a peer, or of all: their records come again.
+    static func forget(_ db: Database, of peer: Int64? = nil, in zone: Int64? = nil) throws {
+        try db.cachedStatement(
+            sql:
+                "DELETE FROM grdb_sync_ownRefusal WHERE (?1 IS NULL OR peer = ?1) AND (?2 IS NULL OR zone = ?2)"
+        ).execute(arguments: [peer, zone])
+    }
+
+    /// What the store has refused of a peer, by name.
+    ///
+    /// - Parameter limit: how many names it gives at most.
+    /// - Returns: the names, and the number of further ones.
+    static func all(
+        _ db: Database, peer: Int64, zone: Int64, limit: Int
+    ) throws -> (named: [(name: RecordName, reason: Int)], further: Int) {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT recordName, reason FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ?
+                    ORDER BY recordName LIMIT ?
+                    """), arguments: [peer, zone, limit])
+        let count =
+            try Int.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT COUNT(*) FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ?"),
+                arguments: [peer, zone]) ?? 0
+        return (try rows.map { (try RecordName($0[0]), $0[1]) }, count - rows.count)
+    }
+}
