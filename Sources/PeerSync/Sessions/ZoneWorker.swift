@@ -37,8 +37,8 @@ final class ZoneWorker: Sendable {
     /// The digest and the count of records that the last event about sync told the user.
     private let lastReport = Mutex<(ZoneDigest, Int)?>(nil)
     private let repair = Mutex<StoreCheck?>(nil)
-    /// The number of records that are still to be sent, as far as this side knows.
-    private let unsent = Mutex(0)
+    /// The number of records that are still to be sent; nil before anybody has counted them, and when all are sent.
+    private let unsent = Mutex<Int?>(nil)
 
     init(_ session: PeerSession, _ zone: Zone, with peer: Peer, number: Int, room: AsyncSemaphore) {
         self.session = session
@@ -105,7 +105,7 @@ final class ZoneWorker: Sendable {
             let read = try await givingBackIfFailed {
                 try await peerZone.read { try $0.states($1, named: names) }
             }
-            setUnsent { $0 - read.namesRead }
+            setUnsent { ($0 ?? 0) - read.namesRead }
             try send(read.records.count) { $0.namedRead(read, zone: number) }
         case .summarize:
             // The other side may say goodbye as soon as it hears the digest. The task of its own goes on even then, so
@@ -129,20 +129,22 @@ final class ZoneWorker: Sendable {
     private func noteUnsent(
         after batch: ChangeBatch, at place: ReadingPlace, includingEcho isEcho: Bool
     ) async throws {
-        let left = batch.isLast ? 0 : unsent.withLock { $0 } - batch.records.count
-        // Others may have been written since the count.
-        guard left <= 0, !batch.isLast else { return setUnsent { _ in left } }
+        guard !batch.isLast else { return setUnsent { _ in nil } }
+        // Others may have been written since the count. What a whole copy leaves out or has beyond the count stays so to its end.
+        if let left = unsent.withLock({ $0 }), left > batch.records.count || place.isInWholeCopy {
+            return setUnsent { _ in left - batch.records.count }
+        }
         let count = try await peerZone.read {
             try $0.changesLeft($1, after: batch, at: place, includingEcho: isEcho)
         }
         setUnsent { _ in count }
     }
 
-    private func setUnsent(_ change: (Int) -> Int) {
+    private func setUnsent(_ change: (Int?) -> Int?) {
         let difference = unsent.withLock { unsent in
-            let before = unsent
-            unsent = max(0, change(unsent))
-            return unsent - before
+            let before = unsent ?? 0
+            unsent = change(unsent).map { max(0, $0) }
+            return (unsent ?? 0) - before
         }
         session.statistics.update { $0.recordsLeftToSend += difference }
     }

@@ -48,6 +48,19 @@ public struct ArrivedChanges: Sendable, Equatable {
         count += later.count
     }
 
+    /// Notes records that are new in their tables. It counts those of one type together, because whole copies bring many.
+    mutating func note(added names: [RecordName]) {
+        var rest = names[...]
+        while let type = rest.first?.recordType {
+            let next = rest.firstIndex { !$0.isOfType(type) } ?? rest.endIndex
+            counts[type, default: [:]][.added, default: 0] += next - rest.startIndex
+            rest = rest[next...]
+        }
+        count += names.count
+        let listed = names.prefix(Self.maximumListed - records.count)
+        records += listed.map { Record(name: $0, kind: .added, fields: []) }
+    }
+
     mutating func note(_ name: RecordName, _ kind: Kind, fields: [String] = []) {
         count += 1
         counts[name.recordType, default: [:]][kind, default: 0] += 1

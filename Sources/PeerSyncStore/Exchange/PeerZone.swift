@@ -87,8 +87,9 @@ package struct PeerZone: Sendable {
             db, zone: zoneID, after: place, excluding: isEcho ? [] : [peer.id], limit: limit)
     }
 
-    /// Counts the records that come after a batch. It counts too many after the first batch of a whole copy that goes on
-    /// where it was cut off. Reads an index entry for each.
+    /// Counts the records that come after a batch, and reads an index entry for each. After the first batch of a whole copy in
+    /// order of name it takes the number of live records instead: the peer waits for that batch. This is too great when the copy
+    /// goes on where it was cut off, and lacks deleted records.
     ///
     /// - Parameters:
     ///   - place: the place after the batch.
@@ -96,17 +97,16 @@ package struct PeerZone: Sendable {
     package func changesLeft(
         _ db: Database, after batch: ChangeBatch, at place: ReadingPlace, includingEcho isEcho: Bool
     ) throws -> Int {
-        let isCopy = CopyPosition(place.token) != nil
+        if place.isInWholeCopy {
+            return max(0, Int(try Zones.digest(db, zoneID).count) - batch.records.count)
+        }
         let statement = try db.cachedStatement(
             sql: """
                 SELECT COUNT(*) FROM grdb_sync_remoteRecord
                 WHERE zone = ? AND changeSequence > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
                 """)
-        let count =
-            try Int.fetchOne(
-                statement,
-                arguments: [zoneID, isCopy ? 0 : place.token.sequence, isEcho ? nil : peer.id]) ?? 0
-        return isCopy ? max(0, count - batch.records.count) : count
+        return try Int.fetchOne(
+            statement, arguments: [zoneID, place.token.sequence, isEcho ? nil : peer.id]) ?? 0
     }
 
     // MARK: Reconciling

@@ -25,18 +25,16 @@ final class RecordWriter {
     /// For the records that ``insertIfNew(_:hashes:zone:peer:_:)`` writes.
     var hasher = RecordHasher()
     var blob: [UInt8] = []
-    private lazy var writeMetadata = Result {
+    // Two statements: before each execution GRDB asks its observers about every kind of change that a statement may make.
+    private lazy var insertMetadata = Result { try db.statementToBind(Self.metadataSQL("NOTHING")) }
+    private lazy var replaceMetadata = Result {
         try db.statementToBind(
-            """
-            INSERT INTO grdb_sync_remoteRecord (
-                remoteRecordID, zone, status, changeSequence, changeGroup, sourcePeer, remoteRecord)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-            ON CONFLICT (remoteRecordID) DO UPDATE SET
-                status = excluded.status, changeSequence = excluded.changeSequence,
-                changeGroup = excluded.changeGroup, sourcePeer = excluded.sourcePeer,
-                remoteRecord = excluded.remoteRecord
-            WHERE ?8
-            """)
+            Self.metadataSQL(
+                """
+                UPDATE SET status = excluded.status, changeSequence = excluded.changeSequence,
+                    changeGroup = excluded.changeGroup, sourcePeer = excluded.sourcePeer,
+                    remoteRecord = excluded.remoteRecord
+                """))
     }
     private lazy var findWaiting = Result { try db.statementToBind(HeldReferenceTable.awaits) }
 
@@ -65,6 +63,15 @@ final class RecordWriter {
         let source: Int64?
     }
 
+    /// - Parameter action: what to do when sync knows the record.
+    private static func metadataSQL(_ action: String) -> String {
+        """
+        INSERT INTO grdb_sync_remoteRecord (
+            remoteRecordID, zone, status, changeSequence, changeGroup, sourcePeer, remoteRecord)
+        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (remoteRecordID) DO \(action)
+        """
+    }
+
     /// Writes a record's metadata.
     ///
     /// - Parameter isReplacing: whether to replace the metadata of a record that sync knows. It stays in its zone.
@@ -81,8 +88,7 @@ final class RecordWriter {
         bindings.append(note.group)
         bindings.append(note.source)
         bindings.append(blob: blob)
-        bindings.append(isReplacing ? 1 : 0)
-        try bindings.execute(writeMetadata.get())
+        try bindings.execute(isReplacing ? replaceMetadata.get() : insertMetadata.get())
         return db.changesCount > 0
     }
 

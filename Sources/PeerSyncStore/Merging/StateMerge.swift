@@ -45,6 +45,7 @@ struct StateMerge {
     /// - Parameter hashes: the hashes of the states, in the same order, if the caller has computed them.
     mutating func run(_ states: [RecordState], hashes: [RecordHashes]? = nil) throws -> StoreChanges {
         var others: [RecordState] = []
+        var added: [RecordName] = []
         try CaptureTriggers.paused(db) {
             for (index, state) in states.enumerated() {
                 if state.isTooLarge {
@@ -53,12 +54,13 @@ struct StateMerge {
                     state, hashes: hashes?[index], zone: arrival.zone, peer: arrival.peer, &numbering)
                 {
                     if let newest = state.newestWrite { clock.observe(newest.time) }
-                    arrived.note(state.name, .added)
+                    added.append(state.name)
                 } else {
                     others.append(state)
                 }
             }
         }
+        arrived.note(added: added)
         var changes = StoreChanges()
         changes.changed = numbering.count
         changes += try merge(others)

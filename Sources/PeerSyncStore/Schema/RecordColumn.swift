@@ -3,7 +3,9 @@ import GRDBSQLite
 import PeerSyncModel
 
 /// A synced column of a table: what its values mean, and how the table keeps them.
-struct RecordColumn: Sendable {
+///
+/// It is a class because every value that is read or written passes one: a copy of all its texts takes longer than the value.
+final class RecordColumn: Sendable {
     /// What the values of the column mean to sync.
     private enum Meaning {
         case plain, date, asset, recordName
@@ -35,6 +37,9 @@ struct RecordColumn: Sendable {
     }
 
     var isReference: Bool { if case .reference = field.kind { true } else { false } }
+
+    /// Whether the column refers to rows by keys of the app's own. All other values go into columns as ``Bindings`` append them.
+    var holdsKeys: Bool { if case .key = meaning { true } else { false } }
 
     // MARK: Reading
 

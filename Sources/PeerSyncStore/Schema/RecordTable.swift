@@ -4,7 +4,9 @@ import GRDBSQLite
 import PeerSyncModel
 
 /// Reads and writes the rows of one record type.
-struct RecordTable {
+///
+/// It is a class because every record that is read holds one, for the reason that ``RecordColumn`` has.
+final class RecordTable: Sendable {
     let type: RecordType
     let key: RecordKey
     /// The table's name for SQL.

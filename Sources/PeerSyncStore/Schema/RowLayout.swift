@@ -16,6 +16,7 @@ final class RowLayout {
     /// The columns of the fields, in the same order.
     private let columns: [RecordColumn]
     private var bindings = Bindings()
+    private var shape: Int64?
     private lazy var insertStatement = Result { try statement(insertSQL) }
     private lazy var upsertStatement = Result { try statement(upsertSQL) }
     private lazy var updateStatement = Result { try statement(updateSQL, isOneOfFew: columns.count <= 1) }
@@ -32,12 +33,22 @@ final class RowLayout {
 
     func isLayout(of name: RecordName, _ fields: [RecordField]) -> Bool {
         fields.count == fieldNames.count && name.isOfType(table.type.name)
-            && zip(fields, fieldNames).allSatisfy { $0.name == $1 }
+            && fields.indices.allSatisfy { fields[$0].name == fieldNames[$0] }
+    }
+
+    /// The number of ``fieldNames`` in the store.
+    func shapeID(_ shapes: ShapeTable) throws -> Int64 {
+        if let shape { return shape }
+        let id = try shapes.id(fieldNames)
+        shape = id
+        return id
     }
 
     /// Whether the table can have the row, and each column returns its value unchanged.
     func takes(_ state: RecordState) -> Bool {
-        table.canHold(state) && zip(state.fields, columns).allSatisfy { $1.surelyKeeps($0.value) }
+        let fields = state.fields
+        return table.canHold(state)
+            && columns.indices.allSatisfy { columns[$0].surelyKeeps(fields[$0].value) }
     }
 
     /// Whether a program has written the bytes of a file into a field that should hold a reference to the file.
@@ -81,8 +92,12 @@ final class RowLayout {
     }
 
     private func append(_ fields: [RecordField], _ modificationDate: String?) {
-        for (field, column) in zip(fields, columns) where column.indexInKey == nil {
-            bindings.append(column.stored(field.value))
+        for index in columns.indices where columns[index].indexInKey == nil {
+            if columns[index].holdsKeys {
+                bindings.append(columns[index].stored(fields[index].value))
+            } else {
+                bindings.append(fields[index].value)
+            }
         }
         if table.modificationDate != nil { bindings.append(modificationDate) }
     }

@@ -78,6 +78,19 @@ struct ArrivedChangesTests {
         }
     }
 
+    @Test func itCountsEachTypeApart() async throws {
+        let (owner, reader) = (try Machine("owner", number: 1), try Machine("reader", number: 2))
+        try owner.shell(
+            """
+            INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane');
+            INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'top');
+            INSERT INTO Author (recordName, name) VALUES ('Author|~|2', 'Ann'), ('Author|~|3', 'Mary');
+            """)
+        let arrived = try await changes(from: owner, to: reader)
+        #expect(arrived.counts == ["Author": [.added: 3], "Shelf": [.added: 1]])
+        #expect(arrived.count == 4 && arrived.isComplete)
+    }
+
     @Test func itNamesTheFirstAndCountsAll() async throws {
         let (owner, reader) = (try Machine("owner", number: 1), try Machine("reader", number: 2))
         let count = ArrivedChanges.maximumListed + 20
