@@ -32,7 +32,7 @@ final class RowLayout {
 
     func isLayout(of name: RecordName, _ fields: [RecordField]) -> Bool {
         fields.count == fieldNames.count && name.isOfType(table.type.name)
-            && zip(fields, fieldNames).allSatisfy { $0.name == $1 }
+            && fields.indices.allSatisfy { fields[$0].name == fieldNames[$0] }
     }
 
     /// Whether the table can have the row, and each column returns its value unchanged.
