@@ -70,7 +70,8 @@ package struct RecordHasher {
         return RecordHashes(id: finish(), valueHash: valueHash)
     }
 
-    fileprivate mutating func valueHash(of fields: [RecordField]) -> ValueHash {
+    /// Returns the hash of the values of some fields, in order of name.
+    package mutating func valueHash(of fields: [RecordField]) -> ValueHash {
         input.removeAll(keepingCapacity: true)
         for field in fields { field.value.appendCanonical(to: &input) }
         return ValueHash(of: input)
@@ -79,8 +80,15 @@ package struct RecordHasher {
     fileprivate mutating func id(
         _ name: RecordName, _ stamps: [(field: String, stamp: Stamp)], valueHash: [UInt8]
     ) -> RecordID {
+        id(name, fieldNames: stamps.map(\.field), stamps: stamps.map(\.stamp), valueHash: valueHash)
+    }
+
+    /// Returns the id of a record with these fields, in order of name, each with its stamp.
+    package mutating func id(
+        _ name: RecordName, fieldNames: [String], stamps: [Stamp], valueHash: [UInt8]
+    ) -> RecordID {
         begin(name, fieldCount: stamps.count)
-        for (field, stamp) in stamps { append(field, stamp) }
+        for index in stamps.indices { append(fieldNames[index], stamps[index]) }
         input.append(contentsOf: valueHash)
         return finish()
     }

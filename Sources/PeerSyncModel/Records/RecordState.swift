@@ -197,9 +197,16 @@ public struct RecordState: Hashable, Sendable {
             fields = others
             return true
         }
+        var changed = false
+        if hasSameNames(as: others) {
+            for index in others.indices where others[index].beats(fields[index]) {
+                fields[index] = others[index]
+                changed = true
+            }
+            return changed
+        }
         var merged: [RecordField] = []
         merged.reserveCapacity(max(fields.count, others.count))
-        var changed = false
         var mine = fields[...]
         var theirs = others[...]
         while let left = mine.first, let right = theirs.first {
@@ -222,6 +229,12 @@ public struct RecordState: Hashable, Sendable {
         merged.append(contentsOf: theirs)
         fields = merged
         return true
+    }
+
+    /// Whether other fields have the names of these, as those of two states of one record mostly do. Both are sorted, so each field
+    /// then has its counterpart at the same index.
+    package func hasSameNames(as others: [RecordField]) -> Bool {
+        fields.count == others.count && fields.indices.allSatisfy { fields[$0].name == others[$0].name }
     }
 
     /// The form in which the state travels: a deleted record travels without its fields.

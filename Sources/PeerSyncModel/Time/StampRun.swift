@@ -30,10 +30,24 @@ extension StampRun {
             self.init(base: stamps.first, exceptions: [])
             return
         }
+        let base = Self.mostFrequent(stamps)
+        let exceptions = stamps.indices.filter { stamps[$0] != base }
+        self.init(base: base, exceptions: exceptions.map { ($0, stamps[$0]) })
+    }
+
+    /// The most frequent stamp; the earliest one if several are equally frequent.
+    private static func mostFrequent(_ stamps: [Stamp]) -> Stamp? {
+        // A stamp that more than half of the fields have, as after one write, is the one that is left when each other cancels
+        // one of it out.
+        var candidate = stamps.first
+        var lead = 0
+        for stamp in stamps {
+            if lead == 0 { candidate = stamp }
+            lead += stamp == candidate ? 1 : -1
+        }
+        if stamps.count(where: { $0 == candidate }) > stamps.count / 2 { return candidate }
         var counts: [Stamp: Int] = [:]
         for stamp in stamps { counts[stamp, default: 0] += 1 }
-        let base = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
-        let exceptions = stamps.enumerated().filter { $0.element != base }
-        self.init(base: base, exceptions: exceptions.map { ($0.offset, $0.element) })
+        return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
     }
 }

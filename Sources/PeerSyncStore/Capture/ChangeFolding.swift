@@ -70,10 +70,10 @@ struct ChangeFolding {
         var emptiedByBit: [Int: FieldValue] = [:]
 
         /// The stamp of the last change of a field, if the journal has one.
-        func stamp(of field: String, _ capturedFields: [String]) -> Stamp? {
-            guard !stampsByBit.isEmpty, let bit = capturedFields.firstIndex(of: field) else {
-                return allFields
-            }
+        ///
+        /// - Parameter bit: that of the field; nil if the triggers do not cover it.
+        func stamp(of bit: Int?) -> Stamp? {
+            guard !stampsByBit.isEmpty, let bit else { return allFields }
             return stampsByBit[bit] ?? allFields
         }
 
@@ -86,9 +86,13 @@ struct ChangeFolding {
                 emptiedByBit.removeAll()
             }
             guard mask > 0 else { return }
-            for bit in 0..<RecordType.maximumFieldCount where mask & (1 << Int64(bit)) != 0 {
+            var rest = mask
+            while rest != 0 {
+                let bit = rest.trailingZeroBitCount
+                rest &= rest - 1
+                guard bit < RecordType.maximumFieldCount else { continue }
                 stampsByBit[bit] = stamp
-                emptiedByBit[bit] = nil
+                if hasEmptied { emptiedByBit[bit] = nil }
             }
         }
 
@@ -105,7 +109,8 @@ struct ChangeFolding {
 
         /// The values of the row at its last deletion, or before its references became empty.
         func former(_ capturedFields: [String]) -> [String: FieldValue]? {
-            formerValues?.merging(emptied(capturedFields)) { $0 == .null ? $1 : $0 }
+            hasEmptied
+                ? formerValues?.merging(emptied(capturedFields)) { $0 == .null ? $1 : $0 } : formerValues
         }
     }
 
@@ -210,13 +215,15 @@ struct ChangeFolding {
         }
         var numbering = try ChangeNumbering(db)
         for (name, entry) in entries.inOrder {
-            let fields = try captured.fields(of: name.recordType, db)
-            if let (state, date) = try newState(db, entry, name, capturedFields: fields),
+            guard let table = tables[name.recordType] else { continue }
+            let bits = try captured.bits(of: table, db)
+            if let (state, date) = try newState(db, entry, name, table, bits),
                 try writer.adoptIfNew(state, modificationDate: date, zone: zone, &numbering)
             {
                 continue
             }
-            try fold(entry, name, capturedFields: fields, into: set)
+            let fields = try captured.fields(of: table.type.name, db)
+            try fold(entry, name, table, bits, capturedFields: fields, into: set)
         }
         var changes = StoreChanges()
         changes.changed = numbering.count
@@ -228,16 +235,16 @@ struct ChangeFolding {
 
     /// Returns the state and the `modificationDate` of an inserted row, if its record may be simply new.
     private func newState(
-        _ db: Database, _ entry: Entry, _ name: RecordName, capturedFields: [String]
+        _ db: Database, _ entry: Entry, _ name: RecordName, _ table: RecordTable, _ bits: [Int?]
     ) throws -> (RecordState, modificationDate: String?)? {
-        guard entry.allFields != nil, !entry.hasEmptied, let table = tables[name.recordType],
-            let row = try table.row(db, name)
-        else { return nil }
+        guard entry.allFields != nil, !entry.hasEmptied, let row = try table.row(db, name) else {
+            return nil
+        }
         var fields: [RecordField] = []
         fields.reserveCapacity(row.values.count)
-        for (field, value) in zip(table.fieldNames, row.values) {
-            let stamp = entry.stamp(of: field, capturedFields) ?? entry.last
-            fields.append(RecordField(name: field, value: value, stamp: stamp))
+        for (index, field) in table.fieldNames.enumerated() {
+            let stamp = entry.stamp(of: bits[index]) ?? entry.last
+            fields.append(RecordField(name: field, value: row.values[index], stamp: stamp))
         }
         let state = RecordState(name: name, sortedFields: fields, deletion: nil, revival: nil)
         return (state, row.modificationDate)
@@ -270,13 +277,15 @@ struct ChangeFolding {
     }
 
     private func fold(
-        _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet
+        _ entry: Entry, _ name: RecordName, _ table: RecordTable, _ bits: [Int?], capturedFields: [String],
+        into set: WorkingSet
     ) throws {
-        guard let table = tables[name.recordType] else { return }
-        guard let values = try table.values(set.db, name) else {
-            return try foldDeletion(entry, name, capturedFields: capturedFields, into: set)
+        guard let row = try StoredRecord.Present(table, name, set.db) else {
+            return try foldDeletion(entry, name, table, bits, capturedFields: capturedFields, into: set)
         }
-        let record = try set.record(name, newIn: homeZone(of: name, values, in: set))
+        let values = row.values
+        let record =
+            try set.known(name, row) ?? set.record(name, newIn: homeZone(of: name, values, in: set))
         record.isRowPresent = true
         record.writtenFields = zip(table.fieldNames, values).map {
             RecordField(name: $0, value: $1, stamp: entry.last)
@@ -284,11 +293,13 @@ struct ChangeFolding {
         let emptied = entry.emptied(capturedFields)
         record.noteEmptied(emptied.keys)
         let isNew = record.original?.status != .inTable
-        for (field, value) in zip(table.type.fields, values) {
+        for (index, field) in table.type.fields.enumerated() {
+            let value = values[index]
             // The row has lost this reference because its target went; the record keeps it.
-            let before = value == .null ? emptied[field.name] : nil
-            let isNew = isNew || (value != .null && emptied[field.name] != nil)
-            let stamp = entry.stamp(of: field.name, capturedFields) ?? (isNew ? entry.last : nil)
+            let lost = emptied.isEmpty ? nil : emptied[field.name]
+            let before = value == .null ? lost : nil
+            let isNew = isNew || (value != .null && lost != nil)
+            let stamp = entry.stamp(of: bits[index]) ?? (isNew ? entry.last : nil)
             guard let stamp else { continue }
             record.state.write(
                 RecordField(name: field.name, value: try before ?? kept(value, field, set.db), stamp: stamp))
@@ -304,9 +315,10 @@ struct ChangeFolding {
 
     /// Folds the deletion of a row.
     private func foldDeletion(
-        _ entry: Entry, _ name: RecordName, capturedFields: [String], into set: WorkingSet
+        _ entry: Entry, _ name: RecordName, _ table: RecordTable, _ bits: [Int?], capturedFields: [String],
+        into set: WorkingSet
     ) throws {
-        guard let fields = tables[name.recordType]?.type.fields else { return }
+        let fields = table.type.fields
         // Keeps what a program wrote before the deletion, so that a restore brings this back too.
         let former = entry.former(capturedFields)
         let record: WorkingRecord
@@ -318,10 +330,8 @@ struct ChangeFolding {
             let values = fields.map { former?[$0.name] ?? .null }
             record = try set.record(name, newIn: homeZone(of: name, values, in: set))
         }
-        for field in fields {
-            guard let value = former?[field.name],
-                let stamp = entry.stamp(of: field.name, capturedFields)
-            else { continue }
+        for (index, field) in fields.enumerated() {
+            guard let stamp = entry.stamp(of: bits[index]), let value = former?[field.name] else { continue }
             record.state.write(
                 RecordField(name: field.name, value: try kept(value, field, set.db), stamp: stamp))
         }

@@ -22,7 +22,8 @@ enum FormerValues {
 
     /// Reads the values; nil when no trigger can have written the text.
     static func values(_ text: String) -> [FieldValue]? {
-        guard let texts = try? decoder.decode([String?].self, from: Data(text.utf8)) else { return nil }
+        let read = JSONTexts.read(text) ?? (try? decoder.decode([String?].self, from: Data(text.utf8)))
+        guard let texts = read else { return nil }
         let values = texts.compactMap(value)
         return values.count == texts.count ? values : nil
     }

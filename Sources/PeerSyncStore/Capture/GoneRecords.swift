@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import PeerSyncModel
 import PeerSyncRules
 
@@ -26,6 +27,9 @@ struct GoneRecords {
                 SELECT time, recordType, recordName, id, changedColumns FROM grdb_sync_pendingChange
                 WHERE changedColumns IN (0, \(CaptureTriggers.leaving)) ORDER BY id
                 """)
+        let findZone = try db.statementToBind(
+            "SELECT zone FROM grdb_sync_remoteRecord WHERE remoteRecordID = ? AND status = 0")
+        var bindings = Bindings()
         let rows = try Row.fetchCursor(statement)
         var leaving: [RecordName: Int64] = [:]
         while let row = try rows.next() {
@@ -36,15 +40,15 @@ struct GoneRecords {
                 continue
             }
             let left = leaving.removeValue(forKey: name)
-            guard
-                let known = try Row.fetchOne(
-                    db.cachedStatement(
-                        sql: "SELECT zone FROM grdb_sync_remoteRecord WHERE remoteRecordID = ? AND status = 0"
-                    ),
-                    arguments: [name.description]),
-                try !table.exists(db, name)
-            else { continue }
-            all[name] = Gone(id: row[3], time: row[0], leaving: left, zone: known[0])
+            bindings.begin()
+            bindings.append(name.description)
+            var zone: Int64?
+            try bindings.read(findZone) { row in
+                zone = sqlite3_column_int64(row, 0)
+                return false
+            }
+            guard let zone, try !table.exists(db, name) else { continue }
+            all[name] = Gone(id: row[3], time: row[0], leaving: left, zone: zone)
         }
     }
 

@@ -87,6 +87,9 @@ extension WorkingRecord {
     /// The names of the fields that have another value than the store had.
     fileprivate var changedFields: [String] {
         guard let original, isStateChanged else { return [] }
+        if state.hasSameNames(as: original.state.fields) {
+            return zip(state.fields, original.state.fields).filter { $0.value != $1.value }.map(\.0.name)
+        }
         let now = state.fields.filter { original.state.field($0.name)?.value != $0.value }.map(\.name)
         let gone = original.state.fields.filter { state.field($0.name) == nil }.map(\.name)
         return (now + gone).sorted()

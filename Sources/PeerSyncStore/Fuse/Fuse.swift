@@ -146,11 +146,15 @@ struct Fuse {
 extension RecordState {
     /// Whether the record is deleted in a later state, or lacks a value that nobody has refused.
     fileprivate func loses(by later: RecordState) -> Bool {
-        later.isDeleted
-            || fields.contains {
-                $0.value != .null && later.field($0.name)?.value != $0.value
-                    && $0.stamp.time.milliseconds >= Self.firstTrueTime
+        guard !later.isDeleted else { return true }
+        let isAligned = hasSameNames(as: later.fields)
+        return fields.indices.contains { index in
+            let field = fields[index]
+            guard field.value != .null, field.stamp.time.milliseconds >= Self.firstTrueTime else {
+                return false
             }
+            return (isAligned ? later.fields[index] : later.field(field.name))?.value != field.value
+        }
     }
 
     /// The year 2000, in milliseconds since 1970. Only values that a person has refused have a stamp from before: see
@@ -171,13 +175,16 @@ extension WorkingRecord {
         guard let original, original.status == .inTable else { return false }
         guard placement == .inTable else { return true }
         // The store has read the values of the row, which a program has changed; only the stamps tell which.
-        let former = original.state.fields.map { field in
-            state.field(field.name)?.stamp == field.stamp
-                ? field : RecordField(name: field.name, value: .null, stamp: field.stamp)
+        let isAligned = state.hasSameNames(as: original.state.fields)
+        var isAnyWritten = false
+        var former = original.state.fields
+        for (index, field) in former.enumerated() {
+            let now = isAligned ? state.fields[index] : state.field(field.name)
+            guard now?.stamp != field.stamp else { continue }
+            isAnyWritten = true
+            former[index].value = .null
         }
-        guard original.state.fields.contains(where: { state.field($0.name)?.stamp != $0.stamp }) else {
-            return false
-        }
+        guard isAnyWritten else { return false }
         // Whoever fills fields that were empty takes nothing away.
         return RecordID.valueHash(of: former) != original.valueHash
     }

@@ -42,7 +42,8 @@ struct RecentLosses {
             ON CONFLICT (recordName, peer) DO UPDATE SET zone = excluded.zone, time = excluded.time
             """)
         var bindings = Bindings()
-        for name in names {
+        // In order, so that the rows of many come one after the other.
+        for name in names.sorted() {
             bindings.begin()
             bindings.append(name.description)
             bindings.append(zone)

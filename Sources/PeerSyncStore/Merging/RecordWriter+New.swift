@@ -99,7 +99,7 @@ extension RecordWriter {
     ) throws -> Bool {
         blob.removeAll(keepingCapacity: true)
         RecordMetadata.append(
-            new: state, shapeID: try layout.shapeID(shapes), valueHash: hashes.valueHash, to: &blob)
+            state, shapeID: try layout.shapeID(shapes), valueHash: hashes.valueHash, to: &blob)
         return try writeMetadata(state.name, note, blob, replacing: false)
     }
 

@@ -16,13 +16,14 @@ final class RecordWriter {
     let tables: RecordTables
     let shapes: ShapeTable
     let sound: SoundRecords
+    let takesShortWays = ShortWays.areTaken
     private var layouts: [String: [RowLayout]] = [:]
     /// The layout that was used last.
     private var lastLayout: RowLayout?
     private var modificationDate = ModificationDate()
     private var areAnyWaiting: Bool?
     private var bindings = Bindings()
-    /// For the records that ``insertIfNew(_:hashes:zone:peer:_:)`` writes.
+    /// Both keep their memory from record to record.
     var hasher = RecordHasher()
     var blob: [UInt8] = []
     // Two statements: before each execution GRDB asks its observers about every kind of change that a statement may make.
@@ -35,6 +36,9 @@ final class RecordWriter {
                     changeGroup = excluded.changeGroup, sourcePeer = excluded.sourcePeer,
                     remoteRecord = excluded.remoteRecord
                 """))
+    }
+    private lazy var findKnown = Result {
+        try db.statementToBind("SELECT 1 FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?")
     }
     private lazy var findWaiting = Result { try db.statementToBind(HeldReferenceTable.awaits) }
 
@@ -92,6 +96,13 @@ final class RecordWriter {
         return db.changesCount > 0
     }
 
+    /// Whether sync knows a record.
+    func isKnown(_ name: RecordName) throws -> Bool {
+        bindings.begin()
+        bindings.append(name.description)
+        return try bindings.findsRow(findKnown.get())
+    }
+
     // MARK: Rows
 
     /// Writes a record's row: the columns of its fields that the table has, and `modificationDate`. Columns that no
@@ -100,14 +111,25 @@ final class RecordWriter {
     /// - Parameter present: the fields with the values of the row; it then writes only what differs. nil if nobody knows them.
     func writeRow(_ state: RecordState, in table: RecordTable, from present: [RecordField]?) throws {
         let date = dateText(of: state)
-        let fields = state.fields.filter { table.hasColumn($0.name) }
+        let fields =
+            table.hasExactly(state.fields) ? state.fields : state.fields.filter { table.hasColumn($0.name) }
         if let present {
-            let values = Dictionary(
-                present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
-            let changed = fields.filter { values[$0.name] != $0.value }
+            let changed = changed(fields, from: present)
             if try layout(of: state.name, changed)?.update(state.name, changed, date) == true { return }
         }
         try layout(of: state.name, fields)?.upsert(state.name, fields, date)
+    }
+
+    /// The fields with other values than those of a row.
+    private func changed(_ fields: [RecordField], from present: [RecordField]) -> [RecordField] {
+        if takesShortWays, fields.count == present.count,
+            fields.indices.allSatisfy({ fields[$0].name == present[$0].name })
+        {
+            return fields.indices.filter { fields[$0].value != present[$0].value }.map { fields[$0] }
+        }
+        let values = Dictionary(
+            present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        return fields.filter { values[$0.name] != $0.value }
     }
 
     /// Returns the layout of some fields of a record; nil if its type has no table, or the table no column for one of

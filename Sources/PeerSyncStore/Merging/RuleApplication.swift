@@ -21,11 +21,20 @@ struct RuleApplication {
 
     /// Applies the rules to the records of the set, and loads those that they concern.
     mutating func run() throws {
-        let changed = working.order.filter(isConcerned)
-        let changes = changed.map { record in
-            Revival.Change(
-                before: record.original.map { neighbourhood.rules(record, $0.state) },
-                after: neighbourhood.take(record))
+        let concerned = working.order.filter(isConcerned)
+        let states = concerned.map { neighbourhood.take($0) }
+        var changed: [WorkingRecord] = []
+        var changes: [Revival.Change] = []
+        for (record, after) in zip(concerned, states) {
+            guard try !goesAlone(record) else {
+                record.placement = .deleted
+                record.emptiedFields = []
+                continue
+            }
+            changed.append(record)
+            changes.append(
+                Revival.Change(
+                    before: record.original.map { neighbourhood.rules(record, $0.state) }, after: after))
         }
         let revivals = try Revival.stamps(after: changes, in: &neighbourhood)
         for (name, stamp) in revivals {
@@ -87,6 +96,18 @@ struct RuleApplication {
         let references = working.tables.schema.type(record.name.recordType)?.references ?? []
         return references.contains { record.state.field($0.field) != original.state.field($0.field) }
             || isContestedAnew(record)
+    }
+
+    /// Whether a record is newly deleted, and nothing refers to it: its deletion then concerns no other record.
+    private mutating func goesAlone(_ record: WorkingRecord) throws -> Bool {
+        guard working.writer.takesShortWays, let original = record.original, original.status == .inTable,
+            record.state.isDeleted,
+            !record.isForgotten, !record.isRefused, !record.isRelearnt,
+            working.tables[record.name.recordType]?.uniqueIndexes.isEmpty == true,
+            // Otherwise the change may be in what it refers to.
+            original.emptiedFields.isEmpty, record.emptiedFields.isEmpty
+        else { return false }
+        return try neighbourhood.referrers(of: record.name).isEmpty
     }
 
     /// Whether a record may lose its row to another one with the same values, or free the values for another one.

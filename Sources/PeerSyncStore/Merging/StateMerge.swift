@@ -46,16 +46,21 @@ struct StateMerge {
     mutating func run(_ states: [RecordState], hashes: [RecordHashes]? = nil) throws -> StoreChanges {
         var others: [RecordState] = []
         var added: [RecordName] = []
+        // New and known records rarely come mixed.
+        var wasKnown = false
         try CaptureTriggers.paused(db) {
             for (index, state) in states.enumerated() {
                 if state.isTooLarge {
                     refused[.tooLarge, default: []].append(state.name)
-                } else if try writer.insertIfNew(
-                    state, hashes: hashes?[index], zone: arrival.zone, peer: arrival.peer, &numbering)
+                } else if try !(wasKnown && writer.isKnown(state.name))
+                    && writer.insertIfNew(
+                        state, hashes: hashes?[index], zone: arrival.zone, peer: arrival.peer, &numbering)
                 {
+                    wasKnown = false
                     if let newest = state.newestWrite { clock.observe(newest.time) }
                     added.append(state.name)
                 } else {
+                    wasKnown = true
                     others.append(state)
                 }
             }

@@ -20,24 +20,47 @@ struct StoredRecord {
         let table: RecordTable
         /// The values in the order of ``RecordType/fields``.
         let values: [FieldValue]
+
+        init(table: RecordTable, values: [FieldValue]) {
+            self.table = table
+            self.values = values
+        }
+
+        /// Looks for the row of a record; nil when there is none.
+        init?(_ table: RecordTable, _ name: RecordName, _ db: Database) throws {
+            guard let values = try table.values(db, name) else { return nil }
+            self.init(table: table, values: values)
+        }
     }
 
     /// Composes a record from its metadata and its row, with the columns of the row that were fields before.
     ///
     /// - Parameters:
     ///   - row: a row with the columns `status` and `remoteRecord`.
+    init(_ name: RecordName, _ row: Row, tables: RecordTables, shapes: ShapeTable) throws {
+        try self.init(
+            name, status: row["status"], row.bytes("remoteRecord"),
+            tables[name.recordType].flatMap { try Present($0, name, shapes.db) }, tables: tables,
+            shapes: shapes)
+    }
+
+    /// Composes a record whose row the caller has already looked for, with the columns of the row that were fields before.
+    ///
+    /// - Parameters:
+    ///   - status: the column of that name.
+    ///   - blob: the column `remoteRecord`.
+    ///   - present: the record's own row, if it has one.
     ///   - formerValues: the values that only the journal has, if it has any.
     init(
-        _ name: RecordName, _ row: Row, tables: RecordTables, shapes: ShapeTable,
-        formerValues: [String: FieldValue]? = nil
+        _ name: RecordName, status: Int64, _ blob: [UInt8], _ present: Present?, tables: RecordTables,
+        shapes: ShapeTable, formerValues: [String: FieldValue]? = nil
     ) throws {
-        let table = tables[name.recordType]
-        let present = try table.flatMap { table in
-            try table.values(shapes.db, name).map { Present(table: table, values: $0) }
-        }
-        let columns = try tables.formerColumns[name.recordType]?.values(shapes.db, of: name)
+        // Only an opening knows former columns.
+        let columns =
+            tables.formerColumns.isEmpty
+            ? nil : try tables.formerColumns[name.recordType]?.values(shapes.db, of: name)
         let former = formerValues?.merging(columns ?? [:]) { value, _ in value } ?? columns
-        try self.init(name, row, present, shapes: shapes, formerValues: former)
+        try self.init(name, status: status, blob, present, shapes: shapes, formerValues: former)
     }
 
     /// Composes a record whose row the caller has already read.
@@ -45,15 +68,21 @@ struct StoredRecord {
     /// - Parameters:
     ///   - row: a row with the columns `status` and `remoteRecord`.
     ///   - present: the record's own row, if it has one.
-    init(
-        _ name: RecordName, _ row: Row, _ present: Present?, shapes: ShapeTable,
-        formerValues: [String: FieldValue]? = nil
+    init(_ name: RecordName, _ row: Row, _ present: Present?, shapes: ShapeTable) throws {
+        try self.init(
+            name, status: row["status"], row.bytes("remoteRecord"), present, shapes: shapes, formerValues: nil
+        )
+    }
+
+    private init(
+        _ name: RecordName, status: Int64, _ blob: [UInt8], _ present: Present?, shapes: ShapeTable,
+        formerValues: [String: FieldValue]?
     ) throws {
-        guard let status = RecordStatus(rawValue: row["status"]) else {
+        guard let status = RecordStatus(rawValue: status) else {
             throw RecordStoreError(.damagedRecord, "the status of \(name) is none that exists")
         }
         self.status = status
-        var metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name.description)
+        var metadata = try RecordMetadata(blob, shapes: shapes, name: name.description)
         hasStoredValues = !metadata.storedValues.isEmpty
         if let formerValues {
             addedFields = Set(formerValues.keys).subtracting(metadata.storedValues.keys)

@@ -6,7 +6,11 @@ final class WorkingRecord {
     let zone: Int64
     /// The record as the store has it; nil when sync does not know it yet.
     let original: Original?
-    var state: RecordState
+    var state: RecordState {
+        didSet { knownChange = nil }
+    }
+    /// Whether the state has changed, if that is known.
+    private var knownChange: Bool?
     /// Whether the record's table has a row of it now.
     var isRowPresent: Bool
     /// The fields with the values that another program has written to the row, if one has.
@@ -49,23 +53,32 @@ final class WorkingRecord {
     var isAnswer = false
 
     struct Original {
-        let state: RecordState
-        let status: RecordStatus
-        /// The fields with the values of the row, if there is one.
-        let fieldsOfRow: [RecordField]
-        /// The fields whose value in the row differs from the record's.
-        let alteredFields: Set<String>
-        /// Those of them that are references, and empty in the row.
-        let emptiedFields: Set<String>
+        let stored: StoredRecord
         /// Whether the store may know references of the record that no row shows. A row that is gone does not tell.
         let mayHaveHeldReferences: Bool
-        /// The hash of the values before the transaction: those of a row that a program has changed are gone.
-        let valueHash: [UInt8]
-        /// The id of the record in the digest; nil when the digest does not count the record.
-        let countedID: RecordID?
         let sourcePeer: Int64?
         let changeSequence: Int64
         let changeGroup: Int64
+
+        var state: RecordState { stored.state }
+        var status: RecordStatus { stored.status }
+        /// The fields with the values of the row, if there is one.
+        var fieldsOfRow: [RecordField] { stored.fieldsOfRow }
+        /// The fields whose value in the row differs from the record's.
+        var alteredFields: Set<String> { stored.alteredFields }
+        /// Those of them that are references, and empty in the row.
+        var emptiedFields: Set<String> { stored.emptiedFields.subtracting(stored.addedFields) }
+        /// The hash of the values before the transaction: those of a row that a program has changed are gone.
+        var valueHash: [UInt8] { stored.metadata.valueHash }
+
+        /// The id of the record in the digest; nil when the digest does not count the record.
+        func countedID(_ hasher: inout RecordHasher) -> RecordID? {
+            let metadata = stored.metadata
+            guard stored.status != .deleted, !metadata.fieldNames.isEmpty else { return nil }
+            return hasher.id(
+                state.name, fieldNames: metadata.fieldNames, stamps: metadata.stamps,
+                valueHash: metadata.valueHash)
+        }
     }
 
     init(name: RecordName, zone: Int64, original: Original?, state: RecordState, isRowPresent: Bool) {
@@ -118,7 +131,12 @@ final class WorkingRecord {
             name: name, sortedFields: fields, deletion: state.deletion, revival: state.revival)
     }
 
-    var isStateChanged: Bool { original.map { $0.state != state } ?? true }
+    var isStateChanged: Bool {
+        if let knownChange { return knownChange }
+        let isChanged = original.map { $0.state != state } ?? true
+        knownChange = isChanged
+        return isChanged
+    }
 
     /// Whether the record gets a new number, so that the store sends it to peers.
     var isNumbered: Bool { isStateChanged || isAnswer }

@@ -155,7 +155,7 @@ extension WorkingSet {
     }
 
     private func forget(_ record: WorkingRecord, _ numbering: inout ChangeNumbering) throws {
-        if let id = record.original?.countedID {
+        if let id = record.original?.countedID(&writer.hasher) {
             try numbering.change(record.zone, db) { $0.remove(id) }
         }
         try RecordTraces.remove(db, of: record.name)
@@ -164,13 +164,11 @@ extension WorkingSet {
     private func save(
         _ record: WorkingRecord, _ placement: RecordStatus, _ numbering: inout ChangeNumbering
     ) throws {
-        let table = tables[record.name.recordType]
-        let metadata = RecordMetadata(record.state) { field in
-            placement != .inTable || table?.hasColumn(field) != true || record.alteredFields.contains(field)
-        }
+        let id = record.original?.countedID(&writer.hasher)
+        let hashes = writer.hasher.hashes(of: record.state)
         try numbering.change(record.zone, db) { digest in
-            if let id = record.original?.countedID { digest.remove(id) }
-            if record.state.isLive { digest.insert(metadata.recordID(record.name)) }
+            if let id { digest.remove(id) }
+            if record.state.isLive { digest.insert(hashes.id) }
         }
         let sequence = record.isNumbered ? numbering.next() : numbering.last
         let note = RecordWriter.Note(
@@ -178,8 +176,8 @@ extension WorkingSet {
             sequence: record.isNumbered ? sequence : record.original?.changeSequence ?? sequence,
             group: record.isNumbered ? numbering.group : record.original?.changeGroup ?? numbering.group,
             source: source(of: record))
-        let shape = try writer.shapes.id(metadata.fieldNames)
-        try writer.writeMetadata(record.name, note, metadata.encoded(shapeID: shape), replacing: true)
+        try encode(record, placement, hashes.valueHash)
+        try writer.writeMetadata(record.name, note, writer.blob, replacing: true)
         if record.state.erasure != record.original?.state.erasure {
             try HistoryTable.remove(db, of: record.name)
             try WithheldRecords.removeErased(db, record.state, writer.shapes)
@@ -188,6 +186,27 @@ extension WorkingSet {
         try saveHeldReferences(record, placement)
         try AssetTable.note(
             db, record.state, zone: record.zone, sequence: sequence, hadAny: hasAssetReferences())
+    }
+
+    /// Puts the metadata of a record into the writer's `blob`.
+    private func encode(
+        _ record: WorkingRecord, _ placement: RecordStatus, _ valueHash: ValueHash
+    ) throws {
+        let state = record.state
+        let table = tables[record.name.recordType]
+        let hasExactly = writer.takesShortWays && table?.hasExactly(state.fields) == true
+        let shape = try writer.shapes.id(
+            hasExactly ? table?.fieldNames ?? [] : state.fields.map(\.name))
+        writer.blob.removeAll(keepingCapacity: true)
+        guard placement != .inTable || !hasExactly || !record.alteredFields.isEmpty else {
+            return RecordMetadata.append(state, shapeID: shape, valueHash: valueHash, to: &writer.blob)
+        }
+        RecordMetadata.append(
+            state, shapeID: shape, valueHash: valueHash,
+            storing: { field in
+                placement != .inTable || table?.hasColumn(field) != true
+                    || record.alteredFields.contains(field)
+            }, to: &writer.blob)
     }
 
     /// Notes whether a record is too large to travel. Notes about its former state are no longer valid.

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import PeerSyncModel
 
 /// The records that one transaction works on, each loaded when it is first needed.
@@ -12,6 +13,14 @@ final class WorkingSet {
     /// The records in the order in which they came into the set, which is the order of their numbers.
     private(set) var order: [WorkingRecord] = []
     private var hadAssetReferences: Bool?
+    private var bindings = Bindings()
+    private lazy var findKnown = Result {
+        try db.statementToBind(
+            """
+            SELECT zone, status, sourcePeer, changeSequence, changeGroup, remoteRecord
+            FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?
+            """)
+    }
     /// The types of which ``rivals(of:)`` has been asked.
     private var typesWithRivals: Set<String> = []
     /// The values of records that only the journal has, by field.
@@ -34,7 +43,13 @@ final class WorkingSet {
     /// The record, if sync knows it.
     func known(_ name: RecordName) throws -> WorkingRecord? {
         if let record = records[name] { return record }
-        return try load(name)
+        return try load(name) { table in try StoredRecord.Present(table, name, db) }
+    }
+
+    /// The record, if sync knows it, with a row that the caller has read.
+    func known(_ name: RecordName, _ present: StoredRecord.Present) throws -> WorkingRecord? {
+        if let record = records[name] { return record }
+        return try load(name) { _ in present }
     }
 
     /// The record; a new one, without fields, if sync does not know it.
@@ -106,37 +121,58 @@ final class WorkingSet {
         return try HeldReferenceTable.referrers(db, of: type)
     }
 
-    private func load(_ name: RecordName) throws -> WorkingRecord? {
-        let statement = try db.cachedStatement(
-            sql:
-                """
-                SELECT zone, status, sourcePeer, changeSequence, changeGroup, remoteRecord
-                FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?
-                """
-        )
-        guard let row = try Row.fetchOne(statement, arguments: [name.description]) else { return nil }
+    /// - Parameter present: finds the record's row.
+    private func load(
+        _ name: RecordName, _ present: (RecordTable) throws -> StoredRecord.Present?
+    ) throws -> WorkingRecord? {
+        guard let row = try findRow(name) else { return nil }
         let stored = try StoredRecord(
-            name, row, tables: tables, shapes: writer.shapes, formerValues: formerValues[name])
+            name, status: row.status, row.blob, tables[name.recordType].flatMap(present), tables: tables,
+            shapes: writer.shapes, formerValues: formerValues.isEmpty ? nil : formerValues[name])
         // The journal has the values of this record: the rules decide nothing about it before they are folded.
         defer { if isLater(name) { records[name]?.placement = nil } }
-        let countsInDigest = stored.status != .deleted && !stored.metadata.fieldNames.isEmpty
         return add(
             WorkingRecord(
                 name: name,
-                zone: row[0],
+                zone: row.zone,
                 original: WorkingRecord.Original(
-                    state: stored.state,
-                    status: stored.status,
-                    fieldsOfRow: stored.fieldsOfRow,
-                    alteredFields: stored.alteredFields,
-                    emptiedFields: stored.emptiedFields.subtracting(stored.addedFields),
+                    stored: stored,
                     mayHaveHeldReferences: stored.status != .inTable || stored.hasStoredValues,
-                    valueHash: stored.metadata.valueHash,
-                    countedID: countsInDigest ? stored.metadata.recordID(name) : nil,
-                    sourcePeer: row[2],
-                    changeSequence: row[3],
-                    changeGroup: row[4]),
+                    sourcePeer: row.sourcePeer,
+                    changeSequence: row.sequence,
+                    changeGroup: row.group),
                 state: stored.state,
                 isRowPresent: stored.isRowPresent))
+    }
+
+    /// What the store notes of a record.
+    private struct KnownRow {
+        let zone: Int64
+        let status: Int64
+        let sourcePeer: Int64?
+        let sequence: Int64
+        let group: Int64
+        let blob: [UInt8]
+
+        init(_ row: SQLiteStatement) {
+            zone = sqlite3_column_int64(row, 0)
+            status = sqlite3_column_int64(row, 1)
+            sourcePeer = sqlite3_column_type(row, 2) == SQLITE_NULL ? nil : sqlite3_column_int64(row, 2)
+            sequence = sqlite3_column_int64(row, 3)
+            group = sqlite3_column_int64(row, 4)
+            // Whatever else stands there is none of our encodings.
+            blob = if case .blob(let bytes) = RecordColumn.storedValue(row, 5) { bytes } else { [] }
+        }
+    }
+
+    private func findRow(_ name: RecordName) throws -> KnownRow? {
+        bindings.begin()
+        bindings.append(name.description)
+        var found: KnownRow?
+        try bindings.read(findKnown.get()) { row in
+            found = KnownRow(row)
+            return false
+        }
+        return found
     }
 }

@@ -14,9 +14,16 @@ enum HeldReferenceTable {
 
     /// The records with such a reference to a record, or the held ones of a type.
     static func referrers(_ db: Database, of target: String) throws -> [RecordName] {
-        let statement = try db.cachedStatement(
-            sql: "SELECT recordName FROM grdb_sync_heldReference WHERE target = ?")
-        return try String.fetchAll(statement, arguments: [target]).compactMap { try? RecordName($0) }
+        let statement = try db.statementToBind(
+            "SELECT recordName FROM grdb_sync_heldReference WHERE target = ?")
+        var bindings = Bindings()
+        bindings.append(target)
+        var names: [RecordName] = []
+        try bindings.read(statement) { row in
+            if let name = RecordTable.text(row, 0).flatMap({ try? RecordName($0) }) { names.append(name) }
+            return true
+        }
+        return names
     }
 
     /// Returns the targets to keep for a record: those of references, and for a held record with rivals its type.
@@ -40,10 +47,15 @@ enum HeldReferenceTable {
     }
 
     static func insert(_ db: Database, _ name: RecordName, _ targets: Set<String>) throws {
+        guard !targets.isEmpty else { return }
+        let statement = try db.statementToBind(
+            "INSERT OR IGNORE INTO grdb_sync_heldReference (recordName, target) VALUES (?, ?)")
+        var bindings = Bindings()
         for target in targets {
-            try db.cachedStatement(
-                sql: "INSERT OR IGNORE INTO grdb_sync_heldReference (recordName, target) VALUES (?, ?)"
-            ).execute(arguments: [name.description, target])
+            bindings.begin()
+            bindings.append(name.description)
+            bindings.append(target)
+            try bindings.execute(statement)
         }
     }
 

@@ -39,18 +39,11 @@ package struct RecordMetadata {
     /// The stamps of all that anybody has done to the record.
     var allStamps: [Stamp] { stamps + [deletion, revival, erasure].compactMap(\.self) }
 
-    /// The id of the record in the zone's digest.
-    func recordID(_ name: RecordName) -> RecordID {
-        RecordID(name: name, stamps: Array(zip(fieldNames, stamps)), valueHash: valueHash)
-    }
-
     package func encoded(shapeID: Int64) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(64)
         output.append(Self.version)
-        output.append(
-            (deletion == nil ? 0 : Self.hasDeletion) | (revival == nil ? 0 : Self.hasRevival)
-                | (erasure == nil ? 0 : Self.hasErasure))
+        output.append(Self.flags(deletion, revival, erasure))
         VariableLengthInteger.append(UInt64(shapeID), to: &output)
         Self.append(stamps, valueHash: valueHash, to: &output)
         for case let stamp? in [deletion, revival, erasure] { output.append(stamp) }
@@ -63,14 +56,18 @@ package struct RecordMetadata {
         return output
     }
 
-    /// Appends the encoding of a record whose values are all in its table.
+    /// Appends the encoding of a record, as ``encoded(shapeID:)`` gives it.
     ///
-    /// - Precondition: nobody ever deleted or revived the record.
+    /// - Parameters:
+    ///   - valueHash: the hash of the values; it does not matter if there are no fields.
+    ///   - isStored: whether the table has no place for the value of a field; nil if all values are in the table.
     static func append(
-        new state: RecordState, shapeID: Int64, valueHash: ValueHash, to output: inout [UInt8]
+        _ state: RecordState, shapeID: Int64, valueHash: ValueHash,
+        storing isStored: ((String) -> Bool)? = nil,
+        to output: inout [UInt8]
     ) {
         output.append(version)
-        output.append(0)
+        output.append(flags(state.deletion, state.revival, state.erasure))
         VariableLengthInteger.append(UInt64(shapeID), to: &output)
         if let stamp = state.soleStamp {
             output.append(stamp)
@@ -80,8 +77,21 @@ package struct RecordMetadata {
         } else {
             append(state.fields.map(\.stamp), valueHash: valueHash.bytes, to: &output)
         }
-        // The number of values that are stored here.
-        output.append(0)
+        if let stamp = state.deletion { output.append(stamp) }
+        if let stamp = state.revival { output.append(stamp) }
+        if let stamp = state.erasure { output.append(stamp) }
+        guard let isStored else { return output.append(0) }
+        let stored = state.fields.indices.filter { isStored(state.fields[$0].name) }
+        VariableLengthInteger.append(UInt64(stored.count), to: &output)
+        for index in stored {
+            VariableLengthInteger.append(UInt64(index), to: &output)
+            state.fields[index].value.appendCanonical(to: &output)
+        }
+    }
+
+    private static func flags(_ deletion: Stamp?, _ revival: Stamp?, _ erasure: Stamp?) -> UInt8 {
+        (deletion == nil ? 0 : hasDeletion) | (revival == nil ? 0 : hasRevival)
+            | (erasure == nil ? 0 : hasErasure)
     }
 
     /// Appends the stamps of the fields and the hash of their values, if there are any fields.

@@ -3,9 +3,7 @@ import GRDB
 import GRDBSQLite
 import PeerSyncModel
 
-/// Reads and writes the rows of one record type.
-///
-/// It is a class because every record that is read holds one, for the reason that ``RecordColumn`` has.
+/// Reads and writes the rows of one record type. A class, because everybody who works on a record passes it on.
 final class RecordTable: Sendable {
     let type: RecordType
     let key: RecordKey
@@ -72,6 +70,11 @@ final class RecordTable: Sendable {
     }
 
     func hasColumn(_ field: String) -> Bool { columnsByField[field] != nil }
+
+    /// Whether a record has the fields of this type and no others, as most do: then those stand in the order of ``columns``.
+    func hasExactly(_ fields: [RecordField]) -> Bool {
+        fields.count == fieldNames.count && fields.indices.allSatisfy { fields[$0].name == fieldNames[$0] }
+    }
 
     /// The column of a field; nil for a field without a column.
     func column(_ field: String) -> RecordColumn? { columnsByField[field] }
@@ -207,9 +210,14 @@ final class RecordTable: Sendable {
     /// column types sends a text of digits for a column of integers. The store keeps such values beside the row, so
     /// that it passes on exactly what it has received.
     func alteredFields(_ db: Database, _ state: RecordState) throws -> Set<String> {
-        let isSuspicious = state.fields.contains { field in
-            column(field.name).map { !$0.surelyKeeps(field.value) } ?? false
-        }
+        let isSuspicious =
+            if hasExactly(state.fields) {
+                columns.indices.contains { !columns[$0].surelyKeeps(state.fields[$0].value) }
+            } else {
+                state.fields.contains { field in
+                    column(field.name).map { !$0.surelyKeeps(field.value) } ?? false
+                }
+            }
         guard isSuspicious, let values = try values(db, state.name) else { return [] }
         var altered: Set<String> = []
         for (field, value) in zip(type.fields, values) {

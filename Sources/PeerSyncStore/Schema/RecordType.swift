@@ -49,6 +49,7 @@ public struct RecordType: Sendable, Hashable {
         self.holdsDuplicates = holdsDuplicates
         self.fields = fields.sorted { $0.name < $1.name }
         self.declared = fields
+        references = self.fields.compactMap { [name] in Relationship(recordType: name, field: $0) }
     }
 
     let declared: [FieldDefinition]
@@ -65,7 +66,5 @@ public struct RecordType: Sendable, Hashable {
     }
 
     /// The references.
-    package var references: [Relationship] {
-        fields.compactMap { Relationship(recordType: name, field: $0) }
-    }
+    package let references: [Relationship]
 }
