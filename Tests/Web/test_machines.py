@@ -80,7 +80,7 @@ class MachineTests(BrowserCase):
             page.get_by_role("link", name="All machines").click()
             expect(page.locator("#mailboxes li")).to_contain_text("In step on")
             page.get_by_role("link", name="All about the mailboxes").click()
-            page.get_by_text("Use it no more").click()
+            page.get_by_text("Use “").click()
             page.get_by_role("button", name="Remove it here").click()
             expect(page.get_by_role("main")).to_contain_text("There is no mailbox yet.")
             self.assertIn("there is no mailbox", kitchen.run("mailbox"))

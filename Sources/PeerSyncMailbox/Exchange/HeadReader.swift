@@ -22,6 +22,8 @@ struct HeadReader {
         var own: [Int64] = []
         /// Whether there is any head.
         var isAny = false
+        /// The numbers of the peers of which this pass has got a head.
+        var new: Set<Int64> = []
         var problems = ReadingProblems()
     }
 
@@ -29,7 +31,8 @@ struct HeadReader {
         var heads = Heads()
         var greatest: [AuthorID: Int64] = [:]
         for object in try await context.storage.list(MailboxFormat.heads) {
-            guard let (author, number) = AuthorID.parse(object.name), let counter = Int64(exactly: number)
+            guard let (author, number) = AuthorID.parse(object.name), let counter = Int64(exactly: number),
+                counter < MailboxLimits.counter
             else { continue }
             heads.isAny = true
             if author == context.own.id { heads.own.append(counter) }
@@ -51,7 +54,8 @@ struct HeadReader {
                 continue
             }
             switch try await get(author, counter, by: writer, amongst: peers) {
-            case .notThere, .peer: continue
+            case .notThere: continue
+            case .peer(let id): heads.new.insert(id)
             case .damaged(let peer, let damage): heads.problems.note(damage, of: peer)
             case .nobody: memory.unreadable[author] = (counter, tried)
             }
@@ -68,7 +72,7 @@ struct HeadReader {
         case notThere
         case damaged(Peer, DamagedObject)
         case nobody
-        case peer
+        case peer(Int64)
     }
 
     /// Gets a head, finds out whose it is, and remembers it.
@@ -95,7 +99,7 @@ struct HeadReader {
                 mailbox: context.mailbox, peer: peer.id, author: author, counter: counter, head: bytes,
                 heardAt: context.nowText)
             try await context.store.database.write { try entry.save($0) }
-            return .peer
+            return .peer(peer.id)
         }
         // A peer that has written for this machine before, and does so no more, is not an author for it.
         try await context.store.database.write { db in

@@ -18,48 +18,61 @@ struct LogReader {
         var lacksDeletions: Bool
     }
 
+    /// What came of a visit to a log.
+    struct Outcome {
+        /// Whether a segment that the head names has not come yet.
+        var isMissing = false
+        /// Whether the head is older than what came over the network.
+        var isBehind = false
+        /// Whether the peer holds what this machine wrote before its store was set back to a backup.
+        var tellsOfRestoring = false
+    }
+
     /// Reads what is there.
     ///
-    /// - Returns: whether a segment that the head names has not come yet.
     /// - Throws: ``DamagedObject`` and ``/PeerSyncStore/RecordStoreError`` about this peer; errors of the storage.
-    func run(_ report: inout MailboxReport) async throws -> Bool {
-        try await acknowledge()
-        guard let beginning = try await begin() else { return false }
+    func run(_ report: inout MailboxReport) async throws -> Outcome {
+        var outcome = Outcome(tellsOfRestoring: try await acknowledge())
+        guard let beginning = try await begin() else { return outcome }
         try await noteOtherHistory(beginning)
-        guard let first = try nextSegment(beginning) else { return false }
+        if isSetBack(beginning) { try await noteSetBack() }
+        guard let first = try nextSegment(beginning) else {
+            outcome.isBehind = true
+            return outcome
+        }
         var last = first - 1
         while last < section.segments {
-            guard let segment = try await get(last + 1) else { break }
-            guard try await apply(segment.batch, last + 1, &report) else { return false }
+            guard let segment = try await get(last + 1) else {
+                // It goes on here when the missing one has come.
+                outcome.isMissing = true
+                return outcome
+            }
+            guard try await apply(segment.batch, last + 1, &report) else { return outcome }
             last += 1
             report.segmentsRead += 1
         }
-        // It goes on here when the missing one has come.
-        guard last >= section.segments else { return true }
         try await finish()
-        return false
+        return outcome
     }
 
     /// Notes what the peer has read of this machine, and what it lets this one do.
-    private func acknowledge() async throws {
+    ///
+    /// - Returns: whether it has read what this store never wrote.
+    private func acknowledge() async throws -> Bool {
         let log = ZoneLog(context.store, zone)
         let read = section.read.first { $0.replica == context.own.replica }
         let (isNews, isRestored) = try await context.store.readFolded { db in
-            guard let read, let token = read.token, try log.acknowledged(db, by: peer) < token.sequence else {
-                return (false, false)
-            }
-            return (try log.canGoOn(db, from: token), try tellsOfRestoring(db, read, token))
+            guard let read, let token = read.token else { return (false, false) }
+            let isMore = try log.acknowledged(db, by: peer) < token.sequence
+            return (try isMore && log.canGoOn(db, from: token), try tellsOfRestoring(db, read, token))
         }
         if isNews, let token = read?.token {
             try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) }
         }
-        if isRestored {
-            try await context.store.database.write { try OwnLog.voidAll($0, mailbox: context.mailbox) }
-            context.onEvent(.restored)
-        }
         if let rights = head.zones.first(where: { $0.section.zone == zone.id })?.rights {
             try await context.peerZone(zone, peer).noteOwnRights(rights)
         }
+        return isRestored
     }
 
     /// Whether the peer holds a token of this machine's present history that this store never gave out, and the log goes on as if
@@ -97,7 +110,7 @@ struct LogReader {
         guard beginning.reading?.history != section.history, let received = beginning.received,
             !section.hasGivenOut(received)
         else { return }
-        let former = beginning.reading?.history ?? HistoryID(unchecked: [UInt8](repeating: 0, count: 16))
+        let former = beginning.reading?.history ?? .none
         let source = ZoneLog(context.store, zone)
         try await context.store.database.write { db in
             for log in try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row) where log.phase == .named
@@ -106,6 +119,23 @@ struct LogReader {
                     db, after: log.token.sequence, to: .max, among: [peer.id]
                 ).isEmpty
                 if isPending { try log.noteLeftOut(db, peer.id, former) }
+            }
+        }
+    }
+
+    /// Whether the author was set back to a backup, and has written other segments since than this machine has read.
+    private func isSetBack(_ beginning: Beginning) -> Bool {
+        guard let reading = beginning.reading, reading.log == section.log, let received = beginning.received
+        else { return false }
+        return reading.segment > section.segments || section.disowns(received)
+    }
+
+    /// The author may have lost what this machine has of it, so this machine's own log must not leave it out.
+    private func noteSetBack() async throws {
+        try await context.store.database.write { db in
+            for log in try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row) where log.phase == .named
+            {
+                try log.noteSetBack(db, peer.id)
             }
         }
     }
@@ -123,8 +153,9 @@ struct LogReader {
                 "this machine was away from “\(peer.name)” for so long that deletions it has not seen are forgotten"
             )
         }
+        if isSetBack(beginning) { return 1 }
         guard isSameLog || !section.isWhole, !beginning.lacksDeletions else { return start }
-        // Nothing counts as passed over: the author may have been set back to a backup, and then has written something else since.
+        // Nothing counts as passed over, for the same reason.
         if beginning.reading?.history == section.history, received.sequence > section.covered.sequence {
             return nil
         }

@@ -36,13 +36,23 @@ struct MailboxPass {
         let views = isHouseholdNew ? try await stillPeers(heads.views) : heads.views
         let zones = try await context.store.database.read { try context.store.zones.all($0) }
         var problems = heads.problems
-        for view in views { try await read(view, zones, &report, &problems) }
+        var news = News()
+        for view in views { try await read(view, zones, heads, &news, &report, &problems) }
         let files = FileExchange(context: context, views: views)
         try await files.fetch(zones, &report, &problems)
         try await problems.tell(context)
         guard !standing.isTwin else { throw OwnStanding.twin }
-        try await write(standing, heads, views, zones, &memory, &report)
+        if news.tellsOfRestoring { try await standing.noteRestored(context) }
+        try await write(standing, news, heads, views, zones, &memory, &report)
         return report
+    }
+
+    /// What the heads of others say that concerns what this machine writes.
+    private struct News {
+        var tellsOfRestoring = false
+        /// Whether an author has put a head that is older than what came over the network. It may not know that it was set back to a backup,
+        /// and sees it in what this machine has.
+        var isAnyBehind = false
     }
 
     // MARK: Reading
@@ -70,7 +80,8 @@ struct MailboxPass {
 
     /// Reads what a peer has put. What is wrong with it keeps nobody from reading others.
     private func read(
-        _ view: AuthorView, _ zones: [Zone], _ report: inout MailboxReport, _ problems: inout ReadingProblems
+        _ view: AuthorView, _ zones: [Zone], _ heads: HeadReader.Heads, _ news: inout News,
+        _ report: inout MailboxReport, _ problems: inout ReadingProblems
     ) async throws {
         try await RefusalReader(context: context, view: view).run(zones)
         for (section, _) in view.head.zones {
@@ -78,7 +89,11 @@ struct MailboxPass {
             let reader = LogReader(
                 context: context, peer: view.peer, head: view.head, section: section, zone: zone)
             do {
-                if try await reader.run(&report) {
+                let outcome = try await reader.run(&report)
+                news.tellsOfRestoring = news.tellsOfRestoring || outcome.tellsOfRestoring
+                let isNew = heads.new.contains(view.peer.id)
+                news.isAnyBehind = news.isAnyBehind || outcome.isBehind && isNew
+                if outcome.isMissing {
                     problems.note(
                         MailboxError(.waiting, "something that “\(view.peer.name)” has put has not come yet"),
                         of: view.peer)
@@ -94,8 +109,8 @@ struct MailboxPass {
     // MARK: Writing
 
     private func write(
-        _ standing: OwnStanding, _ heads: HeadReader.Heads, _ views: [AuthorView], _ zones: [Zone],
-        _ memory: inout Memory, _ report: inout MailboxReport
+        _ standing: OwnStanding, _ news: News, _ heads: HeadReader.Heads, _ views: [AuthorView],
+        _ zones: [Zone], _ memory: inout Memory, _ report: inout MailboxReport
     ) async throws {
         let (lost, hasLooked) = try await lostLogs(standing, &memory)
         var parts: [HeadWriter.Part] = []
@@ -119,12 +134,14 @@ struct MailboxPass {
         memory.parts = parts
         memory.views = views
         let head = HeadWriter(context: context, views: views)
-        var hasPut = try await head.run(parts, isDue: standing.needsHead)
+        var hasPut = try await head.run(parts, isDue: standing.needsHead || news.isAnyBehind)
         let files = FileExchange(context: context, views: views)
         for part in parts { try await files.put(part, &report) }
         // Now the files that it offers are there.
         if try await head.run(parts, isDue: false) { hasPut = true }
         report.hasPutHead = hasPut
+        // The next pass finds this one, and no more that the last one was lost: then segments may be, too.
+        if hasPut, standing.isHeadMissing { memory.hasLookedForLost = false }
         try await cleanUp(heads, views, parts, hasPutHead: hasPut, &memory)
         // Not before: what was found lost is put anew by then.
         if hasLooked { memory.hasLookedForLost = true }

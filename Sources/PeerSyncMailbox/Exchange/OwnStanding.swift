@@ -119,6 +119,13 @@ struct OwnStanding {
         }
     }
 
+    /// Notes that others hold what this store never wrote. A head that this store never put tells the same.
+    func noteRestored(_ context: MailboxContext) async throws {
+        if case .foreign = phase { return }
+        try await context.store.database.write { try OwnLog.voidAll($0, mailbox: context.mailbox) }
+        context.onEvent(.restored)
+    }
+
     private func set(_ context: MailboxContext, _ assignment: String, voidingLogs: Bool = false) async throws
     {
         try await context.store.database.write { db in

@@ -105,6 +105,9 @@ package struct LogID: MailboxID {
 
 /// The span of an author's tokens in a zone in which none became void.
 package struct HistoryID: MailboxID {
+    /// That of nothing.
+    package static let none = HistoryID(unchecked: [UInt8](repeating: 0, count: 16))
+
     package let bytes: [UInt8]
     package init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 }

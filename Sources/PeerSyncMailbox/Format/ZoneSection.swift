@@ -114,6 +114,14 @@ package struct ZoneSection: Sendable, Equatable {
         return generations.last { $0.first <= token.sequence }?.id == token.generation
     }
 
+    /// Whether a token that the log covers is none of the author's, although its number is not before the log.
+    package func disowns(_ token: ChangeToken) -> Bool {
+        guard let base = ends.first, (base...max(base, covered.sequence)).contains(token.sequence) else {
+            return false
+        }
+        return !hasGivenOut(token)
+    }
+
     /// Whether who has `holder` has all that `token` covers (Protocol/mailbox.md section 6.1).
     package func isCovered(_ token: ChangeToken, by holder: ChangeToken) -> Bool {
         token.sequence == 0

@@ -92,10 +92,10 @@ extension Mailbox {
             let zone = try await newcomer.zones.all()[0]
             var report = MailboxReport()
             do {
-                let isWaiting = try await LogReader(
+                let outcome = try await LogReader(
                     context: context, peer: peer, head: source.head, section: source.section, zone: zone
                 ).run(&report)
-                if isWaiting {
+                if outcome.isMissing {
                     check.problems.append("segment \(report.segmentsRead + 1) of \(source.name) is not there")
                 }
             } catch let error as MailboxError {

@@ -3,6 +3,8 @@ public enum MailboxLimits {
     /// The most bytes of an object: a batch of the longest message, padded and sealed.
     public static let objectSize = 18 << 20
 
+    /// The bound of the counters of heads. With a greater one anybody who writes there could bring an author to the end of all numbers.
+    static let counter: Int64 = 1 << 62
     /// The most slots of a head.
     package static let slots = 1024
     /// The most bytes of a slot.

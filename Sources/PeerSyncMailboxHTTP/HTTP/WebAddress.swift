@@ -8,7 +8,7 @@ import PeerSyncMailbox
 public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     /// `https`, or `http` for this machine itself.
     public let scheme: String
-    /// The server's name or IP address, an IPv6 address in brackets.
+    /// The server's name or IP address in lower case, an IPv6 address in brackets.
     public let host: String
     /// The port if it is not that of the scheme.
     public let port: Int?
@@ -39,7 +39,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
             )
         }
         self.scheme = scheme
-        self.host = host
+        self.host = host.lowercased()
         port = parts.port == (scheme == "https" ? 443 : 80) ? nil : parts.port
         path = String(
             parts.percentEncodedPath.reversed().drop { $0 == "/" }.reversed()

@@ -82,5 +82,10 @@ struct CredentialsOptions: ParsableArguments {
         guard text.contains("-----BEGIN CERTIFICATE-----") else {
             throw Failure(.dataError, "\(place) holds no certificate as PEM")
         }
+        // The file of all passwords has a bound.
+        guard text.utf8.count <= 1 << 16 else {
+            throw Failure(
+                .dataError, "\(place) holds more than a certificate of a server and of its authority")
+        }
     }
 }

@@ -31,6 +31,14 @@ enum MailboxPlace: Equatable, Sendable {
         }
     }
 
+    /// Whether two mailboxes would lie at one place. A region tells how to sign, and not where.
+    func isSamePlace(as other: MailboxPlace) -> Bool {
+        switch (self, other) {
+        case (.s3(let one), .s3(let other)): one.path == other.path && one.endpoint == other.endpoint
+        default: self == other
+        }
+    }
+
     /// The word that people type.
     var kind: String {
         switch self {
@@ -56,6 +64,23 @@ enum MailboxPlace: Equatable, Sendable {
         case .webdav(let address): address.host
         case .s3(let bucket): bucket.name
         }
+    }
+
+    /// A name for a mailbox there, which no other one has.
+    func freeName(besides taken: Set<String>) -> String {
+        // In bytes of UTF-8, as the store counts.
+        func shortened(_ ending: String) -> String {
+            var name = usualName
+            while name.utf8.count + ending.utf8.count > 64 { name.removeLast() }
+            return name + ending
+        }
+        var name = shortened("")
+        var number = 2
+        while taken.contains(name) {
+            name = shortened(" \(number)")
+            number += 1
+        }
+        return name
     }
 
     /// Whether it is on a server, which asks for a password.

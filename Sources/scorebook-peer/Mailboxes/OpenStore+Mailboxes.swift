@@ -24,7 +24,9 @@ extension OpenStore {
     ) async throws {
         let mailboxes = scorebook.records.mailboxes
         let present = try await mailboxes.all()
-        if let twin = present.first(where: { $0.location == new.place.location }) {
+        if let twin = present.first(where: {
+            (try? MailboxPlace(location: $0.location))?.isSamePlace(as: new.place) ?? false
+        }) {
             throw Failure(.dataError, "the mailbox “\(Display.printable(twin.name))” lies there already")
         }
         guard !present.contains(where: { $0.name == new.name }) else {
@@ -33,9 +35,16 @@ extension OpenStore {
                 hint: "give this one another name with --as")
         }
         // First, because `listen` uses a mailbox as soon as the store has it.
+        let former = try mailboxFile.secrets()[new.name]
         try mailboxFile.set(new.secrets, for: new.name)
+        let entry: MailboxEntry
+        do { entry = try await mailboxes.add(new.name, location: new.place.location) } catch {
+            // Somebody else has added one of that name at this moment.
+            try mailboxFile.set(former, for: new.name)
+            throw error
+        }
         do {
-            try await sync(mailboxes.add(new.name, location: new.place.location))
+            try await sync(entry)
         } catch let error as MailboxError where error.code == .busy {
             // `listen` was faster.
         } catch {

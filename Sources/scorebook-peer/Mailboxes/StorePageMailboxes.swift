@@ -3,6 +3,7 @@ import PeerSyncMailbox
 import PeerSyncMailboxHTTP
 import Scorebook
 import ScorebookWeb
+import ServiceLifecycle
 
 /// The mailboxes of an open store, for the page.
 struct StorePageMailboxes: PageMailboxes {
@@ -26,10 +27,8 @@ struct StorePageMailboxes: PageMailboxes {
         let (place, secrets) = try read(place)
         let taken = Set(try await store.scorebook.records.mailboxes.all().map(\.name))
         // The page asks for no name.
-        let name = (2...).lazy.map { "\(place.usualName) \($0)" }.first { !taken.contains($0) }
-        let new = NewMailbox(
-            name: taken.contains(place.usualName) ? name : nil, place: place, secrets: secrets)
-        try await store.addMailbox(new) { try await mailbox($0).syncOnce() }
+        let new = NewMailbox(name: place.freeName(besides: taken), place: place, secrets: secrets)
+        try await store.addMailbox(new) { try await sync($0) }
     }
 
     private func read(_ place: PageMailboxPlace) throws -> (MailboxPlace, MailboxSecrets?) {
@@ -54,14 +53,21 @@ struct StorePageMailboxes: PageMailboxes {
     }
 
     func sync(_ name: String) async throws {
-        do { try await mailbox(find(name)).syncOnce() } catch let error as MailboxError
-        where error.code == .busy {
+        do { try await sync(find(name)) } catch let error as MailboxError where error.code == .busy {
             // `listen` syncs at this moment.
         }
     }
 
+    /// The end of the program ends it.
+    private func sync(_ entry: MailboxEntry) async throws {
+        let mailbox = try mailbox(entry)
+        _ = try await cancelWhenGracefulShutdown { try await mailbox.syncOnce() }
+    }
+
     func check(_ name: String) async throws -> PageMailboxCheck {
-        let figures = MailboxCheckFigures(name, try await mailbox(find(name)).check())
+        let mailbox = try mailbox(try await find(name))
+        let figures = MailboxCheckFigures(
+            name, try await cancelWhenGracefulShutdown { try await mailbox.check() })
         return PageMailboxCheck(isSound: figures.sound, lines: figures.lines)
     }
 
@@ -69,10 +75,8 @@ struct StorePageMailboxes: PageMailboxes {
         try await store.removeMailbox(try await find(name).name)
     }
 
-    func explain(_ error: any Error) -> String {
-        let failure = Failure(error)
-        return failure.message + (failure.hint.map { "; \($0)" } ?? "")
-    }
+    /// Without what helps: that names commands, which a page has none of.
+    func explain(_ error: any Error) -> String { Failure(error).message }
 
     private func find(_ name: String) async throws -> MailboxEntry {
         guard let entry = try await store.scorebook.records.mailboxes.all().first(where: { $0.name == name })

@@ -80,7 +80,10 @@ package struct DiskTrial {
         }
         try await prepare(machine!)
         // Until then a cut of power may take everything, and nobody may hold it against the work.
-        try await machine!.database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try await machine!.database.writeWithoutTransaction { db in
+            // As a statement: the end of the session before may have left an interruption, which only statements take back.
+            _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        }
         clock.milliseconds += 1000
         if work == .migration { machine = nil }
         disk.plan(fault, at: call)

@@ -38,6 +38,8 @@ package struct MailboxSimulation {
     private var added: [Int: Int] = [:]
     /// What a machine had inserted when it was backed up; it may forget what it inserted later.
     private var backup: (machine: Int, added: Set<Int>)?
+    /// What the storage held then: one snapshot may hold both.
+    private var backedUp: [MailboxObjectName: [UInt8]] = [:]
     private var hasRestored = false
     /// Everything that ever lay there.
     private var archive: [MailboxObjectName: [UInt8]] = [:]
@@ -165,9 +167,11 @@ package struct MailboxSimulation {
         if step == .backUp, backup == nil {
             try machines[index].database.backup(to: DatabaseQueue(path: copy))
             backup = (index, Set(added.keys))
+            backedUp = disk.objects
         } else if step == .restore, let backup {
             let restored = backup.machine
             hasRestored = true
+            if random.oneIn(2) { disk.objects = backedUp }
             for (id, machine) in added where machine == restored && !backup.added.contains(id) {
                 added[id] = nil
             }

@@ -215,6 +215,11 @@ class Memory:
         with self.transaction():
             self._db.execute("INSERT OR IGNORE INTO mailboxLeftOut VALUES (?, ?, ?)", (log, peer, history))
 
+    def note_set_back(self, log: bytes, peer: bytes) -> None:
+        """The peer may have lost what the log leaves out as its records; no history is the one of this note."""
+        with self.transaction():
+            self._db.execute("INSERT OR REPLACE INTO mailboxLeftOut VALUES (?, ?, ?)", (log, peer, bytes(16)))
+
     # Heads of others
 
     def heads(self) -> list[tuple[bytes, int, bytes, bytes]]:

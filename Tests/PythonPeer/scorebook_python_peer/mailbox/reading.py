@@ -26,12 +26,18 @@ def head_name(author_id: bytes, counter: int) -> str:
     return f"{HEADS}/{author_id.hex()}-{counter:016x}"
 
 
+COUNTERS = 1 << 62
+"""The bound of counters (mailbox.md 11)."""
+
+
 def greatest_counters(folder: Folder) -> dict[bytes, int]:
     """Of each author the greatest counter of the heads that lie there."""
     found: dict[bytes, int] = {}
     for name in folder.list(HEADS):
         if match := _HEAD_NAME.fullmatch(name):
             author, counter = bytes.fromhex(match[1]), int(match[2], 16)
+            if counter >= COUNTERS:
+                continue
             found[author] = max(counter, found.get(author, -1))
     return found
 
@@ -61,6 +67,9 @@ class MailboxReader:
         """By static key: the newest head of each peer that this machine has opened."""
         self.records = 0
         """How many came in segments."""
+        self.is_behind = False
+        """Whether a head that came now is older than what came in a session (mailbox.md 5.2)."""
+        self._new: set[bytes] = set()
         self.is_restored = False
         """Whether a peer holds a token of the present history that this store never gave out (mailbox.md 10)."""
 
@@ -124,6 +133,7 @@ class MailboxReader:
             for sentence in head.left_out:
                 self._tell(f"the head of {name} is damaged: {sentence}")
             self._memory.keep_head(author, counter, key, content)
+            self._new.add(key)
             self.heads[key] = PeerHead(Signer(key, author, head.verification_key), head)
             self._take_rights(key, head)
             return
@@ -161,6 +171,7 @@ class MailboxReader:
             return  # the author is not done with the base
         start = self._where_to_go_on(key, section, zone)
         if start is None:
+            self.is_behind |= key in self._new
             return
         self._note_other_history(key, section, zone)
         self._memory.note_read(zone.number, key, section.history, section.log, start)
@@ -224,8 +235,15 @@ class MailboxReader:
         if held in (None, START):
             return 0  # this machine has given up what it had of the author
         has_read_of_it = (known.history, known.log) == (section.history, section.log)
+        if has_read_of_it and (known.segment > section.segments or self._disowns(section, held)):
+            # The author was set back to a backup, and has written other segments since. What is here of it, it may have lost.
+            if (log := self._memory.log(zone.number, NAMED)) is not None:
+                self._memory.note_set_back(log.id, key)
+            return 0
         if self._store.compared(key, zone.number):
             return known.segment if has_read_of_it else 0  # the token covers deletions that nobody has told
+        if section.whole and not has_read_of_it:
+            return 0
         if held.sequence > section.covered.sequence:
             if section.history == known.history:
                 return None  # it came in a session, and is newer than the head
@@ -237,6 +255,12 @@ class MailboxReader:
         if not section.whole and covered:
             return covered[-1]
         return 0
+
+    @staticmethod
+    def _disowns(section: ZoneSection, held: Token) -> bool:
+        """Whether a token that the log covers is none of the author's (mailbox.md 6.2)."""
+        first = section.end(section.base).sequence
+        return first <= held.sequence <= section.covered.sequence and not section.covers(held, held)
 
     def _read_segment(self, key: bytes, signer: Signer, section: ZoneSection, zone: Zone, number: int) -> bool:
         """Reads a segment whole or not at all. False if it has not come yet, or may not be read any more."""

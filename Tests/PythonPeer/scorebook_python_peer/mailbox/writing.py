@@ -45,7 +45,7 @@ class MailboxWriter:
         self._heads = reader.heads
         self._tell = tell
         self._files = FileWriter(store, folder, memory, reader.heads)
-        self.needs_head = reader.records > 0 or memory.counter == 0
+        self.needs_head = reader.records > 0 or reader.is_behind or memory.counter == 0
         self.segments = 0
         """How many were put."""
 
