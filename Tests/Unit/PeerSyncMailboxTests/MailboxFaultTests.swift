@@ -352,6 +352,20 @@ import Testing
         #expect(try await kitchen.titles().count == 2)
     }
 
+    /// Anybody who writes to the storage can name a head so. It is not there for anybody.
+    @Test func aHeadWithTheGreatestCounterBringsNobodyToTheEnd() async throws {
+        let disk = MemoryDisk()
+        let machines = [try await MailboxMachine("a", disk), try await MailboxMachine("b", disk)]
+        try await MailboxMachine.pair(machines)
+        try await MailboxMachine.settle(machines)
+        disk.objects[machines[0].author.headName(UInt64(Int64.max))] = [1]
+        disk.objects[machines[0].author.headName(UInt64.max)] = [1]
+        try await machines[0].add(1...1)
+        try await MailboxMachine.settle(machines)
+        try await MailboxMachine.expectEqual(machines)
+        #expect(!machines[0].events.contains { if case .restored = $0 { true } else { false } })
+    }
+
     /// So is one that knows the author from the network alone, and whose token is of a run that the head does not name any more.
     @Test func aMachineThatWasAwayTooLongFromTheNetworkIsRefused() async throws {
         try await withTemporaryDirectory { url in
