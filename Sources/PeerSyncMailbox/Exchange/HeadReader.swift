@@ -32,7 +32,8 @@ struct HeadReader {
         var greatest: [AuthorID: Int64] = [:]
         for object in try await context.storage.list(MailboxFormat.heads) {
             guard let (author, number) = AuthorID.parse(object.name), let counter = Int64(exactly: number),
-                counter < MailboxLimits.counter
+                // An author that is brought to half of all numbers has the other half for its heads.
+                counter < (author == context.own.id ? MailboxLimits.counter / 2 : MailboxLimits.counter)
             else { continue }
             heads.isAny = true
             if author == context.own.id { heads.own.append(counter) }

@@ -33,9 +33,13 @@ struct LogReader {
     /// - Throws: ``DamagedObject`` and ``/PeerSyncStore/RecordStoreError`` about this peer; errors of the storage.
     func run(_ report: inout MailboxReport) async throws -> Outcome {
         var outcome = Outcome(tellsOfRestoring: try await acknowledge())
-        guard let beginning = try await begin() else { return outcome }
+        guard var beginning = try await begin() else { return outcome }
+        try checkExpiry(beginning)
         try await noteOtherHistory(beginning)
-        if isSetBack(beginning) { try await noteSetBack() }
+        if isSetBack(beginning) || isOfFormerHistory(beginning) {
+            try await startOver(isSetBack: isSetBack(beginning))
+            beginning = Beginning(lacksDeletions: false)
+        }
         guard let first = try nextSegment(beginning) else {
             outcome.isBehind = true
             return outcome
@@ -127,17 +131,38 @@ struct LogReader {
     private func isSetBack(_ beginning: Beginning) -> Bool {
         guard let reading = beginning.reading, reading.log == section.log, let received = beginning.received
         else { return false }
-        return reading.segment > section.segments || section.disowns(received)
+        return reading.segment > section.segments
+            || reading.segment >= section.base && section.disowns(received)
     }
 
-    /// The author may have lost what this machine has of it, so this machine's own log must not leave it out.
-    private func noteSetBack() async throws {
-        try await context.store.database.write { db in
+    /// Whether the token is of a history that the author has ended, and the new one does not cover it.
+    private func isOfFormerHistory(_ beginning: Beginning) -> Bool {
+        guard let reading = beginning.reading, let received = beginning.received else { return false }
+        return reading.history != section.history && !section.isCovered(received, by: section.covered)
+    }
+
+    /// Forgets how far this machine has the author's changes, so that it reads the log from its beginning.
+    ///
+    /// - Parameter isSetBack: whether the author may have lost what this machine has of it. Then this machine's own log must not leave that out.
+    private func startOver(isSetBack: Bool) async throws {
+        try await context.peerZone(zone, peer).write { peerZone, db in
+            try peerZone.voidReceived(db)
+            guard isSetBack else { return }
             for log in try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row) where log.phase == .named
             {
                 try log.noteSetBack(db, peer.id)
             }
         }
+    }
+
+    private func checkExpiry(_ beginning: Beginning) throws {
+        guard let received = beginning.received, received != .start,
+            max(received.sequence, received.horizon) < section.forgotten
+        else { return }
+        throw RecordStoreError(
+            .changeTokenExpired,
+            "this machine was away from “\(peer.name)” for so long that deletions it has not seen are forgotten"
+        )
     }
 
     /// The number of the segment to go on with (section 6.2).
@@ -147,15 +172,8 @@ struct LogReader {
         let isSameLog = beginning.reading?.log == section.log
         let start = isSameLog ? beginning.reading!.segment + 1 : 1
         guard let received = beginning.received, received != .start else { return start }
-        guard max(received.sequence, received.horizon) >= section.forgotten else {
-            throw RecordStoreError(
-                .changeTokenExpired,
-                "this machine was away from “\(peer.name)” for so long that deletions it has not seen are forgotten"
-            )
-        }
-        if isSetBack(beginning) { return 1 }
         guard isSameLog || !section.isWhole, !beginning.lacksDeletions else { return start }
-        // Nothing counts as passed over, for the same reason.
+        // Nothing counts as passed over: the author may have been set back to a backup.
         if beginning.reading?.history == section.history, received.sequence > section.covered.sequence {
             return nil
         }

@@ -14,8 +14,15 @@ struct MailboxPass {
         /// The zones of the last head, and what others said when it was made.
         var parts: [HeadWriter.Part] = []
         var views: [AuthorView] = []
+        /// Up to where the heads cover, of each peer's zone, to which this machine has said what it has beyond.
+        var answered: [ZoneOfPeer: ChangeToken] = [:]
         /// Since when changes of others wait that their authors may write, in milliseconds since 1970.
         var waitingSince: Int64?
+    }
+
+    struct ZoneOfPeer: Hashable, Sendable {
+        let peer: Int64
+        let zone: Int64
     }
 
     /// The longest time for which changes of others wait, in milliseconds.
@@ -37,7 +44,7 @@ struct MailboxPass {
         let zones = try await context.store.database.read { try context.store.zones.all($0) }
         var problems = heads.problems
         var news = News()
-        for view in views { try await read(view, zones, heads, &news, &report, &problems) }
+        for view in views { try await read(view, zones, heads, &news, &memory, &report, &problems) }
         let files = FileExchange(context: context, views: views)
         try await files.fetch(zones, &report, &problems)
         try await problems.tell(context)
@@ -81,7 +88,7 @@ struct MailboxPass {
     /// Reads what a peer has put. What is wrong with it keeps nobody from reading others.
     private func read(
         _ view: AuthorView, _ zones: [Zone], _ heads: HeadReader.Heads, _ news: inout News,
-        _ report: inout MailboxReport, _ problems: inout ReadingProblems
+        _ memory: inout Memory, _ report: inout MailboxReport, _ problems: inout ReadingProblems
     ) async throws {
         try await RefusalReader(context: context, view: view).run(zones)
         for (section, _) in view.head.zones {
@@ -91,8 +98,12 @@ struct MailboxPass {
             do {
                 let outcome = try await reader.run(&report)
                 news.tellsOfRestoring = news.tellsOfRestoring || outcome.tellsOfRestoring
-                let isNew = heads.new.contains(view.peer.id)
-                news.isAnyBehind = news.isAnyBehind || outcome.isBehind && isNew
+                let place = ZoneOfPeer(peer: view.peer.id, zone: zone.row)
+                if outcome.isBehind, heads.new.contains(view.peer.id),
+                    memory.answered.updateValue(section.covered, forKey: place) != section.covered
+                {
+                    news.isAnyBehind = true
+                }
                 if outcome.isMissing {
                     problems.note(
                         MailboxError(.waiting, "something that “\(view.peer.name)” has put has not come yet"),

@@ -43,7 +43,6 @@ struct RefusalReader {
 
     /// Whether there may be something to write. Mostly nobody has refused anything.
     private func isDue(_ told: [Told]) async throws -> Bool {
-        guard !told.isEmpty else { return false }
         if told.contains(where: { $0.refused != nil }) { return true }
         return try await context.store.database.read { db in
             try ZoneLog.isAnyRefused(db, by: view.peer, mailbox: context.mailbox)

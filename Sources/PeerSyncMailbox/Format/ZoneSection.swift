@@ -116,9 +116,9 @@ package struct ZoneSection: Sendable, Equatable {
 
     /// Whether a token that the log covers is none of the author's, although its number is not before the log.
     package func disowns(_ token: ChangeToken) -> Bool {
-        guard let base = ends.first, (base...max(base, covered.sequence)).contains(token.sequence) else {
-            return false
-        }
+        guard let base = ends.first, (base...max(base, covered.sequence)).contains(token.sequence),
+            let first = generations.first?.first, token.sequence >= first
+        else { return false }
         return !hasGivenOut(token)
     }
 

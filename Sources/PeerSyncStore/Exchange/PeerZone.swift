@@ -98,7 +98,7 @@ package struct PeerZone: Sendable {
         _ db: Database, after batch: ChangeBatch, at place: ReadingPlace, includingEcho isEcho: Bool
     ) throws -> Int {
         if place.isInWholeCopy {
-            return max(0, Int(try Zones.digest(db, zoneID).count) - batch.records.count)
+            return max(0, Int(clamping: try Zones.digest(db, zoneID).count) - batch.records.count)
         }
         let statement = try db.cachedStatement(
             sql: """

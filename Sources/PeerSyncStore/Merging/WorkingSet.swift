@@ -169,7 +169,10 @@ final class WorkingSet {
         bindings.begin()
         bindings.append(name.description)
         var found: KnownRow?
-        try bindings.read(findKnown.get()) { row in
+        let statement = try findKnown.get()
+        // An observation may read through here. GRDB does not see the steps of the statement.
+        try db.registerAccess(to: statement.databaseRegion)
+        try bindings.read(statement) { row in
             found = KnownRow(row)
             return false
         }

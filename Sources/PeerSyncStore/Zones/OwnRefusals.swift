@@ -64,17 +64,18 @@ enum OwnRefusals {
     static func all(
         _ db: Database, peer: Int64, zone: Int64, limit: Int
     ) throws -> (named: [(name: RecordName, reason: Int)], further: Int) {
+        // What a third machine has brought into the zone meanwhile is refused no more.
+        let still = """
+            FROM grdb_sync_ownRefusal WHERE peer = ?1 AND zone = ?2 AND NOT (reason = ?3 AND EXISTS (
+                SELECT 1 FROM grdb_sync_remoteRecord WHERE remoteRecordID = recordName AND zone = ?2))
+            """
+        let reason = Refusal.Reason.otherZone.rawValue
         let rows = try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT recordName, reason FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ?
-                    ORDER BY recordName LIMIT ?
-                    """), arguments: [peer, zone, limit])
+            db.cachedStatement(sql: "SELECT recordName, reason \(still) ORDER BY recordName LIMIT ?4"),
+            arguments: [peer, zone, reason, limit])
         let count =
             try Int.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT COUNT(*) FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ?"),
-                arguments: [peer, zone]) ?? 0
+                db.cachedStatement(sql: "SELECT COUNT(*) \(still)"), arguments: [peer, zone, reason]) ?? 0
         return (try rows.map { (try RecordName($0[0]), $0[1]) }, count - rows.count)
     }
 }

@@ -835,7 +835,10 @@ class Store:
     def own_refusals(self, peer: bytes, zone: int) -> list[tuple[str, int]]:
         """What this store has refused of a peer's records, by name, each with the reason."""
         query = "SELECT record, reason FROM ownRefusal WHERE peer = ? AND zone = ? ORDER BY record"
-        return self._db.execute(query, (peer, zone)).fetchall()
+        return [
+            (name, reason) for name, reason in self._db.execute(query, (peer, zone)).fetchall()
+            if reason != OTHER_ZONE or self._zone_of(name) != zone
+        ]  # fmt: skip
 
     def forget_own_refusals(self, peer: bytes, zone: int) -> None:
         with self.transaction():

@@ -169,11 +169,11 @@ class MailboxReader:
         self._check_own_expiry(key, section, zone)
         if section.base == 0:
             return  # the author is not done with the base
+        self._note_other_history(key, section, zone)
         start = self._where_to_go_on(key, section, zone)
         if start is None:
             self.is_behind |= key in self._new
             return
-        self._note_other_history(key, section, zone)
         self._memory.note_read(zone.number, key, section.history, section.log, start)
         for number in range(start + 1, section.segments + 1):
             if not self._read_segment(key, entry.signer, section, zone, number):
@@ -195,7 +195,7 @@ class MailboxReader:
 
     def _first_number(self) -> int:
         """The first number of all generations that the store keeps."""
-        return min((first for _, first in self._store.generations()), default=0)
+        return min((first for _, first in self._store.generations), default=0)
 
     def _take_refused(self, key: bytes, section: ZoneSection, zone: Zone, of_us: HasRead | None) -> None:
         """What the author has refused of this machine (mailbox.md 6.5)."""
@@ -235,8 +235,14 @@ class MailboxReader:
         if held in (None, START):
             return 0  # this machine has given up what it had of the author
         has_read_of_it = (known.history, known.log) == (section.history, section.log)
-        if has_read_of_it and (known.segment > section.segments or self._disowns(section, held)):
+        if known.history not in (bytes(16), section.history) and not section.covers(held, section.covered):
+            # The author has ended that history, and the new one does not cover the token.
+            self._store.set_received_token(key, zone.number, None)
+            return 0
+        is_beyond = known.segment >= section.base and self._disowns(section, held)
+        if has_read_of_it and (known.segment > section.segments or is_beyond):
             # The author was set back to a backup, and has written other segments since. What is here of it, it may have lost.
+            self._store.set_received_token(key, zone.number, None)
             if (log := self._memory.log(zone.number, NAMED)) is not None:
                 self._memory.note_set_back(log.id, key)
             return 0
@@ -260,7 +266,8 @@ class MailboxReader:
     def _disowns(section: ZoneSection, held: Token) -> bool:
         """Whether a token that the log covers is none of the author's (mailbox.md 6.2)."""
         first = section.end(section.base).sequence
-        return first <= held.sequence <= section.covered.sequence and not section.covers(held, held)
+        known = min((number for _, number in section.generations), default=held.sequence + 1)
+        return max(first, known) <= held.sequence <= section.covered.sequence and not section.covers(held, held)
 
     def _read_segment(self, key: bytes, signer: Signer, section: ZoneSection, zone: Zone, number: int) -> bool:
         """Reads a segment whole or not at all. False if it has not come yet, or may not be read any more."""
