@@ -4,7 +4,7 @@ import Testing
 /// After a fault of the disk the store opens, is whole, and comes to the same as others. `scripts/simulate --disks` tries every call.
 @Suite(.timeLimit(.minutes(30))) struct DiskFaultTests {
     /// So many calls are tried of each work, from the first to the last.
-    private static let tried = 8
+    private static let tried = 5
 
     @Test(arguments: DiskTrial.Work.allCases, DiskFault.allCases)
     func aFaultOfTheDiskLosesNothing(_ work: DiskTrial.Work, _ fault: DiskFault) async throws {
