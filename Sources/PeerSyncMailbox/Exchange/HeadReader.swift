@@ -20,6 +20,8 @@ struct HeadReader {
         var views: [AuthorView] = []
         /// The counters of this machine's heads, ascending.
         var own: [Int64] = []
+        /// Objects that are called as heads of this machine, with counters that it does not come to.
+        var strays: [MailboxObjectName] = []
         /// Whether there is any head.
         var isAny = false
         /// The numbers of the peers of which this pass has got a head.
@@ -31,12 +33,16 @@ struct HeadReader {
         var heads = Heads()
         var greatest: [AuthorID: Int64] = [:]
         for object in try await context.storage.list(MailboxFormat.heads) {
-            guard let (author, number) = AuthorID.parse(object.name), let counter = Int64(exactly: number),
-                // An author that is brought to half of all numbers has the other half for its heads.
-                counter < (author == context.own.id ? MailboxLimits.counter / 2 : MailboxLimits.counter)
-            else { continue }
+            guard let (author, number) = AuthorID.parse(object.name) else { continue }
+            let isOwn = author == context.own.id
+            // An author that is brought to half of all numbers has the other half for its heads.
+            guard number < (isOwn ? MailboxLimits.counter / 2 : MailboxLimits.counter) else {
+                if isOwn { heads.strays.append(object.name) }
+                continue
+            }
+            let counter = Int64(number)
             heads.isAny = true
-            if author == context.own.id { heads.own.append(counter) }
+            if isOwn { heads.own.append(counter) }
             greatest[author] = max(greatest[author] ?? 0, counter)
         }
         heads.own.sort()

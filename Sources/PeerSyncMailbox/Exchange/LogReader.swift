@@ -36,8 +36,9 @@ struct LogReader {
         guard var beginning = try await begin() else { return outcome }
         try checkExpiry(beginning)
         try await noteOtherHistory(beginning)
-        if isSetBack(beginning) || isOfFormerHistory(beginning) {
-            try await startOver(isSetBack: isSetBack(beginning))
+        let isSetBack = isSetBack(beginning)
+        if isSetBack || isOfFormerHistory(beginning) {
+            try await startOver(isSetBack: isSetBack)
             beginning = Beginning(lacksDeletions: false)
         }
         guard let first = try nextSegment(beginning) else {

@@ -33,36 +33,46 @@ struct MailboxPass {
     let mayWait: Bool
 
     func run(_ memory: inout Memory) async throws -> MailboxReport {
-        var report = MailboxReport()
         // A program may have ended before it made files of what somebody wrote into a column.
         try await context.store.assets.storeFilesIfPossible()
-        let heads = try await HeadReader(context: context).run(&memory.heads)
+        var heads = try await HeadReader(context: context).run(&memory.heads)
         let standing = try await OwnStanding(context, heads)
         // What the household says decides who reads and writes.
-        let isHouseholdNew = try await takeHouseholds(heads.views)
-        let views = isHouseholdNew ? try await stillPeers(heads.views) : heads.views
+        if try await takeHouseholds(heads.views) { heads.views = try await stillPeers(heads.views) }
         let zones = try await context.store.database.read { try context.store.zones.all($0) }
-        var problems = heads.problems
-        var news = News()
-        for view in views { try await read(view, zones, heads, &news, &memory, &report, &problems) }
-        let files = FileExchange(context: context, views: views)
-        try await files.fetch(zones, &report, &problems)
-        try await problems.tell(context)
+        var found = Found(problems: heads.problems)
+        for view in heads.views { try await read(view, zones, &found) }
+        let files = FileExchange(context: context, views: heads.views)
+        try await files.fetch(zones, &found.report, &found.problems)
+        try await found.problems.tell(context)
         guard !standing.isTwin else { throw OwnStanding.twin }
-        if news.tellsOfRestoring { try await standing.noteRestored(context) }
-        try await write(standing, news, heads, views, zones, &memory, &report)
-        return report
-    }
-
-    /// What the heads of others say that concerns what this machine writes.
-    private struct News {
-        var tellsOfRestoring = false
-        /// Whether an author has put a head that is older than what came over the network. It may not know that it was set back to a backup,
-        /// and sees it in what this machine has.
-        var isAnyBehind = false
+        if found.tellsOfRestoring { try await standing.noteRestored(context) }
+        let isHeadDue = isAnswerDue(found.behind, heads, &memory)
+        try await write(standing, heads, zones, isHeadDue: isHeadDue, &memory, &found.report)
+        return found.report
     }
 
     // MARK: Reading
+
+    /// What reading has brought.
+    private struct Found {
+        var report = MailboxReport()
+        var problems: ReadingProblems
+        /// Whether others hold what this machine wrote before its store was set back to a backup.
+        var tellsOfRestoring = false
+        /// The heads that are older than what came over the network, each with up to where it covers.
+        var behind: [ZoneOfPeer: ChangeToken] = [:]
+    }
+
+    /// Whether an author has put a head that is older than what came over the network, and was not answered yet. It may not know that it
+    /// was set back to a backup, and sees it in what this machine has.
+    private func isAnswerDue(
+        _ behind: [ZoneOfPeer: ChangeToken], _ heads: HeadReader.Heads, _ memory: inout Memory
+    ) -> Bool {
+        let new = behind.filter { heads.new.contains($0.key.peer) && memory.answered[$0.key] != $0.value }
+        memory.answered.merge(new) { $1 }
+        return !new.isEmpty
+    }
 
     private func takeHouseholds(_ views: [AuthorView]) async throws -> Bool {
         var isNew = false
@@ -86,33 +96,27 @@ struct MailboxPass {
     }
 
     /// Reads what a peer has put. What is wrong with it keeps nobody from reading others.
-    private func read(
-        _ view: AuthorView, _ zones: [Zone], _ heads: HeadReader.Heads, _ news: inout News,
-        _ memory: inout Memory, _ report: inout MailboxReport, _ problems: inout ReadingProblems
-    ) async throws {
+    private func read(_ view: AuthorView, _ zones: [Zone], _ found: inout Found) async throws {
         try await RefusalReader(context: context, view: view).run(zones)
         for (section, _) in view.head.zones {
             guard let zone = zones.first(where: { $0.id == section.zone }) else { continue }
             let reader = LogReader(
                 context: context, peer: view.peer, head: view.head, section: section, zone: zone)
             do {
-                let outcome = try await reader.run(&report)
-                news.tellsOfRestoring = news.tellsOfRestoring || outcome.tellsOfRestoring
-                let place = ZoneOfPeer(peer: view.peer.id, zone: zone.row)
-                if outcome.isBehind, heads.new.contains(view.peer.id),
-                    memory.answered.updateValue(section.covered, forKey: place) != section.covered
-                {
-                    news.isAnyBehind = true
+                let outcome = try await reader.run(&found.report)
+                found.tellsOfRestoring = found.tellsOfRestoring || outcome.tellsOfRestoring
+                if outcome.isBehind {
+                    found.behind[ZoneOfPeer(peer: view.peer.id, zone: zone.row)] = section.covered
                 }
                 if outcome.isMissing {
-                    problems.note(
+                    found.problems.note(
                         MailboxError(.waiting, "something that “\(view.peer.name)” has put has not come yet"),
                         of: view.peer)
                 }
             } catch let damage as DamagedObject {
-                problems.note(damage, of: view.peer)
+                found.problems.note(damage, of: view.peer)
             } catch let error as RecordStoreError where error.concernsPeer {
-                problems.note(MailboxError(.other, error.message, underlying: error), of: view.peer)
+                found.problems.note(MailboxError(.other, error.message, underlying: error), of: view.peer)
             }
         }
     }
@@ -120,8 +124,8 @@ struct MailboxPass {
     // MARK: Writing
 
     private func write(
-        _ standing: OwnStanding, _ news: News, _ heads: HeadReader.Heads, _ views: [AuthorView],
-        _ zones: [Zone], _ memory: inout Memory, _ report: inout MailboxReport
+        _ standing: OwnStanding, _ heads: HeadReader.Heads, _ zones: [Zone], isHeadDue: Bool,
+        _ memory: inout Memory, _ report: inout MailboxReport
     ) async throws {
         let (lost, hasLooked) = try await lostLogs(standing, &memory)
         var parts: [HeadWriter.Part] = []
@@ -136,24 +140,24 @@ struct MailboxPass {
                 readers: readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted {
                     $0.rawValue < $1.rawValue
                 },
-                views: views, lost: lost, mayWait: mayWait)
+                views: heads.views, lost: lost, mayWait: mayWait)
             let written = try await writer.run(&report)
             isWaiting = isWaiting || written.isWaiting
             parts.append(HeadWriter.Part(zone: zone, written: written, readers: readers))
         }
         memory.waitingSince = isWaiting ? memory.waitingSince ?? now : nil
         memory.parts = parts
-        memory.views = views
-        let head = HeadWriter(context: context, views: views)
-        var hasPut = try await head.run(parts, isDue: standing.needsHead || news.isAnyBehind)
-        let files = FileExchange(context: context, views: views)
+        memory.views = heads.views
+        let head = HeadWriter(context: context, views: heads.views)
+        var hasPut = try await head.run(parts, isDue: standing.needsHead || isHeadDue)
+        let files = FileExchange(context: context, views: heads.views)
         for part in parts { try await files.put(part, &report) }
         // Now the files that it offers are there.
         if try await head.run(parts, isDue: false) { hasPut = true }
         report.hasPutHead = hasPut
         // The next pass finds this one, and no more that the last one was lost: then segments may be, too.
         if hasPut, standing.isHeadMissing { memory.hasLookedForLost = false }
-        try await cleanUp(heads, views, parts, hasPutHead: hasPut, &memory)
+        try await cleanUp(heads, parts, hasPutHead: hasPut, &memory)
         // Not before: what was found lost is put anew by then.
         if hasLooked { memory.hasLookedForLost = true }
     }
@@ -182,10 +186,12 @@ struct MailboxPass {
     }
 
     private func cleanUp(
-        _ heads: HeadReader.Heads, _ views: [AuthorView], _ parts: [HeadWriter.Part], hasPutHead: Bool,
+        _ heads: HeadReader.Heads, _ parts: [HeadWriter.Part], hasPutHead: Bool,
         _ memory: inout Memory
     ) async throws {
-        let cleanUp = CleanUp(context: context, views: views)
+        // Otherwise others would look at them, and not at this machine's heads.
+        for name in heads.strays { try await context.storage.delete(name) }
+        let cleanUp = CleanUp(context: context, views: heads.views)
         let published = try await context.store.database.read { db in
             try Int64.fetchOne(
                 db, sql: "SELECT published FROM grdb_sync_mailbox WHERE id = ?", arguments: [context.mailbox])

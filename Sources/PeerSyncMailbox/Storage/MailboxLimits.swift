@@ -4,7 +4,7 @@ public enum MailboxLimits {
     public static let objectSize = 18 << 20
 
     /// The bound of the counters of heads. With a greater one anybody who writes there could bring an author to the end of all numbers.
-    static let counter: Int64 = 1 << 62
+    static let counter: UInt64 = 1 << 62
     /// The most slots of a head.
     package static let slots = 1024
     /// The most bytes of a slot.

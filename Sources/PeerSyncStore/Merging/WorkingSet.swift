@@ -169,10 +169,7 @@ final class WorkingSet {
         bindings.begin()
         bindings.append(name.description)
         var found: KnownRow?
-        let statement = try findKnown.get()
-        // An observation may read through here. GRDB does not see the steps of the statement.
-        try db.registerAccess(to: statement.databaseRegion)
-        try bindings.read(statement) { row in
+        try bindings.read(findKnown.get()) { row in
             found = KnownRow(row)
             return false
         }

@@ -19,8 +19,6 @@ enum HeldReferenceTable {
         var bindings = Bindings()
         bindings.append(target)
         var names: [RecordName] = []
-        // For observations: GRDB does not see the steps of the statement.
-        try db.registerAccess(to: statement.databaseRegion)
         try bindings.read(statement) { row in
             if let name = RecordTable.text(row, 0).flatMap({ try? RecordName($0) }) { names.append(name) }
             return true

@@ -22,9 +22,8 @@ enum OwnRefusals {
     static func note(
         _ db: Database, _ states: [RecordState], refused: RefusedNames, peer: Int64, zone: Int64
     ) throws {
-        let known = Set(try names(db, peer: peer, zone: zone))
-        if !known.isEmpty {
-            for state in states where known.contains(state.name.description) {
+        if try isAny(db, peer: peer, zone: zone) {
+            for state in states {
                 try db.cachedStatement(
                     sql: "DELETE FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ? AND recordName = ?"
                 ).execute(arguments: [peer, zone, state.name.description])
@@ -42,11 +41,12 @@ enum OwnRefusals {
         }
     }
 
-    private static func names(_ db: Database, peer: Int64, zone: Int64) throws -> [String] {
-        try String.fetchAll(
+    /// Mostly the store has refused nothing.
+    private static func isAny(_ db: Database, peer: Int64, zone: Int64) throws -> Bool {
+        try Bool.fetchOne(
             db.cachedStatement(
-                sql: "SELECT recordName FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ?"),
-            arguments: [peer, zone])
+                sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ?)"),
+            arguments: [peer, zone]) ?? false
     }
 
     /// Forgets what the store has refused of a peer, or of all: their records come again.

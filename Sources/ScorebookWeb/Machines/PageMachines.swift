@@ -30,17 +30,17 @@ public struct PageMachines: Sendable {
     ///   - engine: the engine of the same scorebook. It pairs, and looks for machines.
     ///   - isSyncing: whether this program also keeps the scorebook in step with other machines, while sync is switched on.
     ///   - questions: asks on the page what the engine's `decide` is asked, if that hands it over.
-    ///   - mailboxes: the mailboxes of this machine; nil for a program without.
+    ///   - mailboxes: the mailboxes of this machine.
     ///   - examine: looks for what keeps this machine from syncing; may take some seconds.
     public init(
         engine: SyncEngine, isSyncing: Bool, questions: MeetingQuestions = MeetingQuestions(),
-        mailboxes: (any PageMailboxes)? = nil,
+        mailboxes: any PageMailboxes,
         examine: @escaping @Sendable () async throws -> [Finding]
     ) {
         self.engine = engine
         self.isSyncing = isSyncing
         self.questions = questions
-        self.mailboxes = mailboxes ?? NoMailboxes()
+        self.mailboxes = mailboxes
         self.examine = examine
     }
 }

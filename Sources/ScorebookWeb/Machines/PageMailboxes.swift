@@ -97,18 +97,6 @@ public struct PageMailboxCheck: Sendable {
     }
 }
 
-/// No mailboxes, and no way to add one.
-struct NoMailboxes: PageMailboxes {
-    let hasServers = false
-
-    func all() async throws -> [PageMailbox] { [] }
-    func add(_ place: PageMailboxPlace) async throws {}
-    func sync(_ name: String) async throws {}
-    func check(_ name: String) async throws -> PageMailboxCheck { PageMailboxCheck(isSound: true, lines: []) }
-    func remove(_ name: String) async throws {}
-    func explain(_ error: any Error) -> String { "\(error)" }
-}
-
 extension [PageMailbox] {
     /// When each machine was last heard of through any of them, by its name.
     var lastHeard: [String: String] {

@@ -168,13 +168,4 @@ extension OpenStore {
         }
         return entries
     }
-
-    fileprivate func mailbox(named name: String) async throws -> MailboxEntry {
-        guard let entry = try await scorebook.records.mailboxes.all().first(where: { $0.name == name }) else {
-            throw Failure(
-                .dataError, "there is no mailbox “\(Display.printable(name))”",
-                hint: "`mailbox list` lists those there are")
-        }
-        return entry
-    }
 }

@@ -7,6 +7,18 @@ import Scorebook
 extension OpenStore {
     private var mailboxFile: MailboxFile { MailboxFile(in: directory) }
 
+    /// The mailbox of a name.
+    ///
+    /// - Throws: ``Failure`` if there is none.
+    func mailbox(named name: String) async throws -> MailboxEntry {
+        guard let entry = try await scorebook.records.mailboxes.all().first(where: { $0.name == name }) else {
+            throw Failure(
+                .dataError, "there is no mailbox “\(Display.printable(name))”",
+                hint: "`mailbox list` lists those there are")
+        }
+        return entry
+    }
+
     /// Makes a mailbox of what the store and the file with the passwords say of it.
     ///
     /// - Throws: `MailboxError`; ``Failure`` if the file with the passwords cannot be used.

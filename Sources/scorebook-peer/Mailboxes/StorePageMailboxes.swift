@@ -53,7 +53,9 @@ struct StorePageMailboxes: PageMailboxes {
     }
 
     func sync(_ name: String) async throws {
-        do { try await sync(find(name)) } catch let error as MailboxError where error.code == .busy {
+        do { try await sync(store.mailbox(named: name)) } catch let error as MailboxError
+            where error.code == .busy
+        {
             // `listen` syncs at this moment.
         }
     }
@@ -65,24 +67,18 @@ struct StorePageMailboxes: PageMailboxes {
     }
 
     func check(_ name: String) async throws -> PageMailboxCheck {
-        let mailbox = try mailbox(try await find(name))
+        let mailbox = try mailbox(try await store.mailbox(named: name))
         let figures = MailboxCheckFigures(
             name, try await cancelWhenGracefulShutdown { try await mailbox.check() })
         return PageMailboxCheck(isSound: figures.sound, lines: figures.lines)
     }
 
     func remove(_ name: String) async throws {
-        try await store.removeMailbox(try await find(name).name)
+        try await store.removeMailbox(try await store.mailbox(named: name).name)
     }
 
     /// Without what helps: that names commands, which a page has none of.
     func explain(_ error: any Error) -> String { Failure(error).message }
-
-    private func find(_ name: String) async throws -> MailboxEntry {
-        guard let entry = try await store.scorebook.records.mailboxes.all().first(where: { $0.name == name })
-        else { throw Failure(.dataError, "there is no mailbox “\(Display.printable(name))” any more") }
-        return entry
-    }
 
     private func mailbox(_ entry: MailboxEntry) throws -> Mailbox {
         try store.mailbox(entry, engine) { _ in }

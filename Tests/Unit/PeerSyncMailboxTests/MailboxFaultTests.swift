@@ -360,6 +360,7 @@ import Testing
         try await MailboxMachine.settle(machines)
         disk.objects[machines[0].author.headName(UInt64(Int64.max))] = [1]
         disk.objects[machines[0].author.headName(UInt64.max)] = [1]
+        disk.objects[machines[0].author.headName((1 << 62) - 1)] = [1]
         try await machines[0].add(1...1)
         try await MailboxMachine.settle(machines)
         try await MailboxMachine.expectEqual(machines)

@@ -328,6 +328,26 @@ import Testing
         #expect(try await household.kitchen.store.refusals.all().map(\.reason) == [.readOnly])
     }
 
+    /// Another machine has brought the record into the zone, after it was deleted in the club.
+    @Test func whatAnotherMachineHasBroughtIsRefusedNoMore() async throws {
+        let household = try await Household()
+        try await household.settle()
+        let study = household.study
+        let peer = try await study.peer(household.kitchen)
+        let zone = try await study.store.zones.all()[0]
+        func refused() async throws -> Int {
+            try await study.store.database.read {
+                try ZoneLog(study.store, zone).refused($0, of: peer, limit: 10).named.count
+            }
+        }
+        #expect(try await refused() == 1)
+        _ = try await study.store.zones.delete("club")
+        let state = RecordState(
+            name: try RecordName(Self.item), sortedFields: [], deletion: nil, revival: nil, erasure: nil)
+        try await study.store.database.write { _ = try study.store.merge($0, [state], zone: .default) }
+        #expect(try await refused() == 0)
+    }
+
     @Test func aHeadThatNamesTooManyIsDamaged() async throws {
         let household = try await Household()
         try await household.settle()

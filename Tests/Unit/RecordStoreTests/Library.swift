@@ -26,24 +26,28 @@ enum Library {
         CREATE INDEX Loan_book ON Loan (book);
         """
 
+    static let bookAndLoan = [
+        RecordType(
+            "Book",
+            [
+                FieldDefinition("author", .reference(to: "Author", rule: .cascade, isRequired: true)),
+                FieldDefinition("shelf", .reference(to: "Shelf", rule: .nullify, isRequired: false)),
+                FieldDefinition("title"), FieldDefinition("pages"),
+            ]),
+        RecordType(
+            "Loan",
+            [
+                FieldDefinition("book", .reference(to: "Book", rule: .deny, isRequired: true)),
+                FieldDefinition("borrower"),
+            ]),
+    ]
+
     static func schema() throws -> RecordSchema {
-        try RecordSchema([
-            RecordType("Author", [FieldDefinition("name"), FieldDefinition("born", .date)]),
-            RecordType("Shelf", [FieldDefinition("label")]),
-            RecordType(
-                "Book",
-                [
-                    FieldDefinition("author", .reference(to: "Author", rule: .cascade, isRequired: true)),
-                    FieldDefinition("shelf", .reference(to: "Shelf", rule: .nullify, isRequired: false)),
-                    FieldDefinition("title"), FieldDefinition("pages"),
-                ]),
-            RecordType(
-                "Loan",
-                [
-                    FieldDefinition("book", .reference(to: "Book", rule: .deny, isRequired: true)),
-                    FieldDefinition("borrower"),
-                ]),
-        ])
+        try RecordSchema(
+            [
+                RecordType("Author", [FieldDefinition("name"), FieldDefinition("born", .date)]),
+                RecordType("Shelf", [FieldDefinition("label")]),
+            ] + bookAndLoan)
     }
 }
 

@@ -30,13 +30,13 @@ COUNTERS = 1 << 62
 """The bound of counters (mailbox.md 11)."""
 
 
-def greatest_counters(folder: Folder) -> dict[bytes, int]:
-    """Of each author the greatest counter of the heads that lie there."""
+def greatest_counters(folder: Folder, own: bytes | None = None) -> dict[bytes, int]:
+    """Of each author the greatest counter of the heads that lie there. `own` is the id of this one, if it is one."""
     found: dict[bytes, int] = {}
     for name in folder.list(HEADS):
         if match := _HEAD_NAME.fullmatch(name):
             author, counter = bytes.fromhex(match[1]), int(match[2], 16)
-            if counter >= COUNTERS:
+            if counter >= (COUNTERS // 2 if author == own else COUNTERS):
                 continue
             found[author] = max(counter, found.get(author, -1))
     return found

@@ -7,7 +7,7 @@ from ..errors import PeerError
 from ..store import Store, Zone
 from .folder import Folder
 from .memory import BUILDING, NAMED, OLD, Log, Memory
-from .reading import HEADS, MailboxReader, greatest_counters, head_name
+from .reading import COUNTERS, HEADS, MailboxReader, greatest_counters, head_name
 from .sealing import Author
 from .segment import piece_name, pieces_of, segment_name
 from .writing import MailboxWriter
@@ -33,7 +33,7 @@ class MailboxSync:
         self._memory.forget_all()
 
     def run(self) -> None:
-        listed = greatest_counters(self._folder)
+        listed = greatest_counters(self._folder, self._author.id)
         if not listed and self._memory.counter:
             raise PeerError("the mailbox has no head at all, and it had one: this is another storage, or it was emptied")
         has_twin, new_history = self._look_at_own_head(listed)
@@ -105,8 +105,10 @@ class Cleaner:
             if name not in explained:
                 self._folder.delete(f"{own}/{name}")
         newest = head_name(self._author.id, self._memory.counter)
+        stray = head_name(self._author.id, COUNTERS // 2)
         for name in self._folder.list(HEADS):
-            if name.startswith(f"{own}-") and f"{HEADS}/{name}" < newest and self._folder.has(newest):
+            is_old = f"{HEADS}/{name}" < newest and self._folder.has(newest)
+            if name.startswith(f"{own}-") and (is_old or f"{HEADS}/{name}" >= stray):
                 self._folder.delete(f"{HEADS}/{name}")
 
     def _drop_old_logs(self, zone: Zone) -> None:

@@ -55,28 +55,16 @@ final class RandomChanges {
     }
 
     private static func schema() throws -> RecordSchema {
-        try RecordSchema([
-            RecordType(
-                "Author",
-                [
-                    FieldDefinition("name"), FieldDefinition("born", .date),
-                    FieldDefinition("portrait", .asset),
-                ]),
-            RecordType("Shelf", [FieldDefinition("label")], holdsDuplicates: true),
-            RecordType(
-                "Book",
-                [
-                    FieldDefinition("author", .reference(to: "Author", rule: .cascade, isRequired: true)),
-                    FieldDefinition("shelf", .reference(to: "Shelf", rule: .nullify, isRequired: false)),
-                    FieldDefinition("title"), FieldDefinition("pages"),
-                ]),
-            RecordType(
-                "Loan",
-                [
-                    FieldDefinition("book", .reference(to: "Book", rule: .deny, isRequired: true)),
-                    FieldDefinition("borrower"),
-                ]),
-        ])
+        try RecordSchema(
+            [
+                RecordType(
+                    "Author",
+                    [
+                        FieldDefinition("name"), FieldDefinition("born", .date),
+                        FieldDefinition("portrait", .asset),
+                    ]),
+                RecordType("Shelf", [FieldDefinition("label")], holdsDuplicates: true),
+            ] + Library.bookAndLoan)
     }
 
     /// Everything that the database holds, and the errors so far; without the number of the run, which is random.
