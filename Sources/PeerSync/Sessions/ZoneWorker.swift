@@ -247,9 +247,6 @@ final class ZoneWorker: Sendable {
     /// Begins to send, from the token that the peer holds if this store issued it.
     func begin(heldByPeer held: ChangeToken?, peerTakesWrites: Bool) async throws {
         try await peerZone.noteOwnRights(peerTakesWrites ? .write : .read)
-        if peerTakesWrites, try await peerZone.read({ try $0.summary($1) }).refused > 0 {
-            try await peerZone.write { try $0.retryRefused($1) }
-        }
         let begin = try await peerZone.read { try $0.begin($1, heldByPeer: held) }
         await session.handle {
             $0.began(

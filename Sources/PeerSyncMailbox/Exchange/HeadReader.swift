@@ -53,18 +53,21 @@ struct HeadReader {
         }
         let byID = Dictionary(uniqueKeysWithValues: peers.map { ($0.id, $0) })
         for (author, counter) in greatest.sorted(by: { $0.key.hex < $1.key.hex }) {
+            // What was unreadable has gone, and its counter may come again.
+            if memory.unreadable[author]?.counter != counter { memory.unreadable[author] = nil }
             let former = known.first { $0.author == author }
-            guard counter > former?.counter ?? -1 else { continue }
+            guard former?.isNew(counter) ?? true else { continue }
             let writer = former.flatMap { byID[$0.peer] }
             let tried = Set(writer.map { [$0.id] } ?? peers.map(\.id))
-            if let entry = memory.unreadable[author], entry.counter >= counter, entry.peers == tried {
-                continue
-            }
+            guard memory.unreadable[author]?.peers != tried else { continue }
             switch try await get(author, counter, by: writer, amongst: peers) {
             case .notThere: continue
             case .peer(let id): heads.new.insert(id)
             case .damaged(let peer, let damage): heads.problems.note(damage, of: peer)
-            case .nobody: memory.unreadable[author] = (counter, tried)
+            case .nobody:
+                memory.unreadable[author] = (counter, tried)
+                // A peer that has written for this machine before, and does so no more, is not an author for it.
+                if let former { try await context.store.database.write { try former.forgetHead($0) } }
             }
         }
         for author in known {
@@ -107,12 +110,6 @@ struct HeadReader {
                 heardAt: context.nowText)
             try await context.store.database.write { try entry.save($0) }
             return .peer(peer.id)
-        }
-        // A peer that has written for this machine before, and does so no more, is not an author for it.
-        try await context.store.database.write { db in
-            try db.execute(
-                sql: "DELETE FROM grdb_sync_mailboxAuthor WHERE mailbox = ? AND author = ?",
-                arguments: [context.mailbox, Data(author.bytes)])
         }
         return .nobody
     }

@@ -81,8 +81,10 @@ struct HeadWriter {
         let generations = try source.generations(db).map {
             ZoneSection.Generation(id: $0.id, first: $0.first)
         }
-        // What begins after the end of the base, and the one that covers it.
-        let needed = generations.lastIndex { $0.first <= log.ends.first ?? 0 } ?? 0
+        // Those of the tokens that readers may hold, so that they see whether this machine was set back, and those of the log.
+        let acknowledged = try part.readers.map { try source.acknowledged(db, by: $0.peer) }.filter { $0 > 0 }
+        let least = min(log.ends.first ?? 0, acknowledged.min() ?? .max)
+        let needed = generations.lastIndex { $0.first <= least } ?? 0
         let files = try OwnFile.all(db, mailbox: context.mailbox, zone: part.zone.row).filter(\.isThere)
             .prefix(MailboxLimits.files)
         let epochs = Self.epochs([part.written.zone.fileEpoch] + files.map(\.epoch))

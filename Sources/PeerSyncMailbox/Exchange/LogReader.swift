@@ -36,9 +36,9 @@ struct LogReader {
         guard var beginning = try await begin() else { return outcome }
         try checkExpiry(beginning)
         try await noteOtherHistory(beginning)
-        let isSetBack = isSetBack(beginning)
-        if isSetBack || isOfFormerHistory(beginning) {
-            try await startOver(isSetBack: isSetBack)
+        if isSetBack(beginning) || isOfFormerHistory(beginning) {
+            // It reads the log from its beginning.
+            try await context.peerZone(zone, peer).write { try $0.voidReceived($1) }
             beginning = Beginning(lacksDeletions: false)
         }
         guard let first = try nextSegment(beginning) else {
@@ -115,45 +115,24 @@ struct LogReader {
         guard beginning.reading?.history != section.history, let received = beginning.received,
             !section.hasGivenOut(received)
         else { return }
-        let former = beginning.reading?.history ?? .none
-        let source = ZoneLog(context.store, zone)
-        try await context.store.database.write { db in
-            for log in try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row) where log.phase == .named
-            {
-                let isPending = try !source.sources(
-                    db, after: log.token.sequence, to: .max, among: [peer.id]
-                ).isEmpty
-                if isPending { try log.noteLeftOut(db, peer.id, former) }
-            }
-        }
+        try await context.peerZone(zone, peer).write { try $0.noteLoss($1) }
     }
 
     /// Whether the author was set back to a backup, and has written other segments since than this machine has read.
     private func isSetBack(_ beginning: Beginning) -> Bool {
-        guard let reading = beginning.reading, reading.log == section.log, let received = beginning.received
+        guard let reading = beginning.reading, reading.history == section.history,
+            let received = beginning.received
         else { return false }
-        return reading.segment > section.segments
-            || reading.segment >= section.base && section.disowns(received)
+        let isSameLog = reading.log == section.log
+        if isSameLog, reading.segment > section.segments { return true }
+        // A token of an unfinished base may be of a copy in another order, and those are in no history.
+        return (!isSameLog || reading.segment >= section.base) && section.disowns(received)
     }
 
     /// Whether the token is of a history that the author has ended, and the new one does not cover it.
     private func isOfFormerHistory(_ beginning: Beginning) -> Bool {
         guard let reading = beginning.reading, let received = beginning.received else { return false }
         return reading.history != section.history && !section.isCovered(received, by: section.covered)
-    }
-
-    /// Forgets how far this machine has the author's changes, so that it reads the log from its beginning.
-    ///
-    /// - Parameter isSetBack: whether the author may have lost what this machine has of it. Then this machine's own log must not leave that out.
-    private func startOver(isSetBack: Bool) async throws {
-        try await context.peerZone(zone, peer).write { peerZone, db in
-            try peerZone.voidReceived(db)
-            guard isSetBack else { return }
-            for log in try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row) where log.phase == .named
-            {
-                try log.noteSetBack(db, peer.id)
-            }
-        }
     }
 
     private func checkExpiry(_ beginning: Beginning) throws {

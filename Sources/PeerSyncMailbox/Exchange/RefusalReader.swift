@@ -20,7 +20,12 @@ struct RefusalReader {
     func run(_ zones: [Zone]) async throws {
         let own = context.own.replica
         let told = zones.compactMap { zone -> Told? in
-            guard let section = view.head.zone(zone.id), let refused = section.refused else { return nil }
+            // A zone of which the peer says nothing any more is not this machine's business there: nothing is refused.
+            guard let section = view.head.zone(zone.id) else {
+                return Told(zone: zone, refused: nil, token: nil)
+            }
+            // The peer's version does not know what to say.
+            guard let refused = section.refused else { return nil }
             return Told(
                 zone: zone, refused: refused.first { $0.replica == own },
                 token: section.read.first { $0.replica == own }?.token)

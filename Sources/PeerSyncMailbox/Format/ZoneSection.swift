@@ -114,10 +114,10 @@ package struct ZoneSection: Sendable, Equatable {
         return generations.last { $0.first <= token.sequence }?.id == token.generation
     }
 
-    /// Whether a token that the log covers is none of the author's, although its number is not before the log.
+    /// Whether a token is none of the author's, although its number is one that the log covers and ``generations`` tell of.
     package func disowns(_ token: ChangeToken) -> Bool {
-        guard let base = ends.first, (base...max(base, covered.sequence)).contains(token.sequence),
-            let first = generations.first?.first, token.sequence >= first
+        guard isComplete, let first = generations.first?.first, token.sequence >= first,
+            token.sequence <= covered.sequence
         else { return false }
         return !hasGivenOut(token)
     }

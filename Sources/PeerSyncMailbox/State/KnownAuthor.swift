@@ -9,7 +9,7 @@ struct KnownAuthor: Sendable {
     let peer: Int64
     let author: AuthorID
     let counter: Int64
-    /// The head as it lies in the mailbox.
+    /// The head as it lies in the mailbox; empty if a later one says nothing to this machine.
     let head: [UInt8]
     /// When this machine saw the head first, ISO 8601.
     let heardAt: String
@@ -34,6 +34,21 @@ struct KnownAuthor: Sendable {
                     head = excluded.head, heardAt = excluded.heardAt
                 """,
             arguments: [mailbox, peer, Data(author.bytes), counter, Data(head), heardAt])
+    }
+
+    /// Takes what the last head said for out of date, because a later one is not for this machine. The counter stays, so that nobody can
+    /// pass an older head off as the last one.
+    func forgetHead(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE grdb_sync_mailboxAuthor SET head = X'', furtherRefused = 0 WHERE mailbox = ? AND peer = ?
+                """, arguments: [mailbox, peer])
+        try ZoneLog.endRefusals(db, by: peer, mailbox: mailbox)
+    }
+
+    /// Whether a head is one that this machine has not taken into account.
+    func isNew(_ counter: Int64) -> Bool {
+        counter > self.counter || counter == self.counter && head.isEmpty
     }
 
     /// Notes why this machine does not read on, or that it does.

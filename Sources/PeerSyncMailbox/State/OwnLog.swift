@@ -174,12 +174,4 @@ extension OwnLog {
                 "INSERT OR IGNORE INTO grdb_sync_mailboxLeftOut (mailbox, log, peer, history) VALUES (?, ?, ?, ?)",
             arguments: [mailbox, Data(log.bytes), peer, Data(history.bytes)])
     }
-
-    /// Notes that a peer may have lost what this log leaves out as its records. No history is the one of this note, so another log begins.
-    func noteSetBack(_ db: Database, _ peer: Int64) throws {
-        try db.execute(
-            sql:
-                "INSERT OR REPLACE INTO grdb_sync_mailboxLeftOut (mailbox, log, peer, history) VALUES (?, ?, ?, ?)",
-            arguments: [mailbox, Data(log.bytes), peer, Data(HistoryID.none.bytes)])
-    }
 }

@@ -21,11 +21,15 @@ extension PeerZone {
         try await store.database.write { db in try ApplyingTransaction.run(db, body) }
     }
 
-    /// Notes what the peer lets this machine do in the zone. Writes only if the peer says something else than the last time.
+    /// Notes what the peer lets this machine do in the zone. If it may write there, what the peer refused before for that reason is sent
+    /// again. Writes only what is news.
     package func noteOwnRights(_ rights: ZoneRights) async throws {
-        guard try await read({ try Zones.ownRights($1, peer: $0.peer.id, zone: $0.zoneID) }) != rights else {
-            return
+        let isNews = try await read { peerZone, db in
+            if try Zones.ownRights(db, peer: peerZone.peer.id, zone: peerZone.zoneID) != rights {
+                return true
+            }
+            return try rights == .write && peerZone.hasRefusedForRights(db)
         }
-        try await write { try $0.noteOwnRights($1, rights) }
+        if isNews { try await write { try $0.noteOwnRights($1, rights) } }
     }
 }

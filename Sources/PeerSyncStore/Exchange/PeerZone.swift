@@ -217,12 +217,6 @@ package struct PeerZone: Sendable {
         try RefusedRecords.insert(db, refusal, peer: peer.id, zone: zoneID)
     }
 
-    /// Sends again what the peer refused, because the peer now lets this machine write.
-    package func retryRefused(_ db: Database) throws {
-        try store.refusals.sendAgain(
-            db, try RefusedRecords.take(db, peer: peer.id, zone: zoneID, reason: .readOnly))
-    }
-
     /// Notes that the peer has made everything up to `token` durable.
     ///
     /// An unfinished whole copy in order of name has no number up to which the peer holds everything.
@@ -241,14 +235,29 @@ package struct PeerZone: Sendable {
         try PeerTable.setAcknowledged(db, peer: peer.id, zone: zoneID, token.sequence, mayGoBack: true)
     }
 
-    /// Notes what the peer lets this machine do in the zone.
+    /// Notes what the peer lets this machine do in the zone. If it may write there, sends again what the peer refused before for that reason.
     package func noteOwnRights(_ db: Database, _ rights: ZoneRights) throws {
         try Zones.setOwnRights(db, peer: peer.id, zone: zoneID, rights)
+        guard rights == .write else { return }
+        try store.refusals.sendAgain(
+            db, try RefusedRecords.take(db, peer: peer.id, zone: zoneID, reason: .readOnly))
     }
 
-    /// Forgets how far this store has the peer's changes, so that the peer sends a whole copy.
+    /// Whether the peer has refused records because this machine may not write in the zone.
+    func hasRefusedForRights(_ db: Database) throws -> Bool {
+        try RefusedRecords.isAny(db, peer: peer.id, zone: zoneID, reason: .readOnly)
+    }
+
+    /// Forgets how far this store has the peer's changes, so that the peer sends a whole copy: the peer was set back to a backup, or
+    /// has begun another history.
     package func voidReceived(_ db: Database) throws {
         try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, nil)
+        try noteLoss(db)
+    }
+
+    /// Notes that the peer may have lost what this store has of it. Where others should have that from the peer, they get it from here.
+    package func noteLoss(_ db: Database) throws {
+        try MailboxTables.noteLoss(db, by: peer.id, in: zoneID)
     }
 
     /// Checks the rights again: a person may end the pairing, or take rights back, while the session runs.

@@ -118,6 +118,13 @@ extension ZoneLog {
             upTo: token?.sequence ?? 0, peer: peer.id, zone: zone, mailbox: mailbox)
     }
 
+    /// Forgets what a peer has said in a mailbox that it refused, in all zones.
+    package static func endRefusals(_ db: Database, by peer: Int64, mailbox: Int64) throws {
+        try db.execute(
+            sql: "DELETE FROM grdb_sync_refusedRecord WHERE peer = ? AND mailbox = ?",
+            arguments: [peer, mailbox])
+    }
+
     /// Whether a peer has said in a mailbox that it refused anything, in any zone.
     package static func isAnyRefused(_ db: Database, by peer: Peer, mailbox: Int64) throws -> Bool {
         try Bool.fetchOne(

@@ -72,7 +72,8 @@ enum MailboxTables {
             FOREIGN KEY (mailbox, log) REFERENCES grdb_sync_mailboxLog (mailbox, log) ON DELETE CASCADE
         ) WITHOUT ROWID;
 
-        -- The peers that write there. author: the name of their folder. head: the last one, as it lies there. heardAt: when it was
+        -- The peers that write there. author: the name of their folder. head: the last one, as it lies there;
+        -- empty if a later one says nothing to this machine. heardAt: when it was
         -- seen first. problem: why this machine does not read on, and its code. furtherRefused: how many records of this machine it has
         -- refused beyond those that it names.
         CREATE TABLE IF NOT EXISTS grdb_sync_mailboxAuthor (
@@ -112,6 +113,22 @@ enum MailboxTables {
             PRIMARY KEY (mailbox, zone, hash)
         ) WITHOUT ROWID;
         """
+
+    /// Notes that a peer may have lost records that the logs of this machine leave out, or will leave out with the next segment, because they
+    /// came from it. No history is the one of this note, so each such log gets a successor, from its beginning (Protocol/mailbox.md section 5.3).
+    static func noteLoss(_ db: Database, by peer: Int64, in zone: Int64) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO grdb_sync_mailboxLeftOut (mailbox, log, peer, history)
+                SELECT log.mailbox, log.log, ?1, zeroblob(16) FROM grdb_sync_mailboxLog AS log
+                WHERE log.zone = ?2 AND log.phase = 1 AND (EXISTS (
+                    SELECT 1 FROM grdb_sync_mailboxLeftOut AS leftOut
+                    WHERE leftOut.mailbox = log.mailbox AND leftOut.log = log.log AND leftOut.peer = ?1
+                ) OR EXISTS (
+                    SELECT 1 FROM grdb_sync_remoteRecord
+                    WHERE zone = ?2 AND changeSequence > log.sequence AND sourcePeer = ?1))
+                """, arguments: [peer, zone])
+    }
 
     /// Forgets what an earlier identity of this machine wrote and read: under the new one it is another author.
     static func forgetIdentity(_ db: Database) throws {

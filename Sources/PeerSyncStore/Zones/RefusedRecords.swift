@@ -27,6 +27,15 @@ enum RefusedRecords {
         return try Int.fetchOne(statement, arguments: [peer, zone]) ?? 0
     }
 
+    /// Whether the peer has refused any record for a reason.
+    static func isAny(_ db: Database, peer: Int64, zone: Int64, reason: Refusal.Reason) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql:
+                "SELECT EXISTS (SELECT 1 FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? AND reason = ?)"
+        )
+        return try Bool.fetchOne(statement, arguments: [peer, zone, reason.rawValue]) ?? false
+    }
+
     static func insert(_ db: Database, _ refusal: Refusal, peer: Int64, zone: Int64) throws {
         // A peer can only refuse records that are in the zone.
         for name in refusal.names where try Zones.row(db, of: name.description) == zone {

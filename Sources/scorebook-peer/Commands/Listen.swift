@@ -51,6 +51,12 @@ struct Listen: SyncingCommand {
             """)
     var allowReset = false
 
+    @Option(
+        help: ArgumentHelp(
+            "How often to ask mailboxes on servers for news, from 1 to 1440. Folders are watched.",
+            valueName: "minutes"))
+    var mailboxInterval = 1
+
     @Flag(help: "Show the scorebook in the browsers of this machine, as `web` does.")
     var web = false
 
@@ -65,6 +71,9 @@ struct Listen: SyncingCommand {
     func validate() throws {
         for port in [port, webPort] where !(0...65_535).contains(port) {
             throw ValidationError("a port is a number from 0 to 65535")
+        }
+        guard (1...1440).contains(mailboxInterval) else {
+            throw ValidationError("--mailbox-interval is a number of minutes from 1 to 1440")
         }
         guard web || !page.lan else { throw ValidationError("--lan goes with --web") }
     }
@@ -101,12 +110,12 @@ struct Listen: SyncingCommand {
             engine, host: host, port: port, dialing: dials, dialsKnownPeers: !passive)
         // Nobody could switch sync on again on a page that has gone with it.
         var services: [any Service] = [web ? SwitchableListener(listener, store.scorebook) : listener]
-        services.append(MailboxRunner(store, engine, printing: print))
+        services.append(MailboxRunner(store, engine, every: .seconds(60 * mailboxInterval), printing: print))
         if web {
             services.append(
                 try page.server(
-                    store, PageMachines(store, engine, isSyncing: true, questions), port: webPort,
-                    isJSON: output.json))
+                    store, PageMachines(store, engine, isSyncing: true, questions, printing: print),
+                    port: webPort, isJSON: output.json))
         }
         let showsCode = pair
         try await withThrowingTaskGroup(of: Void.self) { [services] group in

@@ -41,13 +41,16 @@ struct WebCommand: SyncingCommand {
 
 extension PageMachines {
     /// Makes what the pages about machines need, with the findings of `doctor`.
+    ///
+    /// - Parameter print: gets what happens when the page syncs with a mailbox.
     init(
         _ store: OpenStore, _ engine: SyncEngine, isSyncing: Bool,
-        _ questions: MeetingQuestions = MeetingQuestions()
+        _ questions: MeetingQuestions = MeetingQuestions(),
+        printing print: @escaping @Sendable (LiveOutput.Item) -> Void = { _ in }
     ) {
         self.init(
             engine: engine, isSyncing: isSyncing, questions: questions,
-            mailboxes: StorePageMailboxes(store: store, engine: engine)
+            mailboxes: StorePageMailboxes(store: store, engine: engine, print: print)
         ) {
             let ports = try await store.scorebook.records.pairing.listeningPorts()
             let port = ports.first ?? SyncEngine.defaultPort

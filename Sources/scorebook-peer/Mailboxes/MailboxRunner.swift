@@ -7,6 +7,7 @@ import Synchronization
 final class MailboxRunner: Service {
     private let store: OpenStore
     private let engine: SyncEngine
+    private let options: MailboxOptions
     private let print: @Sendable (LiveOutput.Item) -> Void
     /// Those that run, and those that said that they cannot: by name and when they were added.
     private let known = Mutex<Set<[String]>>([])
@@ -16,12 +17,14 @@ final class MailboxRunner: Service {
     /// How long it waits after a fault that is not the mailbox's.
     private static let rest = Duration.seconds(60)
 
+    /// - Parameter interval: how often to ask storages that cannot be watched.
     init(
-        _ store: OpenStore, _ engine: SyncEngine,
+        _ store: OpenStore, _ engine: SyncEngine, every interval: Duration,
         printing print: @escaping @Sendable (LiveOutput.Item) -> Void
     ) {
         self.store = store
         self.engine = engine
+        options = MailboxOptions(interval: interval)
         self.print = print
     }
 
@@ -57,7 +60,7 @@ final class MailboxRunner: Service {
     private func run(_ entry: MailboxEntry) async throws {
         let print = { @Sendable [self] (event: MailboxEvent) in self.print(.mailbox(entry.name, event)) }
         do {
-            try await store.mailbox(entry, engine, onEvent: print).run()
+            try await store.mailbox(entry, engine, options, onEvent: print).run()
         } catch let error as PeerSyncError where error.code == .switchedOff {
             _ = known.withLock { $0.remove(Self.key(entry)) }
         } catch let error as MailboxError {

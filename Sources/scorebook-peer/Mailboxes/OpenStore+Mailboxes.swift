@@ -23,11 +23,12 @@ extension OpenStore {
     ///
     /// - Throws: `MailboxError`; ``Failure`` if the file with the passwords cannot be used.
     func mailbox(
-        _ entry: MailboxEntry, _ engine: SyncEngine, onEvent: @escaping @Sendable (MailboxEvent) -> Void
+        _ entry: MailboxEntry, _ engine: SyncEngine, _ options: MailboxOptions = MailboxOptions(),
+        onEvent: @escaping @Sendable (MailboxEvent) -> Void
     ) throws -> Mailbox {
         let place = try MailboxPlace(location: entry.location)
         let secrets = place.isOnServer ? try mailboxFile.secrets()[entry.name] : nil
-        return Mailbox(engine, entry, in: try place.storage(secrets), onEvent: onEvent)
+        return Mailbox(engine, entry, in: try place.storage(secrets), options: options, onEvent: onEvent)
     }
 
     /// Adds a mailbox, and syncs with it once. If that does not work, it is not added.

@@ -10,6 +10,7 @@ struct StorePageMailboxes: PageMailboxes {
     let store: OpenStore
     /// Syncs with them.
     let engine: SyncEngine
+    let print: @Sendable (LiveOutput.Item) -> Void
 
     var hasServers: Bool { MailboxPlace.hasServers }
 
@@ -81,6 +82,6 @@ struct StorePageMailboxes: PageMailboxes {
     func explain(_ error: any Error) -> String { Failure(error).message }
 
     private func mailbox(_ entry: MailboxEntry) throws -> Mailbox {
-        try store.mailbox(entry, engine) { _ in }
+        try store.mailbox(entry, engine) { [print] in print(.mailbox(entry.name, $0)) }
     }
 }

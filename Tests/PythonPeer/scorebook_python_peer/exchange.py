@@ -136,6 +136,7 @@ class ZoneExchange:
             self._store.acknowledge(self._peer, self.zone.number, self._position.sequence)
         if begin.void:
             self._store.set_received_token(self._peer, self.zone.number, None)
+            self._store.note_loss(self._peer, self.zone.number)
         if (begin.whole or self._own_begin.whole) and begin.count and self._own_begin.count:
             self._start_reconciliation(at_beginning=True)
         else:

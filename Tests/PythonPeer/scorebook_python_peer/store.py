@@ -895,6 +895,21 @@ class Store:
         query = "SELECT 1 FROM record JOIN origin ON record = name WHERE zone = ? AND number > ? AND peer = ? LIMIT 1"
         return self._db.execute(query, (zone, after, peer)).fetchone() is not None
 
+    def note_loss(self, peer: bytes, zone: int) -> None:
+        """A peer may have lost what logs of this machine, in any mailbox, leave out as its records (mailbox.md 5.3).
+
+        No history is the one of this note, so each such log gets a successor.
+        """
+        if self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'mailboxLeftOut'").fetchone() is None:
+            return  # the store never had a mailbox
+        with self.transaction():
+            query = "SELECT log, position FROM mailboxLog WHERE zone = ? AND role = 'named'"
+            for log, position in self._db.execute(query, (zone,)).fetchall():
+                query = "SELECT 1 FROM mailboxLeftOut WHERE log = ? AND peer = ?"
+                leaves_out = self._db.execute(query, (log, peer)).fetchone() is not None
+                if leaves_out or self.has_from(peer, zone, Token.decode(position).sequence):
+                    self._db.execute("INSERT OR REPLACE INTO mailboxLeftOut VALUES (?, ?, ?)", (log, peer, bytes(16)))
+
     def refers_to(self, hash: bytes, zones: list[int]) -> bool:
         marks = ", ".join("?" * len(zones))
         query = f"SELECT 1 FROM asset JOIN record ON name = record WHERE hash = ? AND zone IN ({marks})"

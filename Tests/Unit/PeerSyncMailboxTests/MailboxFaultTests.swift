@@ -367,6 +367,41 @@ import Testing
         #expect(!machines[0].events.contains { if case .restored = $0 { true } else { false } })
     }
 
+    /// Anybody who writes to the storage can put a head that says nothing to anybody, and the one before it afterwards.
+    @Test func aHeadForNobodyMakesNoOlderHeadTheLastOne() async throws {
+        let disk = MemoryDisk()
+        let kitchen = try await MailboxMachine("kitchen", disk)
+        let study = try await MailboxMachine("study", disk)
+        try await MailboxMachine.pair([kitchen, study])
+        try await kitchen.add(1...1)
+        try await MailboxMachine.settle([kitchen, study])
+        func last(of machine: MailboxMachine) throws -> (name: MailboxObjectName, bytes: [UInt8]) {
+            let own = disk.objects.filter { AuthorID.parse($0.key)?.author == machine.author }
+            let (name, bytes) = try #require(own.max { $0.key < $1.key })
+            return (name, bytes)
+        }
+        let former = try last(of: kitchen)
+        try await kitchen.add(2...2)
+        try await MailboxMachine.settle([kitchen, study])
+        let latest = try last(of: kitchen)
+        let counter = try #require(AuthorID.parse(latest.name)).counter
+        let forged = kitchen.author.headName(counter + 1)
+        disk.objects[forged] = try last(of: study).bytes
+        try await study.sync()
+        disk.objects[forged] = nil
+        disk.objects[latest.name] = nil
+        disk.objects[former.name] = former.bytes
+        try await study.sync()
+        #expect(study.events.contains { if case .wentBack("kitchen") = $0 { true } else { false } })
+        #expect(try await study.store.mailboxes.all()[0].machines.map(\.name) == ["kitchen"])
+        // The last one is heard again as soon as it is there.
+        disk.objects[former.name] = nil
+        disk.objects[latest.name] = latest.bytes
+        try await study.sync()
+        let known = try await study.store.database.read { try KnownAuthor.all($0, mailbox: 1) }
+        #expect(known.map(\.head) == [latest.bytes])
+    }
+
     /// So is one that knows the author from the network alone, and whose token is of a run that the head does not name any more.
     @Test func aMachineThatWasAwayTooLongFromTheNetworkIsRefused() async throws {
         try await withTemporaryDirectory { url in

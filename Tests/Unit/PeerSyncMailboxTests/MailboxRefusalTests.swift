@@ -319,6 +319,8 @@ import Testing
     @Test func aRefusalOfASessionForRightsStays() async throws {
         let household = try await Household()
         try await household.settle()
+        _ = try await household.study.store.zones.grant(.read, to: "kitchen", in: "ScorebookData")
+        try await household.study.sync()
         let peer = try await household.kitchen.peer(household.study)
         let names = [try RecordName(Self.item)]
         try await PeerZone(store: household.kitchen.store, peer: peer).write {
@@ -326,6 +328,51 @@ import Testing
         }
         try await household.kitchen.sync()
         #expect(try await household.kitchen.store.refusals.all().map(\.reason) == [.readOnly])
+    }
+
+    /// The session has moved the token of the reader past it, so it comes only if it is sent again.
+    @Test func whatWasRefusedForRightsIsSentAgainWhenAHeadGivesThem() async throws {
+        let household = try await Household(7...7)
+        try await household.settle()
+        let study = household.study
+        _ = try await study.store.zones.grant(.read, to: "kitchen", in: "ScorebookData")
+        try await household.kitchen.add(2...2)
+        try await household.meet()
+        #expect(try await household.refused() == ["Item|~|2", "Item|~|7"])
+        _ = try await study.store.zones.grant(.write, to: "kitchen", in: "ScorebookData")
+        try await household.settle()
+        #expect(try await household.refused() == ["Item|~|7"])
+        #expect(try await study.titles() == ["Item number 2", "of the club"])
+    }
+
+    /// As when the rights were taken away in the middle of a session, and given back before the next one.
+    @Test func whatWasRefusedForRightsThatAHeadConfirmsIsSentAgain() async throws {
+        let household = try await Household(7...7)
+        try await household.kitchen.add(2...2)
+        try await household.settle()
+        let peer = try await household.kitchen.peer(household.study)
+        let names = [try RecordName("Item|~|2")]
+        try await PeerZone(store: household.kitchen.store, peer: peer).write {
+            try $0.noteRefused($1, Refusal(names: names, reason: .readOnly))
+        }
+        #expect(try await household.kitchen.sync().segmentsPut == 1)
+        #expect(try await household.refused() == ["Item|~|7"])
+    }
+
+    /// The study shares nothing with the kitchen any more, so nothing waits for it there.
+    @Test(arguments: [false, true])
+    func whatIsOfAZoneThatIsNotSharedAnyMoreIsNotRefused(isAnotherShared: Bool) async throws {
+        let household = try await Household()
+        let study = household.study
+        try await household.settle()
+        #expect(try await household.refused() == [Self.item])
+        if isAnotherShared {
+            _ = try await study.store.zones.grant(.write, to: "kitchen", in: "club")
+        }
+        _ = try await study.store.zones.grant(.none, to: "kitchen", in: "ScorebookData")
+        try await study.sync()
+        try await household.kitchen.sync()
+        #expect(try await household.refused().isEmpty)
     }
 
     /// Another machine has brought the record into the zone, after it was deleted in the club.

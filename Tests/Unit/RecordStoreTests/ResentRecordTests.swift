@@ -49,7 +49,9 @@ struct ResentRecordTests: PeerRecords {
     /// Who may write now is heard; what is in another zone there stays refused.
     @Test func whatAReaderWroteIsSentAgainWhenItMayWrite() async throws {
         let before = try await summary()
-        try await machine.store.database.write { [peerZone] in try peerZone.retryRefused($0) }
+        try await machine.store.database.write { [peerZone] in
+            try peerZone.noteOwnRights($0, .write)
+        }
         #expect(try await refused() == [names[1]])
         let batch = try await machine.store.database.read { [peerZone] in
             try peerZone.nextBatch($0, after: ReadingPlace(before.current), includingEcho: false).batch

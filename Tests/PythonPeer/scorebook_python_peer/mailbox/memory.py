@@ -215,17 +215,18 @@ class Memory:
         with self.transaction():
             self._db.execute("INSERT OR IGNORE INTO mailboxLeftOut VALUES (?, ?, ?)", (log, peer, history))
 
-    def note_set_back(self, log: bytes, peer: bytes) -> None:
-        """The peer may have lost what the log leaves out as its records; no history is the one of this note."""
-        with self.transaction():
-            self._db.execute("INSERT OR REPLACE INTO mailboxLeftOut VALUES (?, ?, ?)", (log, peer, bytes(16)))
-
     # Heads of others
 
     def heads(self) -> list[tuple[bytes, int, bytes, bytes]]:
         """Of each author its id, the counter of its head, its static key and the head."""
         query = "SELECT author, counter, key, content FROM mailboxHead WHERE mailbox = ?"
         return self._db.execute(query, (self._number,)).fetchall()
+
+    def forget_head(self, author: bytes) -> None:
+        """A later one says nothing to this machine. The counter stays: no older head can pass for the last one."""
+        with self.transaction():
+            query = "UPDATE mailboxHead SET content = X'' WHERE mailbox = ? AND author = ?"
+            self._db.execute(query, (self._number, author))
 
     def keep_head(self, author: bytes, counter: int, key: bytes, content: bytes) -> None:
         with self.transaction():

@@ -1,7 +1,7 @@
 """Reading the heads and logs of others (mailbox.md 6, 7, 8)."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..assets import AssetFolder
@@ -94,7 +94,7 @@ class MailboxReader:
             name = self._store.peer_name(key)
             if name is None:
                 continue
-            head = open_head(self._author, key, author, counter, content)
+            head = open_head(self._author, key, author, counter, content) if content else None
             if head is not None:
                 self.heads[key] = PeerHead(Signer(key, author, head.verification_key), head)
             went_back = listed.get(author, -1) < counter and not self._folder.has(head_name(author, counter))
@@ -102,7 +102,8 @@ class MailboxReader:
                 self._tell(f"the storage went back: it has no head of {name} that is as new as the last one")
 
     def _open_listed(self, listed: dict[bytes, int], told: set[bytes]) -> None:
-        known = {author: counter for author, counter, _, _ in self._memory.heads()}
+        # One that was forgotten is heard again.
+        known = {author: counter if content else counter - 1 for author, counter, _, content in self._memory.heads()}
         new = [author for author in listed if author not in known][: max(AUTHORS_LIMIT - len(known), 0)]
         for author in [*(author for author in listed if author in known), *sorted(new)]:
             if author == self._author.id or listed[author] <= known.get(author, -1) or author in told:
@@ -137,6 +138,11 @@ class MailboxReader:
             self.heads[key] = PeerHead(Signer(key, author, head.verification_key), head)
             self._take_rights(key, head)
             return
+        for known, _, key, _ in self._memory.heads():
+            if known == author:
+                self._end_refusals(key, self._store.zones())
+        self._memory.forget_head(author)
+        self.heads = {key: entry for key, entry in self.heads.items() if entry.signer.id != author}
 
     def _take_rights(self, key: bytes, head: Head) -> None:
         for section, rights in zip(head.zones, head.rights):
@@ -148,6 +154,8 @@ class MailboxReader:
 
     def read_logs(self) -> None:
         for key, entry in self.heads.items():
+            told = {section.zone for section in entry.head.zones}
+            self._end_refusals(key, [zone for zone in self._store.zones() if zone.id not in told])
             for section in entry.head.zones:
                 zone = self._store.zone(section.zone)
                 if zone is None:
@@ -210,6 +218,11 @@ class MailboxReader:
         if new:
             self._tell(f"{self._store.peer_name(key)} does not take {', '.join(new)}{further}")
 
+    def _end_refusals(self, key: bytes, zones: Iterable[Zone]) -> None:
+        """The author says nothing of these zones (any more), so nothing waits for it there (mailbox.md 6.5)."""
+        for zone in zones:
+            self._store.take_refused(self._memory.number, key, zone.number, [], 0)
+
     def _check_own_expiry(self, key: bytes, section: ZoneSection, zone: Zone) -> None:
         """Whether the author has forgotten deletions that this machine has not seen (mailbox.md 6.4)."""
         held = self._store.received_token(key, zone.number)
@@ -222,11 +235,8 @@ class MailboxReader:
         """What came in another history of the author, the own log must not leave out (mailbox.md 5.3)."""
         known = self._memory.has_read(zone.number, key).history
         held = self._store.received_token(key, zone.number)
-        log = self._memory.log(zone.number, NAMED)
-        if log is None or held is None or held == START or known == section.history or section.covers(held, held):
-            return
-        if self._store.has_from(key, zone.number, log.position.sequence):
-            self._memory.note_left_out(log.id, key, known)
+        if held not in (None, START) and known != section.history and not section.covers(held, held):
+            self._store.note_loss(key, zone.number)
 
     def _where_to_go_on(self, key: bytes, section: ZoneSection, zone: Zone) -> int | None:
         """After which segment this machine goes on (mailbox.md 6.2); None if the log has nothing for it."""
@@ -239,12 +249,13 @@ class MailboxReader:
             # The author has ended that history, and the new one does not cover the token.
             self._store.set_received_token(key, zone.number, None)
             return 0
-        is_beyond = known.segment >= section.base and self._disowns(section, held)
-        if has_read_of_it and (known.segment > section.segments or is_beyond):
+        is_beyond = has_read_of_it and known.segment > section.segments
+        is_in_base = has_read_of_it and known.segment < section.base
+        is_foreign = known.history == section.history and not is_in_base and self._disowns(section, held)
+        if is_beyond or is_foreign:
             # The author was set back to a backup, and has written other segments since. What is here of it, it may have lost.
             self._store.set_received_token(key, zone.number, None)
-            if (log := self._memory.log(zone.number, NAMED)) is not None:
-                self._memory.note_set_back(log.id, key)
+            self._store.note_loss(key, zone.number)
             return 0
         if self._store.compared(key, zone.number):
             return known.segment if has_read_of_it else 0  # the token covers deletions that nobody has told
@@ -264,10 +275,9 @@ class MailboxReader:
 
     @staticmethod
     def _disowns(section: ZoneSection, held: Token) -> bool:
-        """Whether a token that the log covers is none of the author's (mailbox.md 6.2)."""
-        first = section.end(section.base).sequence
+        """Whether a token is none of the author's, although its head tells of that number (mailbox.md 6.2)."""
         known = min((number for _, number in section.generations), default=held.sequence + 1)
-        return max(first, known) <= held.sequence <= section.covered.sequence and not section.covers(held, held)
+        return known <= held.sequence <= section.covered.sequence and not section.covers(held, held)
 
     def _read_segment(self, key: bytes, signer: Signer, section: ZoneSection, zone: Zone, number: int) -> bool:
         """Reads a segment whole or not at all. False if it has not come yet, or may not be read any more."""

@@ -161,9 +161,7 @@ final class RecordedSide {
 
     private func begin(_ number: Int, heldByPeer held: ChangeToken?, _ peerTakesWrites: Bool) async throws {
         let peerZone = zones[number].peerZone
-        if peerTakesWrites, try summary(number).refused > 0 {
-            try machine.write { try peerZone.retryRefused($0) }
-        }
+        try machine.write { try peerZone.noteOwnRights($0, peerTakesWrites ? .write : .read) }
         let begin = try machine.read { try peerZone.begin($0, heldByPeer: held) }
         try await perform(
             session.began(
