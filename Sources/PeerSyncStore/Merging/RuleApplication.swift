@@ -105,9 +105,19 @@ struct RuleApplication {
             record.state.isDeleted, record.treatment != .saveAnew,
             working.tables[record.name.recordType]?.uniqueIndexes.isEmpty == true,
             // Otherwise the change may be in what it refers to.
-            original.emptiedFields.isEmpty, record.emptiedFields.isEmpty
+            original.emptiedFields.isEmpty, record.emptiedFields.isEmpty,
+            !needsAnew(record, since: original.state)
         else { return false }
         return try neighbourhood.referrers(of: record.name).isEmpty
+    }
+
+    /// Whether a record has come to need another one, which may wait to be tried again.
+    private func needsAnew(_ record: WorkingRecord, since former: RecordState) -> Bool {
+        (working.tables.schema.type(record.name.recordType)?.references ?? []).contains { relationship in
+            guard relationship.rule.needsTarget, let value = record.state.field(relationship.field)?.value
+            else { return false }
+            return value != former.field(relationship.field)?.value
+        }
     }
 
     /// Whether a record may lose its row to another one with the same values, or free the values for another one.
