@@ -52,5 +52,12 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
     public var description: String { message }
 
     /// Whether trying again later may help without anybody doing anything.
-    public var isTransient: Bool { [.unreachable, .full, .clockSkew, .busy, .other].contains(code) }
+    public var isTransient: Bool {
+        switch code {
+        case .unreachable, .full, .clockSkew, .busy, .waiting, .other: true
+        case .credentials, .notTrusted, .readOnly, .invalid, .emptied: false
+        // ErrorCodeTests find no other.
+        default: false
+        }
+    }
 }
