@@ -33,6 +33,15 @@ struct ErrorCodeTests {
         Switch(
             codes: "PeerSyncProtocol/ProtocolError.swift", file: "PeerSync/Sessions/SessionFailures.swift",
             function: "init(_ error: ProtocolError)"),
+        Switch(
+            codes: "PeerSyncStore/RecordStoreError.swift", file: "PeerSync/Sessions/SessionFailures.swift",
+            function: "var meaning: Meaning"),
+        Switch(
+            codes: "PeerSync/Engine/PeerSyncError.swift", file: "PeerSync/Engine/PeerSyncError.swift",
+            function: "var isTransient: Bool"),
+        Switch(
+            codes: "PeerSyncMailbox/Storage/MailboxError.swift",
+            file: "PeerSyncMailbox/Storage/MailboxError.swift", function: "var isTransient: Bool"),
     ])
     func everyCodeHasItsCase(_ decision: Switch) throws {
         let codes = try Self.source(decision.codes).matches(of: /static let (\w+) = Code\(/).map(\.1)

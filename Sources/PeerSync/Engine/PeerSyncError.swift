@@ -124,12 +124,18 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
     /// It does not help where only a person can change the cause: pairing, the union of two stores, versions, keys, a
     /// damaged store.
     public var isTransient: Bool {
-        [
-            .unreachable, .otherMachine, .noDiscovery, .cannotListen, .noPeer, .otherApp, .interrupted,
-            .timeout, .protocolViolation,
-            .clockSkew,
-            .duplicateConnection, .zonesChanged, .notPermitted, .peerSwitchedOff, .storeBusy, .diskFailure,
-            .peerStoreFailure, .storeMended,
-        ].contains(code)
+        switch code {
+        case .unreachable, .otherMachine, .noDiscovery, .cannotListen, .noPeer, .otherApp, .interrupted,
+            .timeout, .protocolViolation, .clockSkew, .duplicateConnection, .zonesChanged, .notPermitted,
+            .peerSwitchedOff, .storeBusy, .diskFailure, .peerStoreFailure, .storeMended:
+            true
+        case .noMachineFound, .severalMachinesFound, .notPaired, .removed, .householdFull,
+            .changeTokenExpired, .sameIdentity, .noCommonZone, .differentZones, .declined, .notAllowed,
+            .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .invalidInput, .incompatible,
+            .switchedOff, .unsafeIdentity, .foreignIdentity, .invalidIdentity, .storeUnusable, .damagedRecord:
+            false
+        // ErrorCodeTests find no other.
+        default: false
+        }
     }
 }

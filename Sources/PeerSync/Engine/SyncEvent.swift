@@ -84,8 +84,7 @@ public struct SessionStatistics: Sendable, Equatable {
     /// Records received, deletions included.
     public var recordsReceived = 0
     /// Records that are still to be sent, over all zones, as far as the engine has counted them: where more than one batch
-    /// goes, and after a comparison of everything. It is too great when a whole copy goes on where it was cut off, and a
-    /// copy of more than 10,000 records is counted without the deleted ones.
+    /// goes, and after a comparison of everything. It is too great when a whole copy goes on where it was cut off.
     public var recordsLeftToSend = 0
     /// Records that are still to come, over all zones; nil if this machine does not know. It knows it when it began with
     /// nothing, but for deletions, and when the last ones have come.

@@ -45,19 +45,10 @@ extension PeerSyncError {
     }
 
     private init(_ error: RecordStoreError) {
-        if let code = error.protocolCode {
-            self.init(ProtocolError(code, error.message))
-            return
+        switch error.meaning {
+        case .ofBoth(let code): self.init(ProtocolError(code, error.message))
+        case .ofThisMachine(let code): self.init(code, error.message)
         }
-        let code: Code =
-            switch error.code {
-            case .invalidRecord: .protocolViolation
-            case .noSpace, .assetUnwritable: .diskFailure
-            case .damagedRecord: .damagedRecord
-            case .householdFull: .householdFull
-            default: .storeUnusable
-            }
-        self.init(code, error.message)
     }
 
     private init(_ failure: StoreFailure?) {
@@ -85,17 +76,32 @@ extension PeerSyncError {
 }
 
 extension RecordStoreError {
-    /// The protocol's code for the error; nil when the error is this machine's own trouble.
-    fileprivate var protocolCode: ProtocolError.Code? {
+    fileprivate enum Meaning {
+        /// The protocol has a code for it.
+        case ofBoth(ProtocolError.Code)
+        /// It is this machine's own trouble.
+        case ofThisMachine(PeerSyncError.Code)
+    }
+
+    fileprivate var meaning: Meaning {
         switch code {
-        case .clockSkew: .clockSkew
-        case .noSuchPeer: .notPaired
-        case .removed: .removed
-        case .changeTokenExpired: .changeTokenExpired
-        case .notPermitted: .notPermitted
-        case .zonesChanged: .zonesChanged
-        case .tooManyAttempts: .tooManyAttempts
-        default: nil
+        case .clockSkew: .ofBoth(.clockSkew)
+        case .noSuchPeer: .ofBoth(.notPaired)
+        case .removed: .ofBoth(.removed)
+        case .changeTokenExpired: .ofBoth(.changeTokenExpired)
+        case .notPermitted: .ofBoth(.notPermitted)
+        case .zonesChanged: .ofBoth(.zonesChanged)
+        case .tooManyAttempts: .ofBoth(.tooManyAttempts)
+        case .invalidRecord: .ofThisMachine(.protocolViolation)
+        case .noSpace, .assetUnwritable: .ofThisMachine(.diskFailure)
+        case .damagedRecord: .ofThisMachine(.damagedRecord)
+        case .householdFull: .ofThisMachine(.householdFull)
+        case .invalidSchema, .tableMismatch, .newerFormat, .corrupt, .noSuchRecord, .deletionDenied,
+            .noSuchZone, .otherZone, .sharedZone, .backupFailed, .unreadableFile, .invalidValue, .notDeleted,
+            .ambiguous:
+            .ofThisMachine(.storeUnusable)
+        // ErrorCodeTests find no other.
+        default: .ofThisMachine(.storeUnusable)
         }
     }
 }
@@ -114,11 +120,11 @@ extension ProtocolError {
     }
 
     private init(_ error: RecordStoreError) {
-        guard let code = error.protocolCode else {
+        switch error.meaning {
+        case .ofBoth(let code): self.init(code, error.message)
+        case .ofThisMachine:
             self.init(.storeFailure, "the other machine's store cannot go on: \(error.message)")
-            return
         }
-        self.init(code, error.message)
     }
 
     private init(_ failure: StoreFailure?) {

@@ -12,8 +12,9 @@ struct OwnStanding {
     private static let suspicion: Int64 = 7 * 24 * 3600 * 1000
 
     static let twin = MailboxError(
-        .invalid,
-        "another machine writes to the mailbox with the identity of this one: one of the two is a copy, and needs an identity of its own"
+        .sameIdentity,
+        "another machine writes to the mailbox with the identity of this one, or this machine's store was restored from a backup twice in a "
+            + "few days"
     )
 
     /// What the store remembers.

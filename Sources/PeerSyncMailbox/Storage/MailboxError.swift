@@ -22,6 +22,9 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
         public static let invalid = Code(description: "invalid")
         /// The storage was written to before and is empty now: another folder or bucket, a disk that is not mounted, or somebody emptied it.
         public static let emptied = Code(description: "emptied")
+        /// Another machine writes there with the identity of this one, or this store came back from backups again and again: nobody can
+        /// tell the two apart.
+        public static let sameIdentity = Code(description: "sameIdentity")
         /// Another program uses the mailbox with the same store at this moment.
         public static let busy = Code(description: "busy")
         /// Something that a machine has put has not come yet: it is still on its way, or the storage has lost it.
@@ -52,5 +55,12 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
     public var description: String { message }
 
     /// Whether trying again later may help without anybody doing anything.
-    public var isTransient: Bool { [.unreachable, .full, .clockSkew, .busy, .other].contains(code) }
+    public var isTransient: Bool {
+        switch code {
+        case .unreachable, .full, .clockSkew, .busy, .waiting, .other: true
+        case .credentials, .notTrusted, .readOnly, .invalid, .emptied, .sameIdentity: false
+        // ErrorCodeTests find no other.
+        default: false
+        }
+    }
 }

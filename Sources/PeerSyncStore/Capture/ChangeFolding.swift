@@ -286,7 +286,6 @@ struct ChangeFolding {
         let values = row.values
         let record =
             try set.known(name, row) ?? set.record(name, newIn: homeZone(of: name, values, in: set))
-        record.isRowPresent = true
         record.writtenFields = zip(table.fieldNames, values).map {
             RecordField(name: $0, value: $1, stamp: entry.last)
         }

@@ -100,7 +100,7 @@ struct StoreOpening {
     static func relearn(_ type: String, _ store: RecordStore, _ tables: RecordTables, _ db: Database) throws {
         try forEachPart(of: type, db) { names in
             let set = WorkingSet(db, tables)
-            for name in names { try set.known(name)?.isRelearnt = true }
+            for name in names { try set.known(name)?.treatment = .saveAnew }
             _ = try set.save(generation: store.generation)
         }
     }

@@ -88,8 +88,8 @@ package struct PeerZone: Sendable {
     }
 
     /// Counts the records that come after a batch, and reads an index entry for each. After the first batch of a whole copy in
-    /// order of name it takes the number of live records instead: the peer waits for that batch. This is too great when the copy
-    /// goes on where it was cut off, and lacks deleted records.
+    /// order of name it reads those of the deleted records alone, because the peer waits for that batch, and the store knows how
+    /// many live ones there are. This is too great when the copy goes on where it was cut off.
     ///
     /// - Parameters:
     ///   - place: the place after the batch.
@@ -98,7 +98,13 @@ package struct PeerZone: Sendable {
         _ db: Database, after batch: ChangeBatch, at place: ReadingPlace, includingEcho isEcho: Bool
     ) throws -> Int {
         if place.isInWholeCopy {
-            return max(0, Int(clamping: try Zones.digest(db, zoneID).count) - batch.records.count)
+            // A number that somebody has damaged must not overflow.
+            let live = Int(Int32(clamping: try Zones.digest(db, zoneID).count))
+            let deleted = try db.cachedStatement(
+                sql:
+                    "SELECT COUNT(*) FROM grdb_sync_remoteRecord WHERE zone = ? AND status = 1 AND status <> 0"
+            )
+            return try max(0, live + (Int.fetchOne(deleted, arguments: [zoneID]) ?? 0) - batch.records.count)
         }
         let statement = try db.cachedStatement(
             sql: """

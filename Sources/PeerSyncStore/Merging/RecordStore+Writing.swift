@@ -193,7 +193,7 @@ extension RecordStore {
         let set = WorkingSet(db, tables)
         for table in tables.all where !table.uniqueIndexes.isEmpty {
             for name in try HeldReferenceTable.referrers(db, of: table.type.name) {
-                try set.known(name)?.isRelearnt = true
+                try set.known(name)?.treatment = .saveAnew
             }
         }
         _ = try set.save(generation: generation)

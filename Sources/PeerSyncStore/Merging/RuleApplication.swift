@@ -47,14 +47,15 @@ struct RuleApplication {
     }
 
     /// Holds records whose rows their tables have refused, and the records that need them.
-    mutating func hold(_ refused: [WorkingRecord]) throws { try judge(refused, isRefused: true) }
+    mutating func hold(_ refused: [WorkingRecord]) throws { try judge(refused) { .refused(isPresent: $0) } }
 
     /// Lets records try again that their tables have refused.
-    mutating func release(_ refused: [WorkingRecord]) throws { try judge(refused, isRefused: false) }
+    mutating func release(_ refused: [WorkingRecord]) throws { try judge(refused) { $0 ? .stale : .absent } }
 
-    private mutating func judge(_ records: [WorkingRecord], isRefused: Bool) throws {
+    /// - Parameter row: the new state of a row; it gets whether there is one.
+    private mutating func judge(_ records: [WorkingRecord], row: (Bool) -> WorkingRecord.Row) throws {
         guard !records.isEmpty else { return }
-        for record in records { record.isRefused = isRefused }
+        for record in records { record.row = row(record.isRowPresent) }
         try look(at: records.map(\.name))
         try place()
     }
@@ -85,8 +86,8 @@ struct RuleApplication {
     /// Whether the rules may come to a new result for a record. Most changes only change values of a record that stays
     /// shown.
     private func isConcerned(_ record: WorkingRecord) -> Bool {
-        guard let original = record.original, !record.isForgotten else { return true }
-        guard record.isRowPresent == (original.status == .inTable), !record.isRefused, !record.isRelearnt,
+        guard let original = record.original, record.treatment != .forget else { return true }
+        guard record.isRowPresent == (original.status == .inTable), record.treatment != .saveAnew,
             record.emptiedFields == original.emptiedFields
         else { return true }
         guard record.isStateChanged else { return false }
@@ -101,13 +102,22 @@ struct RuleApplication {
     /// Whether a record is newly deleted, and nothing refers to it: its deletion then concerns no other record.
     private mutating func goesAlone(_ record: WorkingRecord) throws -> Bool {
         guard working.writer.takesShortWays, let original = record.original, original.status == .inTable,
-            record.state.isDeleted,
-            !record.isForgotten, !record.isRefused, !record.isRelearnt,
+            record.state.isDeleted, record.treatment != .saveAnew,
             working.tables[record.name.recordType]?.uniqueIndexes.isEmpty == true,
             // Otherwise the change may be in what it refers to.
-            original.emptiedFields.isEmpty, record.emptiedFields.isEmpty
+            original.emptiedFields.isEmpty, record.emptiedFields.isEmpty,
+            !needsAnew(record, since: original.state)
         else { return false }
         return try neighbourhood.referrers(of: record.name).isEmpty
+    }
+
+    /// Whether a record has come to need another one, which may wait to be tried again.
+    private func needsAnew(_ record: WorkingRecord, since former: RecordState) -> Bool {
+        (working.tables.schema.type(record.name.recordType)?.references ?? []).contains { relationship in
+            guard relationship.rule.needsTarget, let value = record.state.field(relationship.field)?.value
+            else { return false }
+            return value != former.field(relationship.field)?.value
+        }
     }
 
     /// Whether a record may lose its row to another one with the same values, or free the values for another one.
@@ -152,7 +162,7 @@ struct RuleApplication {
     /// Whether a record may come or go. If this guess is too small, ``place()`` finds the rest.
     private func mayMove(_ record: WorkingRecord, _ rules: RuleRecord) -> Bool {
         guard record.original?.status == .inTable, record.isRowPresent, !record.isRefused,
-            !record.isForgotten
+            record.treatment != .forget
         else {
             return record.original?.status != .deleted || !rules.isDeleted
         }

@@ -97,8 +97,9 @@ struct StateMerge {
             // Some peers may send a deletion together with the fields that it has ended; that is no difference.
             let received = state.transferred
             if let peer, let original = record.original, !isNews, received != record.state.transferred {
-                record.isAnswer =
+                let isBehind =
                     arrival.isLoose || original.changeSequence <= acknowledged || original.sourcePeer == peer
+                record.treatment = isBehind ? .sendAgain : .none
             }
             // A peer may have forgotten meanwhile what waited here.
             record.sourcePeer = arrival.isAllowed ? nil : peer

@@ -90,7 +90,6 @@ struct StoredRecord {
         } else {
             addedFields = []
         }
-        self.metadata = metadata
         isRowPresent = present != nil
         self.present = present
         alteredFields =
@@ -100,6 +99,9 @@ struct StoredRecord {
         state = RecordState(
             name: name, sortedFields: Self.fields(metadata, present),
             deletion: metadata.deletion, revival: metadata.revival, erasure: metadata.erasure)
+        // The state has all values of a record without a row. Lists of deleted records hold many of these at once.
+        if present == nil { metadata.storedValues = [:] }
+        self.metadata = metadata
     }
 
     /// The fields with the values of the row, if there is one.

@@ -29,7 +29,7 @@ struct UniqueContest {
                     return false
                 }
                 guard try index.vacate(set.db, name, in: table) else { return false }
-                rival.isRowStale = true
+                if !rival.isRefused { rival.row = .stale }
                 guard isCurrent else { continue }
                 losers.append(rival)
                 beaten.append(rival)
@@ -52,7 +52,6 @@ struct UniqueContest {
         let freed = try losers.filter { try !hasRival($0) }
         let names = Set(freed.map(\.name))
         losers.removeAll { names.contains($0.name) }
-        for record in freed { record.isRowStale = true }
         return freed
     }
 
@@ -70,7 +69,7 @@ struct UniqueContest {
     /// Whether a record's row stays as it is, as far as an index goes.
     private func isRowCurrent(_ record: WorkingRecord, _ index: UniqueIndex) -> Bool {
         guard record.placement == .inTable, !record.isRowOutdated else { return false }
-        if record.isRowWritten { return true }
+        if record.row == .written { return true }
         guard let present = record.fieldsOfRow else { return false }
         let shown = record.shown
         return index.fieldNames.allSatisfy { name in

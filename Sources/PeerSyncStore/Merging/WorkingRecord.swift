@@ -11,13 +11,13 @@ final class WorkingRecord {
     }
     /// Whether the state has changed, if that is known.
     private var knownChange: Bool?
-    /// Whether the record's table has a row of it now.
-    var isRowPresent: Bool
+    /// The row of the record now.
+    var row: Row
     /// The fields with the values that another program has written to the row, if one has.
     var writtenFields: [RecordField]?
     /// The fields with the values of the row; nil when there is no row, or its values are not certain.
     var fieldsOfRow: [RecordField]? {
-        isRowStale || isRowWritten ? nil : fieldsOfFormerRow
+        row == .found ? fieldsOfFormerRow : nil
     }
     /// The fields of the row as the transaction found it.
     private var fieldsOfFormerRow: [RecordField]? {
@@ -26,17 +26,8 @@ final class WorkingRecord {
     }
     /// The place of the record after the transaction.
     var placement: RecordStatus?
-    /// Whether a constraint of the table has refused the row; the record is then held in any case.
-    var isRefused = false
-    /// Whether the row is surely not as the record is shown: it has a substitute for a value that another record has taken,
-    /// or the table has refused it before.
-    var isRowStale = false
-    /// Whether this transaction has written the row as the record is shown.
-    var isRowWritten = false
-    /// Whether the store forgets the record.
-    private(set) var isForgotten = false
-    /// Whether the schema has learnt the type or a field of it; the row is then written in any case.
-    var isRelearnt = false
+    /// What the transaction does with the record even if its state stays.
+    var treatment = Treatment.none
     /// The fields whose column returns another value than was written to it.
     var alteredFields: Set<String> = []
     /// The references to empty in the row, because their target is out of sight.
@@ -48,9 +39,28 @@ final class WorkingRecord {
     /// The state that ``sourcePeer`` sent, to compare it with ours at the end.
     var receivedState: RecordState?
 
-    /// Whether to send the state to the peer once more: the peer is behind, although it has acknowledged or sent this
-    /// state.
-    var isAnswer = false
+    enum Row: Equatable {
+        case absent
+        /// It is as the transaction found it.
+        case found
+        /// It is surely not as the record is shown: it has a substitute for a value that another record has taken, or the
+        /// table has refused it before.
+        case stale
+        /// The transaction has written it as the record is shown.
+        case written
+        /// A constraint has refused what the record shows: the record is held in any case.
+        case refused(isPresent: Bool)
+    }
+
+    enum Treatment {
+        case none
+        /// Sends the state to a peer once more that is behind, although it has acknowledged or sent this state.
+        case sendAgain
+        /// Writes row and metadata in any case: the schema has learnt the type or a field of it, or they may be wrong.
+        case saveAnew
+        /// Makes the record unknown to the store.
+        case forget
+    }
 
     struct Original {
         let stored: StoredRecord
@@ -86,7 +96,7 @@ final class WorkingRecord {
         self.zone = zone
         self.original = original
         self.state = state
-        self.isRowPresent = isRowPresent
+        self.row = isRowPresent ? .found : .absent
         // A row that vanished without a trigger can carry no reference any more.
         self.placement = original?.status == .inTable && !isRowPresent ? .held : original?.status
         self.alteredFields = original?.alteredFields ?? []
@@ -94,15 +104,19 @@ final class WorkingRecord {
         self.emptiedInRow = emptiedFields
     }
 
-    /// Makes the record unknown to the store.
     func forget() {
         state = RecordState(name: name)
-        isForgotten = true
+        treatment = .forget
     }
+
+    /// Whether the record's table has a row of it now.
+    var isRowPresent: Bool { row != .absent && row != .refused(isPresent: false) }
+
+    var isRefused: Bool { if case .refused = row { true } else { false } }
 
     /// Whether the row has to be written once more.
     var isRowOutdated: Bool {
-        placement == .inTable && (!isRowPresent || isRowStale || emptiedFields != emptiedInRow)
+        placement == .inTable && (row != .found && row != .written || emptiedFields != emptiedInRow)
     }
 
     /// Whether the set of emptied references differs from that in the row or in the store.
@@ -139,5 +153,5 @@ final class WorkingRecord {
     }
 
     /// Whether the record gets a new number, so that the store sends it to peers.
-    var isNumbered: Bool { isStateChanged || isAnswer }
+    var isNumbered: Bool { isStateChanged || treatment == .sendAgain }
 }

@@ -69,22 +69,20 @@ extension WorkingSet {
     private func writeRow(_ record: WorkingRecord, _ contest: inout UniqueContest) throws -> Bool {
         guard record.placement == .inTable, let table = tables[record.name.recordType] else { return true }
         guard
-            !record.isRowPresent || record.isStateChanged || record.isRelearnt || record.isEmptiedAnew
-                || record.isRowStale
+            record.isRowOutdated || record.isStateChanged || record.treatment == .saveAnew
+                || record.isEmptiedAnew
         else { return true }
         guard try table.canHold(record.shown) && contest.makeRoom(for: record, in: table) else {
             return false
         }
         let isWritten = try DatabaseError.catchingConstraint {
             let shown = record.shown
-            let present = record.isRelearnt ? nil : record.fieldsOfRow
+            let present = record.treatment == .saveAnew ? nil : record.fieldsOfRow
             try writer.writeRow(shown, in: table, from: present)
             record.alteredFields = try table.alteredFields(db, shown).union(record.emptiedFields)
         }
         guard isWritten else { return false }
-        record.isRowPresent = true
-        record.isRowStale = false
-        record.isRowWritten = true
+        record.row = .written
         record.emptiedInRow = record.emptiedFields
         return true
     }
@@ -117,7 +115,7 @@ extension WorkingSet {
 
     private func removeRow(_ record: WorkingRecord) throws {
         try tables[record.name.recordType]?.delete(db, record.name)
-        record.isRowPresent = false
+        record.row = .absent
     }
 
     /// The targets of a record's row. A record that leaves still has its row as the store had it.
@@ -136,13 +134,13 @@ extension WorkingSet {
         var changes = StoreChanges()
         for record in order {
             guard let placement = record.placement else { continue }
-            guard !record.isForgotten else {
+            guard record.treatment != .forget else {
                 try forget(record, &numbering)
                 continue
             }
             guard
-                record.isNumbered || placement != record.original?.status || record.isRelearnt
-                    || record.isEmptiedAnew
+                record.isNumbered || placement != record.original?.status
+                    || record.treatment == .saveAnew || record.isEmptiedAnew
             else { continue }
             if record.isStateChanged {
                 changes.changed += 1

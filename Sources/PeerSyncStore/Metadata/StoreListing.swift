@@ -173,7 +173,7 @@ public struct StoreListing: Sendable {
                     SELECT EXISTS (
                         SELECT 1 FROM grdb_sync_remoteRecord AS known CROSS JOIN grdb_sync_peer AS machine
                         WHERE remoteRecordID = ?
-                            AND \(PeerTable.lacks(peer: "machine.id", zone: "known.zone", orIf: WithheldRecords.isKnownUnsent)))
+                            AND \(PeerTable.lacks(peer: "machine.id", zone: "known.zone", orIf: PeerTable.hasPassedOver("machine.id"))))
                     """), arguments: [name.description])
         return try isMissing == true || store.tables.journaledNames(db).contains(name)
     }

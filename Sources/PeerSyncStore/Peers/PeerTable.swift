@@ -40,6 +40,16 @@ enum PeerTable {
             """
     }
 
+    /// SQL for whether a peer lacks `known`, a row of `grdb_sync_remoteRecord`, whatever it has acknowledged: this store does not
+    /// send the record, or the peer has refused it.
+    static func hasPassedOver(_ peer: String) -> String {
+        """
+        (\(WithheldRecords.isKnownUnsent) OR EXISTS (SELECT 1 FROM grdb_sync_refusedRecord AS refusal
+            WHERE refusal.peer = \(peer) AND refusal.zone = known.zone
+                AND refusal.recordName = known.remoteRecordID))
+        """
+    }
+
     /// How it stands with a peer in each zone, the default one first. Reads an index entry for each change that the peer
     /// has not acknowledged.
     static func zones(_ db: Database, _ peer: Peer) throws -> [PeerZoneStatus] {

@@ -162,7 +162,7 @@ public struct StoreUpkeep: Sendable {
         for finding in findings {
             try HeldReferenceTable.remove(db, of: finding.name)
             guard let name = try? RecordName(finding.name) else { continue }
-            try set.known(name)?.isRelearnt = true
+            try set.known(name)?.treatment = .saveAnew
         }
         _ = try set.save(generation: store.generation)
     }

@@ -26,7 +26,7 @@ public struct StoreRefusals: Sendable {
         guard !names.isEmpty else { return }
         _ = try store.fold(db)
         let set = WorkingSet(db, store.tables)
-        for name in names { try set.known(name)?.isAnswer = true }
+        for name in names { try set.known(name)?.treatment = .sendAgain }
         _ = try set.save(generation: store.generation)
     }
 

@@ -176,7 +176,7 @@ struct Failure: Error {
     private static func code(_ code: MailboxError.Code) -> ExitCode {
         switch code {
         case .unreachable, .emptied: .unavailable
-        case .credentials, .notTrusted, .clockSkew: .refused
+        case .credentials, .notTrusted, .clockSkew, .sameIdentity: .refused
         case .full, .readOnly: .cannotCreate
         case .invalid: .dataError
         case .busy, .waiting: .temporaryFailure

@@ -63,6 +63,9 @@ enum Hint {
         .clockSkew: "set the clock that is wrong",
         .emptied:
             "put the right one in its place; if it is, `scorebook-peer mailbox remove NAME` and `mailbox add` begin anew there",
+        .sameIdentity:
+            "if one of the two is a copy, run `scorebook-peer identity renew` on it; if it was a backup, `mailbox remove NAME` and `mailbox "
+            + "add` begin anew there",
         .busy: "try again in a moment",
         .waiting:
             "it comes by itself once it is there; if it never does, `scorebook-peer mailbox sync` on that machine",

@@ -26,6 +26,19 @@ struct PlacementTests: PeerRecords {
         #expect(try await machine.status().held == 0)
     }
 
+    /// So does a record that comes to need it and is deleted in one, as on a machine that was away.
+    @Test func aParentThatItsTableRefusedComesWithTheDeletionOfItsChild() async throws {
+        let machine = try choosy("Author 1")
+        try await apply([[author(1), author(2), book(1, by: "Author|~|2")]], to: machine)
+        try machine.shell("DROP TRIGGER choosy")
+        let moved = try record(
+            "Book|~|1", ["author": .reference(RecordName("Author|~|1"))], at: later(1), deletion: later(2))
+        try await apply([[moved]], to: machine)
+        #expect(try machine.rows("SELECT name FROM Author ORDER BY name") == ["Author 1", "Author 2"])
+        #expect(try machine.rows("SELECT * FROM Book").isEmpty)
+        #expect(try await machine.status().held == 0)
+    }
+
     /// Both books are without their shelf, too, and can do without.
     @Test func aHeldRecordWaitsForWhatItNeedsAlone() async throws {
         let machine = try Machine(

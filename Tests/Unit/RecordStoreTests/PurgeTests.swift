@@ -1,7 +1,8 @@
 import PeerSyncModel
-import PeerSyncStore
 import TestSupport
 import Testing
+
+@testable import PeerSyncStore
 
 /// When deletions are forgotten, and whom that waits for.
 struct PurgeTests {
@@ -33,6 +34,17 @@ struct PurgeTests {
     /// Notes a sync, which is when it is looked whether something is to be forgotten.
     private func syncIsNoted() async throws {
         try await a.store.peers.noteInSync(with: try #require(try await a.store.peers.all().first))
+    }
+
+    /// A purge, and a list of deleted records, hold all of them.
+    @Test func theValuesOfADeletedRecordAreInMemoryOnce() async throws {
+        try await delete(1)
+        let store = a.store
+        try await store.database.read { db in
+            let record = try #require(try OutOfSight(db, store.tables).deleted.first)
+            #expect(record.state.field("name")?.value == .text("x"))
+            #expect(record.original?.stored.metadata.storedValues == [:])
+        }
     }
 
     @Test func whoHasNeverAcknowledgedAnythingIsWaitedFor() async throws {

@@ -42,6 +42,21 @@ struct RefusedRecordTests {
         }
     }
 
+    /// Although it acknowledges what came with them.
+    @Test func whoHasRefusedARecordStillLacksIt() async throws {
+        try await withRefusal("UPDATE Author SET name = 'Jan'") { owner, reader in
+            func isPending(_ name: String) async throws -> Bool {
+                try await reader.store.database.read { [listing = reader.store.listing] in
+                    try listing.isPending($0, RecordName(name))
+                }
+            }
+            #expect(try await isPending(Self.author))
+            _ = try await restore(reader)
+            try await owner.send(to: reader)
+            #expect(try await !isPending(Self.author))
+        }
+    }
+
     @Test(arguments: [
         "UPDATE Author SET name = 'Jan' WHERE recordName = 'Author|~|jane'",
         "DELETE FROM Book; DELETE FROM Author",
