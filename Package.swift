@@ -58,6 +58,8 @@ let package = Package(
             pkgConfig: "libqrencode",
             providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]
         ),
+        // The settings of glibc's allocator, for the program: a library leaves them to whoever uses it.
+        .systemLibrary(name: "CAllocator"),
         .target(
             name: "CSQLiteConfiguration", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")]),
         .target(name: "PeerSyncModel", dependencies: ["CSodium"]),
@@ -162,7 +164,7 @@ let package = Package(
         .executableTarget(
             name: "scorebook-peer",
             dependencies: [
-                "CBuildCommit", "Scorebook", "ScorebookWeb", "PeerSync", "PeerSyncMailbox",
+                "CAllocator", "CBuildCommit", "Scorebook", "ScorebookWeb", "PeerSync", "PeerSyncMailbox",
                 "PeerSyncMailboxHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),

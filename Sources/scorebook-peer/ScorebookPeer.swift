@@ -4,6 +4,7 @@ import ArgumentParser
 enum Main {
     static func main() async {
         CrashSignals.spareTheLiving()
+        Arenas.setLimit()
         let arguments = CommandLine.arguments.dropFirst().map(NegativeNumber.masked)
         do {
             var command = try await ScorebookPeer.asyncParseAsRoot(arguments)

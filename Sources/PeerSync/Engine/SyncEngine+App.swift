@@ -71,15 +71,21 @@ extension SyncEngine: Service {
     /// Keeps this machine in step with all machines that it is paired with, also with those that are paired later: it
     /// listens on ``port``, and connects to each where it has reached it before. A machine that is not there is no error.
     /// If another program has the port, it tries again and again, and connects to the others meanwhile; the event
-    /// `retrying` tells that, with the code `cannotListen`.
+    /// `retrying` tells that, with the code `cannotListen`. While sync is paused (``pause()``), it waits.
     ///
-    /// Runs until the task is cancelled or the service group shuts down.
+    /// Runs until the task is cancelled or the service group shuts down. ``start()`` does the same in a task of the engine's own.
     ///
-    /// - Throws: ``PeerSyncError``: `switchedOff`, `storeUnusable`; `cannotListen` when ``port`` is none.
+    /// - Throws: ``PeerSyncError``: `storeUnusable` when a file of the database was removed or replaced; `cannotListen` when
+    ///   ``port`` is none.
     public func run() async throws {
+        try await backgroundListener.run()
+    }
+
+    var backgroundListener: SyncListener {
         var listener = SyncListener(self, dialsKnownPeers: true)
         listener.neverGivesUp = true
-        try await listener.run()
+        listener.waitsWhileSwitchedOff = true
+        return listener
     }
 
     /// Shows a pairing code for ``PairingDesk/lifetime``, as `123-456`: a person types it on the other machine. ``run()``

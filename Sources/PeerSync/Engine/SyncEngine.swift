@@ -56,6 +56,8 @@ public final class SyncEngine: Sendable {
     let connections = Connections()
     let files: OpenFiles?
     let assets = SharedAssets()
+    /// What ``start()`` has begun.
+    let started = BackgroundRun()
     let names = CurrentNames()
     let discoveryTrouble: DiscoveryTrouble
     /// The peers of which the user has heard that nobody has introduced them.
@@ -138,6 +140,19 @@ public final class SyncEngine: Sendable {
     package func checkSwitch() async throws {
         guard try await !store.settings.isSyncOn() else { return }
         throw PeerSyncError.switchedOff
+    }
+
+    /// Waits until sync is switched on, by whichever program, or until cancelled.
+    ///
+    /// - Throws: errors of SQLite.
+    func waitUntilSwitchedOn() async throws {
+        let pause = Pause()
+        let observation = store.observeWrites { pause.hurry() }
+        defer { observation.cancel() }
+        while try await !store.settings.isSyncOn(), !Task.isCancelled {
+            // Nothing else tells of what other programs write.
+            await pause.sleep(.seconds(1))
+        }
     }
 
     /// Mends the store when an error says that sync's data about a record cannot be read, so that the next session

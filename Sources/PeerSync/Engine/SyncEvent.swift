@@ -59,7 +59,7 @@ public enum SyncEvent: Sendable {
     /// This store now has a zone of a peer, beside its own.
     case zoneTakenUp(name: String, zone: String)
     /// The engine cannot take in what other programs write to this store, and so cannot send it. Told once for each
-    /// reason; the engine keeps trying.
+    /// reason; the engine keeps trying. With the code `storeUnusable`, what ``SyncEngine/start()`` has begun has ended.
     case storeTrouble(PeerSyncError)
     /// The engine takes in what other programs write again.
     case storeTroubleEnded

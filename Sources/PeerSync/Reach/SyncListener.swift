@@ -17,6 +17,8 @@ public struct SyncListener: Service {
     /// port again after growing pauses, as the event `retrying` tells. An app that syncs in the background wants that. Who
     /// types a port wants to hear that it is taken.
     public var neverGivesUp = false
+    /// Whether ``run()`` goes on when sync is switched off here: it ends all sessions, and listens again when sync is on.
+    public var waitsWhileSwitchedOff = false
 
     /// Creates a listener, which takes no connection before ``run()``.
     ///
@@ -41,13 +43,30 @@ public struct SyncListener: Service {
 
     /// Listens until the task is cancelled or the service group shuts down.
     ///
-    /// - Throws: ``PeerSyncError``: `cannotListen` unless ``neverGivesUp`` is set, or if the port is none; `switchedOff`, `storeUnusable`.
+    /// - Throws: ``PeerSyncError``: `cannotListen` unless ``neverGivesUp`` is set, or if the port is none; `switchedOff` unless
+    ///   ``waitsWhileSwitchedOff`` is set; `storeUnusable`.
     public func run() async throws {
+        try checkPort()
+        while true {
+            do {
+                return try await listen()
+            } catch let error as PeerSyncError where error.code == .switchedOff && waitsWhileSwitchedOff {
+                try await cancelWhenGracefulShutdown { try? await engine.waitUntilSwitchedOn() }
+                if Task.isShuttingDownGracefully { return }
+                try Task.checkCancellation()
+            }
+        }
+    }
+
+    func checkPort() throws(PeerSyncError) {
         // The system would take the lower 16 bits, and listen on another port.
         guard (0...65_535).contains(port) else {
             throw PeerSyncError(
                 .cannotListen, "cannot listen on \(host) port \(port): a port is a number from 0 to 65535")
         }
+    }
+
+    private func listen() async throws {
         try await engine.checkSwitch()
         let strangers = Strangers()
         // Also closes connections that came during the end, and that no session serves.

@@ -62,10 +62,14 @@ final class Connections: Sendable {
 
     /// Finds out soon whether the connections still work: those of one peer, or all.
     func probeAll(of peer: Int64? = nil) {
-        let sessions = entries.withLock { entries in
+        for session in sessions(with: peer) { session.probe() }
+    }
+
+    /// The sessions with one peer, or all.
+    func sessions(with peer: Int64?) -> [PeerSession] {
+        entries.withLock { entries in
             entries.filter { peer == nil || $0.peer == peer }.map(\.session)
         }
-        for session in sessions { session.probe() }
     }
 
     /// Whether a peer has any connection.

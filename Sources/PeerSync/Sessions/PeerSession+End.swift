@@ -15,13 +15,12 @@ extension PeerSession {
             engine.logger.warning("the end of an attempt to pair cannot be noted: \(error)")
         }
         let (parts, machine) = (take(), update { $0 })
-        let main = parts.work?.zones.firstIndex(where: \.zone.isDefault) ?? 0
-        let digest = parts.work == nil ? nil : machine.agreedDigest(zone: main)
+        let report = report(machine, parts)
         var failure: PeerSyncError?
         if case .failed(let error)? = machine.end {
             let error = await engine.mended(error)
             failure = understood(error)
-            failure?.cameAfterSync = digest != nil
+            failure?.cameAfterSync = report != nil
             failure?.cameBeforeProof = !parts.hasProof
             if let failure, failure.message != "\(error)" {
                 engine.logger.warning("the session with \(address) ended: \(error)")
@@ -29,9 +28,18 @@ extension PeerSession {
         }
         if parts.work != nil { engine.metrics.sessionEnded(failure) }
         if let entry = parts.entry, let peer = parts.peer { await noteEnd(of: entry, peer, failure) }
+        for waiter in waiters.elements { waiter.raise() }
         if let failure { throw failure }
         if case .failed? = machine.end { throw CancellationError() }
-        guard let digest, let peer = parts.peer else { return nil }
+        return report
+    }
+
+    /// Reports what the session has done so far; nil if both sides were never in sync.
+    func report(_ machine: Session, _ parts: Parts) -> SyncReport? {
+        let main = parts.work?.zones.firstIndex(where: \.zone.isDefault) ?? 0
+        guard parts.work != nil, let peer = parts.peer, let digest = machine.agreedDigest(zone: main) else {
+            return nil
+        }
         return SyncReport(
             peer: engine.names.of(peer), statistics: statistics.current, digest: digest,
             didPair: machine.didPair,

@@ -28,6 +28,8 @@ final class PeerSession: Sendable {
     let watchdog: Watchdog
     /// Raised after each event, because the reader may wait for one that another task hands in.
     private let answered = Signal()
+    /// Raised after each event, and after the end, for those who wait until the two sides have caught up.
+    let waiters = Registry<Signal>()
     /// Called once, when the other side has proved which key it has.
     private let onProof: @Sendable () -> Void
     /// Called once, when the other side has proved that it is paired.
@@ -106,6 +108,7 @@ final class PeerSession: Sendable {
             return actions
         }
         answered.raise()
+        for waiter in waiters.elements { waiter.raise() }
         return actions
     }
 
@@ -142,6 +145,28 @@ final class PeerSession: Sendable {
         watchdog.hasten(to: deadlines.probe, from: deadlines.silence)
         // A full outbox means that the peer does not read; the session ends for that elsewhere.
         try? outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
+    }
+
+    /// Waits until the other side has acknowledged what was written here, and nothing is on its way.
+    ///
+    /// - Returns: nil when the session ends before, or the task is cancelled.
+    func caughtUp() async -> SyncReport? {
+        let event = Signal()
+        let membership = waiters.add(event)
+        defer { membership.end() }
+        // Finds out soon if the connection has broken.
+        probe()
+        let zones = parts.withLock { $0.work?.zones } ?? []
+        for (number, zone) in zones.enumerated() {
+            update { $0.storeChanged(zone: number) }
+            zone.raise()
+        }
+        repeat {
+            let (machine, parts) = (update { $0 }, parts.withLock { $0 })
+            if machine.isInSync, let report = report(machine, parts) { return report }
+            guard parts.entry != nil else { return nil }
+        } while await event.wait()
+        return nil
     }
 
     private func watch(_ timeout: Session.Timeout, isNew: Bool = false) {

@@ -106,11 +106,14 @@ struct Listen: SyncingCommand {
             print(.event(event))
             if case .listening(_, let port) = event { isListening.yield(port) }
         }
-        let listener = SyncListener(
+        var listener = SyncListener(
             engine, host: host, port: port, dialing: dials, dialsKnownPeers: !passive)
         // Nobody could switch sync on again on a page that has gone with it.
-        var services: [any Service] = [web ? SwitchableListener(listener, store.scorebook) : listener]
-        services.append(MailboxRunner(store, engine, every: .seconds(60 * mailboxInterval), printing: print))
+        listener.waitsWhileSwitchedOff = web
+        var services: [any Service] = [
+            listener,
+            MailboxRunner(store, engine, every: .seconds(60 * mailboxInterval), printing: print),
+        ]
         if web {
             services.append(
                 try page.server(

@@ -125,7 +125,9 @@ struct AppEngineTests {
         let port = try #require(await Self.first(events, of: running, Self.port))
         let (study, _) = try Self.engine("study", port: port)
         let told = study.events
-        let waiting = Task { try await study.run() }
+        var listener = SyncListener(study)
+        listener.neverGivesUp = true
+        let waiting = Task { [listener] in try await listener.run() }
         #expect(await Self.first(told, of: waiting, Self.failure) != nil)
         try await study.store.settings.setSyncOn(false)
         let error = await #expect(throws: PeerSyncError.self) { try await waiting.value }

@@ -47,6 +47,18 @@ private func secondMachine(_ sync: SyncEngine) async throws {
     try await sync.run()
 }
 
+private func startAndStop(_ sync: SyncEngine) async throws {
+    try await sync.start()
+    // Where somebody asks for it:
+    for (machine, result) in try await sync.syncNow() {
+        switch result {
+        case .success(let report): print("\(machine): \(report.statistics.recordsReceived) records")
+        case .failure(let error): print("\(machine): \(error)")
+        }
+    }
+    await sync.stop()
+}
+
 private func options() -> [SyncedTable] {
     let tables: [SyncedTable] = [
         "TodoList",
