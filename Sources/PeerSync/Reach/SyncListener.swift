@@ -51,7 +51,7 @@ public struct SyncListener: Service {
             do {
                 return try await listen()
             } catch let error as PeerSyncError where error.code == .switchedOff && waitsWhileSwitchedOff {
-                try await cancelWhenGracefulShutdown { try? await engine.waitUntilSwitchedOn() }
+                await cancelWhenGracefulShutdown { try? await engine.waitUntilSwitchedOn() }
                 if Task.isShuttingDownGracefully { return }
                 try Task.checkCancellation()
             }
