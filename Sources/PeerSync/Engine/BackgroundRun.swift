@@ -4,30 +4,39 @@ import Synchronization
 
 /// The run of a service in a task of its own, which others begin and end.
 final class BackgroundRun: Sendable {
-    private enum State {
+    private enum Phase {
         case idle
         case running(ServiceGroup, Task<Void, Never>)
         case stopping(Task<Void, Never>)
     }
 
-    private let state = Mutex(State.idle)
+    private struct State {
+        var phase = Phase.idle
+        /// Whether the last call was a start. One that waits for the end of a run then begins another.
+        var isWanted = false
+    }
+
+    private let state = Mutex(State())
 
     /// Begins a run, unless one is going on. Waits for the end of one that somebody is stopping.
     ///
-    /// - Parameter onFailure: called when the run has ended by itself, because of an error.
+    /// - Parameter onFailure: called after a run that has ended by itself, because of an error.
     func start(
         _ service: any Service, logger: Logger, onFailure: @escaping @Sendable (any Error) -> Void
     ) async {
+        state.withLock { $0.isWanted = true }
         while true {
             let ending = state.withLock { state -> Task<Void, Never>? in
-                if case .stopping(let run) = state { return run }
-                guard case .idle = state else { return nil }
+                if case .stopping(let run) = state.phase { return run }
+                guard case .idle = state.phase, state.isWanted else { return nil }
                 let group = ServiceGroup(services: [service], logger: logger)
                 let run = Task {
-                    do { try await group.run() } catch { onFailure(error) }
-                    self.state.withLock { $0 = .idle }
+                    var failure: (any Error)?
+                    do { try await group.run() } catch { failure = error }
+                    self.state.withLock { $0.phase = .idle }
+                    if let failure { onFailure(failure) }
                 }
-                state = .running(group, run)
+                state.phase = .running(group, run)
                 return nil
             }
             guard let ending else { return }
@@ -38,11 +47,12 @@ final class BackgroundRun: Sendable {
     /// Ends the run gracefully, and waits until it has ended. Does nothing if there is none.
     func stop() async {
         let (group, run) = state.withLock { state -> (ServiceGroup?, Task<Void, Never>?) in
-            switch state {
+            state.isWanted = false
+            switch state.phase {
             case .idle: return (nil, nil)
             case .stopping(let run): return (nil, run)
             case .running(let group, let run):
-                state = .stopping(run)
+                state.phase = .stopping(run)
                 return (group, run)
             }
         }

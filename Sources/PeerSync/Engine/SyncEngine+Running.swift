@@ -6,39 +6,43 @@ extension SyncEngine {
     /// a pause. Does nothing if it was started before.
     ///
     /// An app calls either this or ``run()``. The engine runs, and stays in memory, until ``stop()``. If a file of the database was
-    /// removed or replaced, sync ends until the next call, and the event `storeTrouble` says so with the code `storeUnusable`.
+    /// removed or replaced, sync ends until the next call, and the event `syncEnded` says so with the code `storeUnusable`. Where several
+    /// tasks start and stop at once, the last call counts.
     ///
     /// - Throws: ``PeerSyncError`` `cannotListen` when ``port`` is none.
     public func start() async throws {
         let listener = backgroundListener
         try listener.checkPort()
         await started.start(listener, logger: logger) { [onEvent] error in
-            onEvent(.storeTrouble(PeerSyncError(store: error)))
+            onEvent(.syncEnded(PeerSyncError(store: error)))
         }
     }
 
-    /// Ends what ``start()`` has begun: says goodbye to the other machines, and returns when every session has ended. Does
-    /// nothing if it was not started. Writes still count, and go to the others after the next ``start()``.
+    /// Ends what ``start()`` has begun: says goodbye to the other machines, and returns when its sessions have ended; those of
+    /// ``syncNow()`` end by themselves. Does nothing if it was not started. Writes still count, and go to the others after the next
+    /// ``start()``. Do not call it from the closure that decides about zones: a session waits for that.
     public func stop() async { await started.stop() }
 
     /// Switches sync off for this database until ``resume()``, in all programs that have it open, and after the next launch, too.
-    /// Sessions end, and the other machines hear why. Writes still count, and go to the others then.
+    /// Sessions end soon, and the other machines hear why. Writes still count, and go to the others then. This is a user's switch: an app
+    /// that only goes to the background calls ``stop()``.
     ///
     /// ``/PeerSyncStore/StoreStatus/isSyncOn`` says whether sync is paused.
     ///
     /// - Throws: errors of SQLite.
     public func pause() async throws { try await store.settings.setSyncOn(false) }
 
-    /// Switches sync on again after ``pause()``. An engine that runs goes on by itself.
+    /// Switches sync on again after ``pause()``. An engine that runs goes on by itself; one that does not stays as it is.
     ///
     /// - Throws: errors of SQLite.
     public func resume() async throws { try await store.settings.setSyncOn(true) }
 
     /// Syncs with every paired machine once, now, whether sync was started or not: connects to each that is not connected, and lets
-    /// those that are acknowledge what was written here.
+    /// those that are acknowledge what was written here. The statistics of a connection that was there count from its beginning, and
+    /// its files may still be on their way.
     ///
     /// - Returns: for each machine, by its name, how the sync ended. A machine that is not there has the error `unreachable`.
-    /// - Throws: ``PeerSyncError`` `switchedOff` while sync is paused; errors of SQLite.
+    /// - Throws: ``PeerSyncError`` `switchedOff` while sync is paused; errors of SQLite when it cannot read which machines there are.
     @discardableResult
     public func syncNow() async throws -> [String: Result<SyncReport, PeerSyncError>] {
         try await checkSwitch()
@@ -65,11 +69,14 @@ extension SyncEngine {
             }
             do {
                 return .success(try await SyncConnector(self, to: peer).syncOnce())
-            } catch let error as PeerSyncError {
-                // The machine has connected meanwhile.
-                guard error.code == .duplicateConnection, connections.hasAny(with: peer.id) else {
-                    return .failure(error)
-                }
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                // The machine has connected meanwhile, and that connection may have taken the place of this one.
+                let error = PeerSyncError(store: error)
+                guard [.duplicateConnection, .interrupted].contains(error.code),
+                    connections.hasAny(with: peer.id)
+                else { return .failure(error) }
             }
         }
     }

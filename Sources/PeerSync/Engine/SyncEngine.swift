@@ -142,14 +142,32 @@ public final class SyncEngine: Sendable {
         throw PeerSyncError.switchedOff
     }
 
+    /// Refuses to sync while sync is switched off, as ``checkSwitch()`` does. While the settings cannot be read, it tells so, and tries again.
+    func checkSwitchPatiently() async throws {
+        let trouble = StoreTrouble(logger, onEvent: onEvent)
+        while true {
+            do {
+                try await checkSwitch()
+                return trouble.succeeded(.settings)
+            } catch let error as PeerSyncError {
+                throw error
+            } catch {
+                try Task.checkCancellation()
+                trouble.failed(.settings, because: error)
+                try await Task.sleep(for: SettingsWatch.retryPause)
+            }
+        }
+    }
+
     /// Waits until sync is switched on, by whichever program, or until cancelled.
     ///
-    /// - Throws: errors of SQLite.
-    func waitUntilSwitchedOn() async throws {
+    /// - Throws: ``PeerSyncError`` `storeUnusable` when a file of the database was removed or replaced.
+    package func waitUntilSwitchedOn() async throws {
         let pause = Pause()
         let observation = store.observeWrites { pause.hurry() }
         defer { observation.cancel() }
-        while try await !store.settings.isSyncOn(), !Task.isCancelled {
+        while !Task.isCancelled, (try? await store.settings.isSyncOn()) != true {
+            if let loss = files?.loss { throw await rescue(from: loss) }
             // Nothing else tells of what other programs write.
             await pause.sleep(.seconds(1))
         }

@@ -59,10 +59,12 @@ public enum SyncEvent: Sendable {
     /// This store now has a zone of a peer, beside its own.
     case zoneTakenUp(name: String, zone: String)
     /// The engine cannot take in what other programs write to this store, and so cannot send it. Told once for each
-    /// reason; the engine keeps trying. With the code `storeUnusable`, what ``SyncEngine/start()`` has begun has ended.
+    /// reason; the engine keeps trying.
     case storeTrouble(PeerSyncError)
     /// The engine takes in what other programs write again.
     case storeTroubleEnded
+    /// What ``SyncEngine/start()`` has begun has ended because of an error. Another ``SyncEngine/start()`` begins anew.
+    case syncEnded(PeerSyncError)
     /// The peer's records replaced this store's; the backup holds the old ones.
     case replaced(name: String, backup: URL)
     /// A session has ended; the error is nil when a goodbye ended it.

@@ -51,7 +51,7 @@ public struct SyncListener: Service {
             do {
                 return try await listen()
             } catch let error as PeerSyncError where error.code == .switchedOff && waitsWhileSwitchedOff {
-                await cancelWhenGracefulShutdown { try? await engine.waitUntilSwitchedOn() }
+                try await cancelWhenGracefulShutdown { try await engine.waitUntilSwitchedOn() }
                 if Task.isShuttingDownGracefully { return }
                 try Task.checkCancellation()
             }
@@ -67,7 +67,11 @@ public struct SyncListener: Service {
     }
 
     private func listen() async throws {
-        try await engine.checkSwitch()
+        if neverGivesUp {
+            try await engine.checkSwitchPatiently()
+        } else {
+            try await engine.checkSwitch()
+        }
         let strangers = Strangers()
         // Also closes connections that came during the end, and that no session serves.
         defer { strangers.close() }

@@ -7,7 +7,7 @@ extension PeerSession {
         for action in actions {
             do {
                 try await perform(action)
-            } catch is CancellationError {
+            } catch  where isCancellation(error) {
                 return
             } catch {
                 return await fail(error)
@@ -104,7 +104,7 @@ extension PeerSession {
     private func failing(_ body: () async throws -> Void) async {
         do {
             try await body()
-        } catch is CancellationError {
+        } catch  where isCancellation(error) {
             return
         } catch {
             await fail(error)

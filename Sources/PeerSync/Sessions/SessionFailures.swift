@@ -2,6 +2,13 @@ import PeerSyncChannel
 import PeerSyncProtocol
 import PeerSyncStore
 
+/// Whether an error only says that this task was cancelled. GRDB interrupts what a cancelled task has SQLite do, and the statements that
+/// the store executes itself then fail with SQLite's own code. Where nobody has cancelled the task, somebody else has interrupted
+/// SQLite, and that is a failure.
+func isCancellation(_ error: any Error) -> Bool {
+    error is CancellationError || Task.isCancelled && (StoreFailure(error).map { $0 == .other(9) } ?? false)
+}
+
 /// The meaning of errors for people on either machine. Texts of SQLite, the system and the cipher go only to the log.
 extension PeerSyncError {
     /// Says what a protocol error, sent by the other side or found by this one, means to the user here.

@@ -8,7 +8,7 @@ final class SettingsWatch: Sendable {
     let observers = Registry<@Sendable () async -> Void>()
 
     /// The pause after a failed attempt to read the settings.
-    private static let retryPause: Duration = .seconds(1)
+    static let retryPause: Duration = .seconds(1)
 
     /// Watches until cancelled.
     ///

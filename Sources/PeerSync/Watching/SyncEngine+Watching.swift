@@ -87,7 +87,7 @@ extension SyncEngine {
     /// Saves the open content of a store whose files are not at their paths any more.
     ///
     /// - Returns: the error for the user.
-    private func rescue(from found: OpenFiles.Loss) async -> PeerSyncError {
+    func rescue(from found: OpenFiles.Loss) async -> PeerSyncError {
         let database = store.database.path
         // If the database is gone, too, its path says more than that of the file beside it.
         let loss = files?.loss ?? found

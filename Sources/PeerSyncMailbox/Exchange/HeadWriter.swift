@@ -81,8 +81,9 @@ struct HeadWriter {
         let generations = try source.generations(db).map {
             ZoneSection.Generation(id: $0.id, first: $0.first)
         }
-        // Those of the tokens that readers may hold, so that they see whether this machine was set back, and those of the log.
-        let acknowledged = try part.readers.map { try source.acknowledged(db, by: $0.peer) }.filter { $0 > 0 }
+        // Those of the tokens that readers of this mailbox may hold, so that they see whether this machine was set back, and those of the log.
+        let acknowledged = try views.filter { view in part.readers.contains { $0.peer.id == view.peer.id } }
+            .map { try source.acknowledged(db, by: $0.peer) }.filter { $0 > 0 }
         let least = min(log.ends.first ?? 0, acknowledged.min() ?? .max)
         let needed = generations.lastIndex { $0.first <= least } ?? 0
         let files = try OwnFile.all(db, mailbox: context.mailbox, zone: part.zone.row).filter(\.isThere)

@@ -9,6 +9,8 @@ struct LogReader {
     let head: OpenedHead
     let section: ZoneSection
     let zone: Zone
+    /// Whether this pass has got the head. An older one may say less than a session has said since.
+    let isNew: Bool
 
     /// How the reader stands before it reads.
     private struct Beginning {
@@ -74,7 +76,7 @@ struct LogReader {
         if isNews, let token = read?.token {
             try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) }
         }
-        if let rights = head.zones.first(where: { $0.section.zone == zone.id })?.rights {
+        if isNew, let rights = head.zones.first(where: { $0.section.zone == zone.id })?.rights {
             try await context.peerZone(zone, peer).noteOwnRights(rights)
         }
         return isRestored

@@ -41,7 +41,9 @@ struct MailboxPass {
         if try await takeHouseholds(heads.views) { heads.views = try await stillPeers(heads.views) }
         let zones = try await context.store.database.read { try context.store.zones.all($0) }
         var found = Found(problems: heads.problems)
-        for view in heads.views { try await read(view, zones, &found) }
+        for view in heads.views {
+            try await read(view, zones, isNew: heads.new.contains(view.peer.id), &found)
+        }
         let files = FileExchange(context: context, views: heads.views)
         try await files.fetch(zones, &found.report, &found.problems)
         try await found.problems.tell(context)
@@ -96,12 +98,15 @@ struct MailboxPass {
     }
 
     /// Reads what a peer has put. What is wrong with it keeps nobody from reading others.
-    private func read(_ view: AuthorView, _ zones: [Zone], _ found: inout Found) async throws {
+    private func read(
+        _ view: AuthorView, _ zones: [Zone], isNew: Bool, _ found: inout Found
+    ) async throws {
         try await RefusalReader(context: context, view: view).run(zones)
         for (section, _) in view.head.zones {
             guard let zone = zones.first(where: { $0.id == section.zone }) else { continue }
             let reader = LogReader(
-                context: context, peer: view.peer, head: view.head, section: section, zone: zone)
+                context: context, peer: view.peer, head: view.head, section: section, zone: zone,
+                isNew: isNew)
             do {
                 let outcome = try await reader.run(&found.report)
                 found.tellsOfRestoring = found.tellsOfRestoring || outcome.tellsOfRestoring

@@ -7,12 +7,22 @@ extension Mailbox: Service {
     /// Keeps the store in step with the mailbox: it looks after changes of the store, when a folder changes, and regularly. A storage that cannot
     /// be used is told once, and asked again.
     ///
-    /// Runs until the task is cancelled or the service group shuts down.
+    /// Runs until the task is cancelled or the service group shuts down. While sync is switched off, it waits.
     ///
-    /// - Throws: ``/PeerSync/PeerSyncError`` `switchedOff`; ``MailboxError`` `invalid` when somebody has removed the mailbox from the store.
+    /// - Throws: ``MailboxError`` `invalid` when somebody has removed the mailbox from the store; ``/PeerSync/PeerSyncError`` `storeUnusable`
+    ///   when a file of the database was removed or replaced while it waited.
     public func run() async throws {
         do {
-            try await cancelWhenGracefulShutdown { [self] in try await runUntilCancelled() }
+            try await cancelWhenGracefulShutdown { [self] in
+                while true {
+                    do {
+                        return try await runUntilCancelled()
+                    } catch let error as PeerSyncError where error.code == .switchedOff {
+                        try await engine.waitUntilSwitchedOn()
+                        try Task.checkCancellation()
+                    }
+                }
+            }
         } catch is CancellationError {
             return
         }
@@ -68,8 +78,9 @@ extension Mailbox: Service {
                     throw error
                 }
             }
-            // A storage that fails is asked less and less often, at last every 16 intervals.
-            let interval = options.interval * (1 << min(failures, 4))
+            // A storage that fails is asked less and less often, at last every 16 minutes, or at the usual interval if that is longer.
+            let longest = max(options.interval, .seconds(16 * 60))
+            let interval = min(options.interval * (1 << min(failures, 4)), longest)
             await pause.sleep(interval * Double.random(in: 1...1.25))
         }
     }

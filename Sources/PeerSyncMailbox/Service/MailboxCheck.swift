@@ -93,7 +93,8 @@ extension Mailbox {
             var report = MailboxReport()
             do {
                 let outcome = try await LogReader(
-                    context: context, peer: peer, head: source.head, section: source.section, zone: zone
+                    context: context, peer: peer, head: source.head, section: source.section, zone: zone,
+                    isNew: true
                 ).run(&report)
                 if outcome.isMissing {
                     check.problems.append("segment \(report.segmentsRead + 1) of \(source.name) is not there")

@@ -121,7 +121,7 @@ enum MailboxTables {
             sql: """
                 INSERT OR REPLACE INTO grdb_sync_mailboxLeftOut (mailbox, log, peer, history)
                 SELECT log.mailbox, log.log, ?1, zeroblob(16) FROM grdb_sync_mailboxLog AS log
-                WHERE log.zone = ?2 AND log.phase = 1 AND (EXISTS (
+                WHERE log.zone = ?2 AND (log.phase = 1 OR log.phase = 0 AND log.base > 0) AND (EXISTS (
                     SELECT 1 FROM grdb_sync_mailboxLeftOut AS leftOut
                     WHERE leftOut.mailbox = log.mailbox AND leftOut.log = log.log AND leftOut.peer = ?1
                 ) OR EXISTS (

@@ -139,10 +139,8 @@ struct Bindings: ~Copyable {
         }
     }
 
-    /// GRDB interrupts what a cancelled task runs. Its own statements then throw a `CancellationError`, and so do these.
-    private borrowing func error(_ code: Int32, _ statement: Statement) -> any Error {
-        guard code != SQLITE_INTERRUPT else { return CancellationError() }
-        return DatabaseError(
+    private borrowing func error(_ code: Int32, _ statement: Statement) -> DatabaseError {
+        DatabaseError(
             resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)),
             sql: statement.sql)
     }

@@ -56,13 +56,11 @@ final class MailboxRunner: Service {
         }
     }
 
-    /// Runs one until it is removed or sync is switched off.
+    /// Runs one until it is removed.
     private func run(_ entry: MailboxEntry) async throws {
         let print = { @Sendable [self] (event: MailboxEvent) in self.print(.mailbox(entry.name, event)) }
         do {
             try await store.mailbox(entry, engine, options, onEvent: print).run()
-        } catch let error as PeerSyncError where error.code == .switchedOff {
-            _ = known.withLock { $0.remove(Self.key(entry)) }
         } catch let error as MailboxError {
             // Somebody has removed it, or it cannot be used with what this machine knows of it.
             let isThere = try await store.scorebook.records.mailboxes.all().contains {

@@ -1,4 +1,5 @@
 import CAllocator
+import Foundation
 
 /// The parts in which glibc's allocator manages memory.
 ///
@@ -11,6 +12,8 @@ enum Arenas {
     /// Limits the arenas of this process. The first threads must not have begun.
     static func setLimit() {
         #if canImport(Glibc)
+            // Whoever starts the program may know better.
+            guard getenv("MALLOC_ARENA_MAX") == nil else { return }
             _ = mallopt(M_ARENA_MAX, limit)
         #endif
     }

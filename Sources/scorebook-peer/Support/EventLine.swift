@@ -90,6 +90,8 @@ struct EventLine: Encodable {
             self.init("storeTrouble", reason: error.explanation)
         case .storeTroubleEnded:
             self.init("storeTroubleEnded")
+        case .syncEnded(let error):
+            self.init("syncEnded", reason: error.explanation)
         case .replaced(let name, let backup):
             self.init("replaced", peer: name)
             self.backup = backup.path

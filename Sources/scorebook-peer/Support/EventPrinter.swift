@@ -84,6 +84,8 @@ struct EventPrinter: Sendable {
             "what other programs write here cannot be taken in: \(error.explanation)"
         case .storeTroubleEnded:
             "what other programs write here is taken in again"
+        case .syncEnded(let error):
+            "sync has ended: \(error.explanation)"
         case .replaced(let name, let backup):
             "this scorebook is replaced by that of \(name); what it was is in \(backup.path)"
         case .discoveryTrouble(let error):

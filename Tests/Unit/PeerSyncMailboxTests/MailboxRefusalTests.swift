@@ -355,6 +355,11 @@ import Testing
         try await PeerZone(store: household.kitchen.store, peer: peer).write {
             try $0.noteRefused($1, Refusal(names: names, reason: .readOnly))
         }
+        // A head that is known may be older than what a session has said.
+        #expect(try await household.kitchen.sync().segmentsPut == 0)
+        #expect(try await household.refused() == ["Item|~|2", "Item|~|7"])
+        try await household.study.add(3...3)
+        try await household.study.sync()
         #expect(try await household.kitchen.sync().segmentsPut == 1)
         #expect(try await household.refused() == ["Item|~|7"])
     }

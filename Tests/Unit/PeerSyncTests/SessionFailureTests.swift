@@ -16,6 +16,19 @@ struct SessionFailureTests {
         (.init(resultCode: .SQLITE_ERROR), .storeUnusable, .storeFailure),
     ]
 
+    /// Otherwise a session that somebody ends would tell of a store that refuses something, or one whose work somebody interrupts would
+    /// wait for ever.
+    @Test(arguments: [true, false]) func anInterruptionIsACancellationOnlyInACancelledTask(isCancelled: Bool)
+        async
+    {
+        let task = Task {
+            if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+            return isCancellation(DatabaseError(resultCode: .SQLITE_INTERRUPT))
+                && !isCancellation(DatabaseError(resultCode: .SQLITE_FULL))
+        }
+        #expect(await task.value == isCancelled)
+    }
+
     @Test(arguments: failures)
     func aDatabaseThatFailsIsToldInWords(
         error: DatabaseError, here: PeerSyncError.Code, there: ProtocolError.Code

@@ -100,6 +100,21 @@ struct StartedEngineTests {
         #expect(kitchen.engine.listeningPort == nil)
     }
 
+    /// As when somebody taps a switch off, on and off again.
+    @Test(.timeLimit(.minutes(5))) func ofCallsAtOnceTheLastOneCounts() async throws {
+        let kitchen = try Machine("kitchen")
+        for _ in 0..<20 {
+            try await kitchen.engine.start()
+            let first = Task { await kitchen.engine.stop() }
+            let second = Task { try await kitchen.engine.start() }
+            await kitchen.engine.stop()
+            await first.value
+            try await second.value
+            await kitchen.engine.stop()
+            #expect(kitchen.engine.listeningPort == nil)
+        }
+    }
+
     @Test func aPortThatIsNoneIsToldAtTheStart() async throws {
         let kitchen = try Machine("kitchen", port: 99_999)
         let error = await #expect(throws: PeerSyncError.self) { try await kitchen.engine.start() }
@@ -212,7 +227,7 @@ struct StartedEngineTests {
             _ = try await kitchen.event(1, Self.port)
             try FileManager.default.removeItem(at: file)
             let error = try await kitchen.event { event in
-                if case .storeTrouble(let error) = event { error } else { nil }
+                if case .syncEnded(let error) = event { error } else { nil }
             }
             #expect(error.code == .storeUnusable)
             try await eventually("the end", within: .seconds(300)) { kitchen.engine.listeningPort == nil }

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import GRDBSQLite
 import PeerSyncModel
@@ -155,25 +154,5 @@ struct StatementTests {
             defer { sqlite3_free(text) }
             #expect(String(cString: text) == "SELECT 1 WHERE NULL = NULL")
         }
-    }
-
-    /// Otherwise a session that somebody ends, or a program that stops, would tell of a store that refuses something.
-    @Test func aTaskThatIsCancelledWhileItReadsIsOnlyCancelled() async throws {
-        let (rows, row) = AsyncStream<Void>.makeStream()
-        let isCancelled = DispatchSemaphore(value: 0)
-        let store = store
-        let task = Task {
-            try await store.database.read { db in
-                try Bindings().read(db.statementToBind("VALUES (1), (2)")) { _ in
-                    row.finish()
-                    isCancelled.wait()
-                    return true
-                }
-            }
-        }
-        for await _ in rows {}
-        task.cancel()
-        isCancelled.signal()
-        await #expect(throws: CancellationError.self) { try await task.value }
     }
 }
