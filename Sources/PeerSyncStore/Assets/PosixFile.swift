@@ -11,6 +11,14 @@ package final class PosixFile: @unchecked Sendable {
         guard descriptor >= 0 else { throw PosixError() }
     }
 
+    /// Opens a file in the system's temporary directory that has lost its name already, so that it goes with this process.
+    package static func temporary() throws -> PosixFile {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        let file = try PosixFile(path, O_RDWR | O_CREAT | O_EXCL)
+        guard unlink(path) == 0 else { throw PosixError() }
+        return file
+    }
+
     deinit { close(descriptor) }
 
     /// Reads up to `count` bytes from an offset; fewer only at the end of the file.
