@@ -291,10 +291,10 @@ final class ZoneWorker: Sendable {
             inventory.withLock { $0 = items }
             await session.handle { $0.inventoryTaken(items, at: token, zone: self.number) }
         case .resolve(let ids):
-            let inventory = inventory.withLock { $0.take() }
-            let names = try await peerZone.read { zone, db in
-                try inventory.map { try zone.names(db, of: ids, in: $0) } ?? []
+            guard let inventory = inventory.withLock({ $0.take() }) else {
+                preconditionFailure("a comparison ends that never began")
             }
+            let names = try await peerZone.read { try $0.names($1, of: ids, in: inventory) }
             setUnsent { _ in names.count }
             await session.handle { $0.resolved(names, zone: self.number) }
         case .compare(let theirs):

@@ -11,9 +11,11 @@ package final class PosixFile: @unchecked Sendable {
         guard descriptor >= 0 else { throw PosixError() }
     }
 
-    /// Opens a file in the system's temporary directory that has lost its name already, so that it goes with this process.
-    package static func temporary() throws -> PosixFile {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    /// Opens a new file that has lost its name already, so that it goes with this process.
+    ///
+    /// - Throws: ``PosixError``.
+    static func unnamed(in directory: URL) throws -> PosixFile {
+        let path = directory.appendingPathComponent(".\(UUID().uuidString)").path
         let file = try PosixFile(path, O_RDWR | O_CREAT | O_EXCL)
         guard unlink(path) == 0 else { throw PosixError() }
         return file

@@ -3,7 +3,7 @@ import PeerSyncModel
 /// The items of a zone at one moment, in order, for a reconciliation, each with the number of the change that gave the record its
 /// id. ``InventoryWriter`` makes it.
 ///
-/// Those of a large zone are in a file, so that they take no memory. ``PosixFile/temporary()`` has no name that could be left behind.
+/// Those of a large zone are in a file, so that they take no memory. It has no name that could be left behind.
 package final class Inventory: NegentropyStorage {
     /// An item, in memory as in the file: nobody but this process reads it.
     struct Entry: BitwiseCopyable {
@@ -17,7 +17,7 @@ package final class Inventory: NegentropyStorage {
     /// fewer. A fingerprint then takes two blocks, however long its range.
     enum Place {
         case memory([UInt8])
-        case file(PosixFile, from: Int64)
+        case file(PosixFile)
     }
 
     static let blockSize = 64
@@ -105,8 +105,8 @@ package final class Inventory: NegentropyStorage {
     private func read(at offset: Int, _ count: Int) throws(NegentropyError) -> [UInt8] {
         switch place {
         case .memory(let bytes): return Array(bytes[offset..<offset + count])
-        case .file(let file, let start):
-            guard let bytes = try? file.read(at: start + Int64(offset), upTo: count), bytes.count == count
+        case .file(let file):
+            guard let bytes = try? file.read(at: Int64(offset), upTo: count), bytes.count == count
             else {
                 throw .unreadable
             }

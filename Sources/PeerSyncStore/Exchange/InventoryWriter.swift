@@ -1,45 +1,55 @@
+import Foundation
 import PeerSyncModel
 
-/// Sorts the items of a zone. It holds ``limit`` of them in memory; if there are more, it writes each such run to a file, and
-/// merges the runs in the end.
+/// Sorts the items of a zone. It holds some of them in memory. If there are more, it writes each such run to a file beside the database, and
+/// merges the runs into another one in the end: where the records are, their ids may be, too. Where no file can be made, it
+/// holds all in memory.
 package struct InventoryWriter {
     /// 1.5 MiB of items.
     package static let usualLimit = 32_768
 
     private let limit: Int
+    private let directory: URL?
     private var entries: [Inventory.Entry] = []
-    private var file: PosixFile?
+    /// The files of the runs, and of the inventory; nil as long as all are in memory.
+    private var files: (runs: PosixFile, blocks: PosixFile)?
     private var runs: [Run] = []
     private var runBytes = 0
 
-    /// - Parameter limit: the number of items in memory.
-    init(limit: Int = usualLimit) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: the number of items in memory.
+    ///   - directory: where the files may be; nil if nowhere.
+    init(limit: Int = usualLimit, directory: URL?) {
+        self.limit = limit
+        self.directory = directory
+    }
 
     /// - Throws: ``PosixError`` when the file cannot be written.
     mutating func append(_ item: NegentropyItem, changeSequence: Int64) throws {
-        if entries.count >= limit { try writeRun() }
+        if entries.count == limit { makeFiles() }
+        if entries.count >= limit, let files { try writeRun(to: files.runs) }
         entries.append(.init(item: item, changeSequence: changeSequence))
     }
 
     /// - Throws: ``PosixError`` when the file cannot be written or read; ``NegentropyError`` if an item occurs twice.
     mutating func finish() throws -> Inventory {
-        guard file != nil else {
+        guard let files else {
             sort()
-            var blocks = BlockWriter(file: nil, from: 0)
+            var blocks = BlockWriter(file: nil)
             for entry in entries { try blocks.append(entry) }
             return try blocks.finish()
         }
-        try writeRun()
-        var blocks = BlockWriter(file: file, from: Int64(runBytes))
+        try writeRun(to: files.runs)
+        var blocks = BlockWriter(file: files.blocks)
         var next = MaxHeap<Inventory.Entry, First>()
         for index in runs.indices {
-            if let entry = try runs[index].next(file) {
+            if let entry = try runs[index].next(files.runs) {
                 next.insert(entry, First(item: entry.item, run: index))
             }
         }
         while let (entry, key) = next.popMax() {
             try blocks.append(entry)
-            guard let entry = try runs[key.run].next(file) else { continue }
+            guard let entry = try runs[key.run].next(files.runs) else { continue }
             next.insert(entry, First(item: entry.item, run: key.run))
         }
         return try blocks.finish()
@@ -47,10 +57,15 @@ package struct InventoryWriter {
 
     private mutating func sort() { entries.sort { $0.item < $1.item } }
 
-    private mutating func writeRun() throws {
+    private mutating func makeFiles() {
+        guard files == nil, let directory, let runs = try? PosixFile.unnamed(in: directory),
+            let blocks = try? PosixFile.unnamed(in: directory)
+        else { return }
+        files = (runs, blocks)
+    }
+
+    private mutating func writeRun(to file: PosixFile) throws {
         sort()
-        let file = try self.file ?? PosixFile.temporary()
-        self.file = file
         let count = try entries.withUnsafeBytes { bytes in
             try file.write(bytes, at: Int64(runBytes))
             return bytes.count
@@ -76,10 +91,10 @@ package struct InventoryWriter {
 
         init(rest: Range<Int>) { self.rest = rest }
 
-        mutating func next(_ file: PosixFile?) throws -> Inventory.Entry? {
+        mutating func next(_ file: PosixFile) throws -> Inventory.Entry? {
             if entries.isEmpty, !rest.isEmpty {
                 let part = rest.prefix(Inventory.blockSize * Inventory.Entry.byteCount)
-                let bytes = try file?.read(at: Int64(part.lowerBound), upTo: part.count) ?? []
+                let bytes = try file.read(at: Int64(part.lowerBound), upTo: part.count)
                 guard bytes.count == part.count else { throw NegentropyError.unreadable }
                 entries = Inventory.entries(bytes[...])[...]
                 rest = part.upperBound..<rest.upperBound
@@ -93,17 +108,13 @@ package struct InventoryWriter {
         private static let bufferSize = 1 << 20
 
         let file: PosixFile?
-        let start: Int64
         private var buffer: [UInt8] = []
         private var written: Int64 = 0
         private var count = 0
         private var sum = NegentropySum()
         private var last: NegentropyItem?
 
-        init(file: PosixFile?, from start: Int64) {
-            self.file = file
-            self.start = start
-        }
+        init(file: PosixFile?) { self.file = file }
 
         mutating func append(_ entry: Inventory.Entry) throws {
             if let last, last >= entry.item { throw NegentropyError.duplicateItem }
@@ -119,7 +130,7 @@ package struct InventoryWriter {
             if count.isMultiple(of: Inventory.blockSize) { try beginBlock() }
             guard let file else { return Inventory(count: count, .memory(buffer)) }
             try flush(file)
-            return Inventory(count: count, .file(file, from: start))
+            return Inventory(count: count, .file(file))
         }
 
         private mutating func beginBlock() throws {
@@ -128,7 +139,7 @@ package struct InventoryWriter {
         }
 
         private mutating func flush(_ file: PosixFile) throws {
-            try buffer.withUnsafeBytes { try file.write($0, at: start + written) }
+            try buffer.withUnsafeBytes { try file.write($0, at: written) }
             written += Int64(buffer.count)
             buffer.removeAll(keepingCapacity: true)
         }

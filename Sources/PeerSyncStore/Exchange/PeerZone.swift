@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import PeerSyncModel
@@ -124,7 +125,7 @@ package struct PeerZone: Sendable {
         let zones = try Zones.all(db)
         let total = zones.reduce(0) { $0 &+ $1.digest.count }
         let isLarge = try Zones.digest(db, zoneID).count >= total / 8
-        var writer = InventoryWriter(limit: limit)
+        var writer = InventoryWriter(limit: limit, directory: directory)
         do {
             var plain = PlainRecords(ShapeTable(db))
             let condition = "\(isLarge ? "+" : "")zone = ? AND status <> 1"
@@ -134,9 +135,16 @@ package struct PeerZone: Sendable {
             return (try writer.finish(), try ChangeLog.current(db))
         } catch let error as PosixError {
             throw RecordStoreError(
-                .noSpace,
-                "the list of all records cannot be put into the directory for temporary files: \(error)")
+                error.isOutOfSpace ? .noSpace : .unreadableFile,
+                "the list of all records cannot be kept beside the database: \(error)")
         }
+    }
+
+    /// Where the database is; nil if it has no file.
+    private var directory: URL? {
+        let path = store.database.path
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        return URL(fileURLWithPath: path).deletingLastPathComponent()
     }
 
     /// Finds the names of the records that have these ids now.
@@ -149,7 +157,8 @@ package struct PeerZone: Sendable {
         let wanted = Set(ids)
         var names: [RecordName] = []
         var plain = PlainRecords(ShapeTable(db))
-        for sequence in try inventory.changeSequences(of: wanted) {
+        // In the order of their changes: groups stay together, and what others refer to comes first.
+        for sequence in Set(try inventory.changeSequences(of: wanted)).sorted() {
             let condition = "zone = ? AND changeSequence = ?"
             try forEachItem(db, where: condition, [zoneID, sequence], &plain) { name, item, _ in
                 if wanted.contains(item.id) { names.append(name) }

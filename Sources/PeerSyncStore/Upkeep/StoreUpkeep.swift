@@ -107,19 +107,21 @@ public struct StoreUpkeep: Sendable {
             let stored = try record.stored(shapes)
             let hashes = hasher.hashes(of: stored.state)
             let kind = Self.finding(stored, hashes)
+            let live = stored.state.isLive ? hashes.id : nil
+            let counted = stored.countedID(&hasher)
             if let kind {
                 findings.append(.init(name: record.name, kind: kind))
-            } else if kept
-                != KeptIndexes.entries(
-                    of: stored, zone: record.zone, store.tables[stored.state.name.recordType])
+            } else if counted != live
+                || kept
+                    != KeptIndexes.entries(
+                        of: stored, zone: record.zone, store.tables[stored.state.name.recordType])
             {
+                // A record whose place is not that of its state counts wrongly in the digest: a repair saves it anew, too.
                 findings.append(.init(name: record.name, kind: .wrongIndex))
             }
             if stored.state.isTooLarge { findings.append(.init(name: record.name, kind: .tooLarge)) }
-            if stored.state.isLive { digests.found.insert(hashes.id) }
-            if kind.map(Self.isForgotten) != true, let id = stored.countedID(&hasher) {
-                digests.known.insert(id)
-            }
+            if let live { digests.found.insert(live) }
+            if kind.map(Self.isForgotten) != true, let counted { digests.known.insert(counted) }
         } catch let error as RecordStoreError where error.code == .damagedRecord {
             findings.append(.init(name: record.name, kind: .damagedMetadata))
         }

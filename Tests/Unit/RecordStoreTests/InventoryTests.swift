@@ -1,3 +1,4 @@
+import Foundation
 import PeerSyncModel
 import Testing
 
@@ -13,8 +14,11 @@ struct InventoryTests {
         return NegentropyItem(timestamp: UInt64((number &* 31) % 97), id: NegentropyID(bytes)!)
     }
 
-    private func inventory(_ numbers: some Sequence<Int>, limit: Int) throws -> Inventory {
-        var writer = InventoryWriter(limit: limit)
+    private func inventory(
+        _ numbers: some Sequence<Int>, limit: Int,
+        in directory: URL? = FileManager.default.temporaryDirectory
+    ) throws -> Inventory {
+        var writer = InventoryWriter(limit: limit, directory: directory)
         for number in numbers { try writer.append(Self.item(number), changeSequence: Int64(number)) }
         return try writer.finish()
     }
@@ -49,15 +53,22 @@ struct InventoryTests {
         #expect(try inventory.changeSequences(of: ids).sorted() == [0, 77, 199])
     }
 
+    /// As beside a database in a directory that nobody may write to.
+    @Test(arguments: [nil, URL(fileURLWithPath: "/nowhere")])
+    func whereNoFileCanBeItIsInMemory(directory: URL?) throws {
+        let inventory = try inventory(0..<200, limit: 10, in: directory)
+        #expect(try Array(inventory.items(in: 0..<200)) == (0..<200).map(Self.item).sorted())
+    }
+
     @Test(arguments: [2, 10_000]) func anItemThatOccursTwiceIsRefused(limit: Int) {
         #expect(throws: NegentropyError.duplicateItem) { try inventory([1, 2, 3, 1], limit: limit) }
     }
 
     /// What cannot be read is no end of the list.
     @Test func aFileThatIsTooShortIsUnreadable() throws {
-        let file = try PosixFile.temporary()
+        let file = try PosixFile.unnamed(in: FileManager.default.temporaryDirectory)
         try [UInt8](repeating: 0, count: 40).withUnsafeBytes { try file.write($0, at: 0) }
-        let inventory = Inventory(count: 1, .file(file, from: 0))
+        let inventory = Inventory(count: 1, .file(file))
         #expect(throws: NegentropyError.unreadable) { try inventory.item(at: 0) }
         #expect(throws: NegentropyError.unreadable) { try inventory.fingerprint(of: 0..<1) }
     }
