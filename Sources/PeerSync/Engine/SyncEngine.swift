@@ -126,7 +126,7 @@ public final class SyncEngine: Sendable {
     public var listeningPort: Int? { sockets.elements.lazy.compactMap(\.port).first }
 
     /// How long the sessions of this engine wait. Only tests set it, and sessions that begin later follow it.
-    var deadlines: Deadlines {
+    package var deadlines: Deadlines {
         get { currentDeadlines.withLock { $0 } }
         set { currentDeadlines.withLock { $0 = newValue } }
     }

@@ -37,6 +37,8 @@ final class ZoneWorker: Sendable {
     /// The digest and the count of records that the last event about sync told the user.
     private let lastReport = Mutex<(ZoneDigest, Int)?>(nil)
     private let repair = Mutex<StoreCheck?>(nil)
+    /// What a reconciliation goes through, until it is known what differs.
+    private let inventory = Mutex<Inventory?>(nil)
     /// The number of records that are still to be sent; nil before anybody has counted them, and when all are sent.
     private let unsent = Mutex<Int?>(nil)
 
@@ -283,9 +285,13 @@ final class ZoneWorker: Sendable {
         case .checkRecords: try await checkRecords()
         case .takeInventory:
             let (items, token) = try await peerZone.read { try $0.inventory($1) }
+            inventory.withLock { $0 = items }
             await session.handle { $0.inventoryTaken(items, at: token, zone: self.number) }
         case .resolve(let ids):
-            let names = try await peerZone.read { try $0.names($1, of: ids) }
+            guard let inventory = inventory.withLock({ $0.take() }) else {
+                preconditionFailure("a comparison ends that never began")
+            }
+            let names = try await peerZone.read { try $0.names($1, of: ids, in: inventory) }
             setUnsent { _ in names.count }
             await session.handle { $0.resolved(names, zone: self.number) }
         case .compare(let theirs):

@@ -53,6 +53,11 @@ package struct ValueHash: Sendable, Equatable {
     package func append(to output: inout [UInt8]) {
         withUnsafeBytes(of: bits) { output.append(contentsOf: $0) }
     }
+
+    /// Whether these are the bytes of the hash.
+    package func equals(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        withUnsafeBytes(of: bits) { $0.elementsEqual(bytes) }
+    }
 }
 
 /// Computes the hashes of records one after the other, and reuses its buffer.
@@ -93,6 +98,38 @@ package struct RecordHasher {
         return finish()
     }
 
+    /// Returns the hash of the values that `append` encodes, in order of name; nil if it gives up.
+    package mutating func valueHash(_ append: (inout [UInt8]) -> Bool) -> ValueHash? {
+        input.removeAll(keepingCapacity: true)
+        return append(&input) ? ValueHash(of: input) : nil
+    }
+
+    /// Returns the id of a record from encoded stamps.
+    ///
+    /// - Parameters:
+    ///   - stamp: the encoding of the stamp of all fields but `exceptions`.
+    ///   - exceptions: the encodings of the other stamps, by the indexes of their fields.
+    ///   - valueHash: the bytes of the hash.
+    package mutating func id(
+        _ name: RecordName, _ fields: EncodedFieldNames, stamp: UnsafeRawBufferPointer,
+        exceptions: [(field: Int, stamp: UnsafeRawBufferPointer)], valueHash: UnsafeRawBufferPointer
+    ) -> RecordID {
+        input.removeAll(keepingCapacity: true)
+        append(name.description)
+        let begin = input.count
+        input.append(contentsOf: fields.bytes)
+        input.withUnsafeMutableBytes { input in
+            for offset in fields.stampOffsets {
+                input[(begin + offset)...].copyBytes(from: stamp)
+            }
+            for (field, stamp) in exceptions {
+                input[(begin + fields.stampOffsets[field])...].copyBytes(from: stamp)
+            }
+        }
+        input.append(contentsOf: valueHash)
+        return finish()
+    }
+
     private mutating func begin(_ name: RecordName, fieldCount: Int) {
         input.removeAll(keepingCapacity: true)
         append(name.description)
@@ -110,6 +147,27 @@ package struct RecordHasher {
         VariableLengthInteger.append(UInt64(text.utf8.count), to: &input)
         input.append(contentsOf: text.utf8)
     }
+}
+
+/// The number and the names of a record's fields as they stand in the input of its id, with room for a stamp behind each
+/// name. Many records have the same.
+package struct EncodedFieldNames: Sendable {
+    fileprivate var bytes: [UInt8] = []
+    fileprivate var stampOffsets: [Int] = []
+
+    /// - Parameter names: the names, sorted.
+    package init(_ names: [String]) {
+        VariableLengthInteger.append(UInt64(names.count), to: &bytes)
+        for name in names {
+            VariableLengthInteger.append(UInt64(name.utf8.count), to: &bytes)
+            bytes.append(contentsOf: name.utf8)
+            stampOffsets.append(bytes.count)
+            bytes.append(contentsOf: repeatElement(0, count: Stamp.byteCount))
+        }
+    }
+
+    /// The number of names.
+    package var count: Int { stampOffsets.count }
 }
 
 /// The number of a zone's live records, and the sum of their ids modulo 2^256.

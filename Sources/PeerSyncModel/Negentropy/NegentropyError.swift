@@ -26,6 +26,8 @@ package enum NegentropyError: Error, Hashable, Sendable, CustomStringConvertible
     case duplicateItem
     /// An item of this side has the timestamp 2^64 - 1, which stands for infinity.
     case reservedTimestamp
+    /// The storage cannot read the items of this side.
+    case unreadable
 
     package var description: String {
         switch self {
@@ -44,6 +46,7 @@ package enum NegentropyError: Error, Hashable, Sendable, CustomStringConvertible
         case .tooManyNeeded(let limit): "the other side claims more than \(limit) items that are missing here"
         case .duplicateItem: "an item to reconcile occurs twice"
         case .reservedTimestamp: "an item to reconcile has the timestamp that stands for infinity"
+        case .unreadable: "the items to reconcile cannot be read"
         }
     }
 }

@@ -13,7 +13,7 @@
 /// items takes at most log16(n) + 3 messages, counted in both directions. With frame limits, it takes about one round
 /// for each frame that the differences fill. The limits of the two sides should be close: a side with small frames
 /// answers only the beginning of a large frame.
-package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
+package struct NegentropyInitiator: Sendable {
     /// The result of one message of the other side.
     package struct Step: Sendable {
         /// Ids that this side has and the other side lacks. A reconciliation reports each id once.
@@ -30,12 +30,12 @@ package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
         case ended
     }
 
-    private let reconciler: NegentropyReconciler<Storage>
+    private let reconciler: NegentropyReconciler
     private let maximumRounds: Int
     private let maximumNeed: Int
     private var state = State.running(rounds: 0)
     // With a frame limit, the other side may list a range again in a later round.
-    private var toldHave: [Bool] = []
+    private var toldHave: Set<Int> = []
     private var toldNeed: Set<NegentropyID> = []
 
     /// Prepares a reconciliation.
@@ -47,7 +47,8 @@ package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
     ///   - maximumNeed: The greatest number of ids that the other side may claim and this side lacks. The initiator
     ///     keeps them until the end, at some 64 bytes each.
     package init(
-        storage: Storage, frameSizeLimit: Int = 0, maximumRounds: Int = 100_000, maximumNeed: Int = 1 << 22
+        storage: any NegentropyStorage, frameSizeLimit: Int = 0, maximumRounds: Int = 100_000,
+        maximumNeed: Int = 1 << 22
     ) {
         reconciler = NegentropyReconciler(storage: storage, role: .initiator, frameSizeLimit: frameSizeLimit)
         self.maximumRounds = maximumRounds
@@ -55,8 +56,8 @@ package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
     }
 
     /// Returns the first message: at most about 1,000 bytes, and the same at each call.
-    package func initiate() -> [UInt8] {
-        reconciler.opening()
+    package func initiate() throws(NegentropyError) -> [UInt8] {
+        try reconciler.opening()
     }
 
     /// Handles an answer of the other side.
@@ -84,11 +85,8 @@ package struct NegentropyInitiator<Storage: NegentropyStorage>: Sendable {
         _ own: Range<Int>, _ theirs: NegentropyIDList, into step: inout Step
     ) throws(NegentropyError) {
         var missing = Set(theirs)
-        for (index, item) in zip(own, reconciler.storage.items(in: own)) {
-            guard missing.remove(item.id) == nil else { continue }
-            if toldHave.isEmpty { toldHave = Array(repeating: false, count: reconciler.storage.count) }
-            guard !toldHave[index] else { continue }
-            toldHave[index] = true
+        for (index, item) in zip(own, try reconciler.storage.items(in: own)) {
+            guard missing.remove(item.id) == nil, toldHave.insert(index).inserted else { continue }
             step.have.append(item.id)
         }
         // The message lists ids in the order of the items; the set has no order.

@@ -1,5 +1,5 @@
 /// The 32 bytes that name an item. Ids compare byte by byte, from the first.
-package struct NegentropyID: Hashable, Sendable {
+package struct NegentropyID: Hashable, Sendable, BitwiseCopyable {
     /// The length of an id in bytes.
     package static let byteCount = 32
 
@@ -83,7 +83,7 @@ extension NegentropyID: CustomStringConvertible {
 
 /// The element that two sides compare: an id, and the timestamp that gives it its place. Items are ordered by
 /// timestamp, then by id.
-package struct NegentropyItem: Hashable, Sendable {
+package struct NegentropyItem: Hashable, Sendable, BitwiseCopyable {
     /// Any number but the greatest, which stands for infinity. The two sides choose its unit.
     package let timestamp: UInt64
     package let id: NegentropyID

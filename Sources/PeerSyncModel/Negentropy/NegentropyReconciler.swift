@@ -2,7 +2,7 @@
 ///
 /// The reconciler has no changing state: a round knows only the message and the items. The messages are, byte for
 /// byte, those of the reference implementation, with one exception; see `Round.end`.
-struct NegentropyReconciler<Storage: NegentropyStorage>: Sendable {
+struct NegentropyReconciler: Sendable {
     enum Role { case initiator, responder }
 
     struct Answer {
@@ -12,12 +12,12 @@ struct NegentropyReconciler<Storage: NegentropyStorage>: Sendable {
         var lists: [(own: Range<Int>, theirs: NegentropyIDList)]
     }
 
-    let storage: Storage
+    let storage: any NegentropyStorage
     let role: Role
     /// The greatest length of a message in bytes; 0 for no limit.
     let frameSizeLimit: Int
 
-    init(storage: Storage, role: Role, frameSizeLimit: Int) {
+    init(storage: any NegentropyStorage, role: Role, frameSizeLimit: Int) {
         precondition(
             frameSizeLimit == 0 || frameSizeLimit >= NegentropyV1.minimumFrameSize,
             "the frame size limit is 0 for none, or at least \(NegentropyV1.minimumFrameSize)")
@@ -27,9 +27,9 @@ struct NegentropyReconciler<Storage: NegentropyStorage>: Sendable {
     }
 
     /// Returns the first message.
-    func opening() -> [UInt8] {
+    func opening() throws(NegentropyError) -> [UInt8] {
         var writer = NegentropyWriter()
-        writer.split(0..<storage.count, of: storage, upTo: .infinity)
+        try writer.split(0..<storage.count, of: storage, upTo: .infinity)
         return writer.message
     }
 
@@ -44,7 +44,7 @@ struct NegentropyReconciler<Storage: NegentropyStorage>: Sendable {
         }
         var round = Round(self)
         while !round.isFull, let range = try reader.range() {
-            round.take(range)
+            try round.take(range)
         }
         return Answer(message: round.writer.message, lists: round.lists)
     }
@@ -53,7 +53,7 @@ struct NegentropyReconciler<Storage: NegentropyStorage>: Sendable {
 extension NegentropyReconciler {
     /// The work on one incoming message.
     private struct Round {
-        private let storage: Storage
+        private let storage: any NegentropyStorage
         private let role: Role
         private let frameSizeLimit: Int
 
@@ -76,54 +76,54 @@ extension NegentropyReconciler {
             frameSizeLimit = reconciler.frameSizeLimit
         }
 
-        mutating func take(_ range: NegentropyRange) {
-            let end = storage.lowerBound(of: range.upperBound.position, in: lower..<storage.count)
+        mutating func take(_ range: NegentropyRange) throws(NegentropyError) {
+            let end = try storage.lowerBound(of: range.upperBound.position, in: lower..<storage.count)
             let own = lower..<end
             lower = end
             switch range.payload {
             case .skip: settled = range.upperBound
-            case .fingerprint(let theirs): compare(own, with: theirs, upTo: range.upperBound)
+            case .fingerprint(let theirs): try compare(own, with: theirs, upTo: range.upperBound)
             case .idList(let theirs):
                 switch role {
                 case .initiator:
                     lists.append((own, theirs))
                     settled = range.upperBound
-                case .responder: list(own, upTo: range.upperBound)
+                case .responder: try list(own, upTo: range.upperBound)
                 }
             }
         }
 
         private mutating func compare(
             _ own: Range<Int>, with theirs: ArraySlice<UInt8>, upTo bound: NegentropyBound
-        ) {
-            guard !theirs.elementsEqual(storage.fingerprint(of: own)) else {
+        ) throws(NegentropyError) {
+            guard !theirs.elementsEqual(try storage.fingerprint(of: own)) else {
                 settled = bound
                 return
             }
             let length = writer.message.count
             writeSkip()
-            writer.split(own, of: storage, upTo: bound)
+            try writer.split(own, of: storage, upTo: bound)
             if exceedsFrame(writer.message.count) {
-                end(keeping: length, without: own, theirs: theirs)
+                try end(keeping: length, without: own, theirs: theirs)
             } else {
                 written = own.upperBound
             }
         }
 
         /// Lists the own ids, or as many of them as fit, so that the initiator can find the difference.
-        private mutating func list(_ own: Range<Int>, upTo bound: NegentropyBound) {
+        private mutating func list(_ own: Range<Int>, upTo bound: NegentropyBound) throws(NegentropyError) {
             let length = writer.message.count
             writeSkip()
             let fitting = own.prefix(idsThatFit(behind: length))
             let isCut = fitting.count < own.count
             writer.append(
-                idsOf: storage.items(in: fitting),
-                upTo: isCut ? NegentropyBound(before: storage.item(at: fitting.upperBound)) : bound)
+                idsOf: try storage.items(in: fitting),
+                upTo: isCut ? NegentropyBound(before: try storage.item(at: fitting.upperBound)) : bound)
             written = fitting.upperBound
             if exceedsFrame(writer.message.count) {
                 isFull = true
                 let rest = written..<storage.count
-                writer.end(keeping: writer.message.count, fingerprint: storage.fingerprint(of: rest))
+                writer.end(keeping: writer.message.count, fingerprint: try storage.fingerprint(of: rest))
             }
         }
 
@@ -134,11 +134,13 @@ extension NegentropyReconciler {
         /// other side finds a difference either way. But if the other side has nothing in that range, its items may
         /// equal the remaining ones; then it ends the reconciliation without the omitted items. Its fingerprint tells
         /// whether it has nothing there. Only then does this message differ from the reference implementation's.
-        private mutating func end(keeping length: Int, without own: Range<Int>, theirs: ArraySlice<UInt8>) {
+        private mutating func end(keeping length: Int, without own: Range<Int>, theirs: ArraySlice<UInt8>)
+            throws(NegentropyError)
+        {
             isFull = true
-            let theyHaveNone = theirs.elementsEqual(storage.fingerprint(of: 0..<0))
+            let theyHaveNone = theirs.elementsEqual(try storage.fingerprint(of: 0..<0))
             let rest = (theyHaveNone ? written : own.upperBound)..<storage.count
-            writer.end(keeping: length, fingerprint: storage.fingerprint(of: rest))
+            writer.end(keeping: length, fingerprint: try storage.fingerprint(of: rest))
         }
 
         private mutating func writeSkip() {
@@ -165,10 +167,10 @@ extension NegentropyWriter {
     /// the fingerprints of 16 parts of equal size. If the size is no multiple of 16, the first parts have one item
     /// more.
     fileprivate mutating func split(
-        _ range: Range<Int>, of storage: some NegentropyStorage, upTo bound: NegentropyBound
-    ) {
+        _ range: Range<Int>, of storage: any NegentropyStorage, upTo bound: NegentropyBound
+    ) throws(NegentropyError) {
         guard range.count >= NegentropyV1.buckets * 2 else {
-            append(idsOf: storage.items(in: range), upTo: bound)
+            append(idsOf: try storage.items(in: range), upTo: bound)
             return
         }
         let (size, larger) = range.count.quotientAndRemainder(dividingBy: NegentropyV1.buckets)
@@ -177,10 +179,11 @@ extension NegentropyWriter {
             let upper = lower + size + (bucket < larger ? 1 : 0)
             let isLast = upper == range.upperBound
             append(
-                fingerprint: storage.fingerprint(of: lower..<upper),
+                fingerprint: try storage.fingerprint(of: lower..<upper),
                 upTo: isLast
                     ? bound
-                    : NegentropyBound(between: storage.item(at: upper - 1), and: storage.item(at: upper)))
+                    : NegentropyBound(
+                        between: try storage.item(at: upper - 1), and: try storage.item(at: upper)))
             lower = upper
         }
     }

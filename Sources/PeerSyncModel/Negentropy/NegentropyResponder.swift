@@ -1,14 +1,14 @@
 /// The answering side of a reconciliation: it learns only the questions, and keeps nothing between two messages.
 ///
 /// The items must not change while a reconciliation runs.
-package struct NegentropyResponder<Storage: NegentropyStorage>: Sendable {
-    private let reconciler: NegentropyReconciler<Storage>
+package struct NegentropyResponder: Sendable {
+    private let reconciler: NegentropyReconciler
 
     /// Prepares to answer.
     ///
     /// - Parameter frameSizeLimit: The greatest length of an answer in bytes: 0 for no limit, or at least 4096.
     ///   Without a limit, an answer may hold all own ids.
-    package init(storage: Storage, frameSizeLimit: Int = 0) {
+    package init(storage: any NegentropyStorage, frameSizeLimit: Int = 0) {
         reconciler = NegentropyReconciler(storage: storage, role: .responder, frameSizeLimit: frameSizeLimit)
     }
 

@@ -29,7 +29,7 @@ package struct NegentropySum: Hashable, Sendable {
         left -= NegentropySum(right)
     }
 
-    static func -= (left: inout NegentropySum, right: NegentropySum) {
+    package static func -= (left: inout NegentropySum, right: NegentropySum) {
         let (low, borrow) = left.low.subtractingReportingOverflow(right.low)
         left.low = low
         left.high = left.high &- right.high &- (borrow ? 1 : 0)

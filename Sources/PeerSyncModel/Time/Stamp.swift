@@ -63,6 +63,9 @@ public struct HybridTime: Hashable, Sendable, Comparable {
 
 /// The time and the replica of a write or a deletion. Stamps are totally ordered: by time, then by replica.
 public struct Stamp: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The length of the encoding in bytes.
+    package static let byteCount = 16
+
     /// When somebody wrote.
     public let time: HybridTime
     /// The machine that wrote.

@@ -96,7 +96,9 @@ extension Session {
         changingExchange { $0.recordsChecked(zone: number) }
     }
 
-    package mutating func inventoryTaken(_ items: NegentropyVector, at token: ChangeToken, zone number: Int)
+    package mutating func inventoryTaken(
+        _ items: any NegentropyStorage, at token: ChangeToken, zone number: Int
+    )
         -> [Action]
     {
         failing { session throws(ProtocolError) in

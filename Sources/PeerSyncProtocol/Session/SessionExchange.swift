@@ -166,7 +166,7 @@ struct SessionExchange: Sendable {
         actions(zones[number].exchange.recordsChecked(), number)
     }
 
-    mutating func inventoryTaken(_ items: NegentropyVector, at token: ChangeToken, zone number: Int)
+    mutating func inventoryTaken(_ items: any NegentropyStorage, at token: ChangeToken, zone number: Int)
         throws(ProtocolError) -> [Session.Action]
     {
         actions(try zones[number].exchange.inventoryTaken(items, at: token), number)

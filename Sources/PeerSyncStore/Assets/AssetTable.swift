@@ -72,13 +72,12 @@ enum AssetTable {
         ).execute(arguments: [Data(row.bytes("hash")), row["zone"] as Int64, sequence])
     }
 
-    /// Builds the references of a zone anew from its records.
-    static func rebuild(
-        _ db: Database, zone: Int64, _ states: (_ body: (RecordState) throws -> Void) throws -> Void
-    ) throws {
-        try db.execute(sql: "DELETE FROM grdb_sync_assetReference WHERE zone = ?", arguments: [zone])
-        let sequence = try SyncState.integer(db, .lastSequence) ?? 0
-        try states { state in try note(db, state, zone: zone, sequence: sequence, hadAny: false) }
+    /// Forgets the files of a record, before they are noted anew.
+    ///
+    /// - Parameter name: any text: another program may have written a name that is none.
+    static func remove(_ db: Database, of name: String) throws {
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_assetReference WHERE recordName = ?")
+            .execute(arguments: [name])
     }
 
     // MARK: Reading

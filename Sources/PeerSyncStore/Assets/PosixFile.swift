@@ -11,6 +11,16 @@ package final class PosixFile: @unchecked Sendable {
         guard descriptor >= 0 else { throw PosixError() }
     }
 
+    /// Opens a new file that has lost its name already, so that it goes with this process.
+    ///
+    /// - Throws: ``PosixError``.
+    static func unnamed(in directory: URL) throws -> PosixFile {
+        let path = directory.appendingPathComponent(".\(UUID().uuidString)").path
+        let file = try PosixFile(path, O_RDWR | O_CREAT | O_EXCL)
+        guard unlink(path) == 0 else { throw PosixError() }
+        return file
+    }
+
     deinit { close(descriptor) }
 
     /// Reads up to `count` bytes from an offset; fewer only at the end of the file.

@@ -1,19 +1,51 @@
 import GRDB
+import GRDBSQLite
 import PeerSyncModel
 
 /// Reads the metadata of records together with their rows, each type in order of name. One pass over the two tables
 /// side by side replaces one search per record.
 struct RecordScan {
-    /// A record during the scan.
+    /// A record during the scan; valid only within the body.
     struct Record {
         let name: String
-        /// A row with the columns `status`, `remoteRecord` and `zone`.
-        let row: Row
+        fileprivate let row: Row
+        fileprivate let statement: SQLiteStatement
         /// The record's own row, if there is one.
-        fileprivate let present: StoredRecord.Present?
+        fileprivate let own: Own
+
+        fileprivate enum Own {
+            case missing
+            case joined(RecordTable)
+            case found(StoredRecord.Present)
+        }
+
+        fileprivate static let firstValue: Int32 = 5
+
+        var zone: Int64 { sqlite3_column_int64(statement, 3) }
+
+        /// The table with the record's own row, if the scan has joined one.
+        var joinedTable: RecordTable? { if case .joined(let table) = own { table } else { nil } }
 
         func stored(_ shapes: ShapeTable) throws -> StoredRecord {
-            try StoredRecord(RecordName(name), row, present, shapes: shapes)
+            let present: StoredRecord.Present? =
+                switch own {
+                case .missing: nil
+                case .joined(let table):
+                    .init(table: table, values: table.values(statement, from: Self.firstValue))
+                case .found(let present): present
+                }
+            return try StoredRecord(RecordName(name), row, present, shapes: shapes)
+        }
+
+        /// The id of a record that is in its table with the values that sync last knew; nil also when it takes a closer look to
+        /// say. Makes no values.
+        func intactID(_ plain: inout PlainRecords) throws -> RecordID? {
+            guard let table = joinedTable,
+                sqlite3_column_int64(statement, 1) == RecordStatus.inTable.rawValue,
+                let metadata = try plain.read(statement, 2), try plain.hasFields(of: table, metadata),
+                plain.areValuesIntact(table, statement, from: Self.firstValue, metadata)
+            else { return nil }
+            return try plain.id(RecordName(name), metadata)
         }
     }
 
@@ -80,16 +112,15 @@ struct RecordScan {
         let bounds: [(any DatabaseValueConvertible)?] = [lower, Self.end(of: type)]
         let rows = try Row.fetchCursor(statement, arguments: StatementArguments(bounds + arguments))
         while let row = try rows.next() {
-            let values: [FieldValue]? =
+            let name: String = row[0]
+            let own: Record.Own =
                 if let joined {
-                    row[4] as Bool ? joined.values(statement.sqliteStatement, from: 5) : nil
+                    row[4] as Bool ? .joined(joined) : .missing
                 } else {
-                    try table?.values(db, RecordName(row[0]))
+                    try table.flatMap { try StoredRecord.Present($0, RecordName(name), db) }.map(
+                        Record.Own.found) ?? .missing
                 }
-            let present = table.flatMap { table in
-                values.map { StoredRecord.Present(table: table, values: $0) }
-            }
-            let record = Record(name: row[0], row: row, present: present)
+            let record = Record(name: name, row: row, statement: statement.sqliteStatement, own: own)
             guard try body(record) else { return true }
         }
         return false

@@ -1,4 +1,6 @@
+import Foundation
 import GRDB
+import GRDBSQLite
 import PeerSyncModel
 
 /// The operations of the store for the exchange of one zone with one peer, each within a transaction of the caller's.
@@ -118,39 +120,81 @@ package struct PeerZone: Sendable {
     // MARK: Reconciling
 
     /// Lists all live records for a reconciliation, with the token of this moment. Fold first. Reads every record.
-    package func inventory(_ db: Database) throws -> (items: NegentropyVector, token: ChangeToken) {
+    ///
+    /// - Parameter limit: the number of items in memory.
+    package func inventory(_ db: Database, limit: Int = InventoryWriter.usualLimit) throws -> (
+        items: Inventory, token: ChangeToken
+    ) {
         try check(db, .read)
-        var items: [NegentropyItem] = []
-        try forEachItem(db) { _, item in items.append(item) }
-        return (try NegentropyVector(items), try ChangeLog.current(db))
+        // The plus keeps SQLite from using the index of changes, for then it would look up each record. A search through all zones for
+        // a small part of the records would take longer.
+        let zones = try Zones.all(db)
+        let total = zones.reduce(0) { $0 &+ $1.digest.count }
+        let isLarge = try Zones.digest(db, zoneID).count >= total / 8
+        var writer = InventoryWriter(limit: limit, directory: directory)
+        do {
+            var plain = PlainRecords(ShapeTable(db))
+            let condition = "\(isLarge ? "+" : "")zone = ? AND status <> 1"
+            try forEachItem(db, where: condition, [zoneID], &plain) {
+                try writer.append($1, changeSequence: $2)
+            }
+            return (try writer.finish(), try ChangeLog.current(db))
+        } catch let error as PosixError {
+            throw RecordStoreError(
+                error.isOutOfSpace ? .noSpace : .unreadableFile,
+                "the list of all records cannot be kept beside the database: \(error)")
+        }
     }
 
-    /// Finds the names of the records that have these ids now. Reads every record.
-    package func names(_ db: Database, of ids: [NegentropyID]) throws -> [RecordName] {
+    /// Where the database is; nil if it has no file.
+    private var directory: URL? {
+        let path = store.database.path
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        return URL(fileURLWithPath: path).deletingLastPathComponent()
+    }
+
+    /// Finds the names of the records that have these ids now.
+    ///
+    /// - Parameter inventory: what had these ids before.
+    package func names(_ db: Database, of ids: [NegentropyID], in inventory: Inventory) throws -> [RecordName]
+    {
         try check(db, .read)
         guard !ids.isEmpty else { return [] }
         let wanted = Set(ids)
         var names: [RecordName] = []
-        try forEachItem(db) { name, item in
-            if wanted.contains(item.id) { names.append(try RecordName(name)) }
+        var plain = PlainRecords(ShapeTable(db))
+        // In the order of their changes: groups stay together, and what others refer to comes first.
+        for sequence in Set(try inventory.changeSequences(of: wanted)).sorted() {
+            let condition = "zone = ? AND changeSequence = ?"
+            try forEachItem(db, where: condition, [zoneID, sequence], &plain) { name, item, _ in
+                if wanted.contains(item.id) { names.append(name) }
+            }
         }
         return names
     }
 
-    private func forEachItem(_ db: Database, _ body: (String, NegentropyItem) throws -> Void) throws {
-        let shapes = ShapeTable(db)
-        let rows = try Row.fetchCursor(
-            db,
+    /// Passes the items of records on, with the numbers of their last changes.
+    private func forEachItem(
+        _ db: Database, where condition: String, _ arguments: StatementArguments, _ plain: inout PlainRecords,
+        _ body: (RecordName, NegentropyItem, Int64) throws -> Void
+    ) throws {
+        let statement = try db.cachedStatement(
             sql:
-                "SELECT remoteRecordID, remoteRecord FROM grdb_sync_remoteRecord WHERE zone = ? AND status <> 1",
-            arguments: [zoneID])
+                "SELECT remoteRecordID, remoteRecord, changeSequence FROM grdb_sync_remoteRecord WHERE \(condition)"
+        )
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
         while let row = try rows.next() {
-            let name: String = row[0]
-            let metadata = try RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name)
+            let name = try RecordName(row[0])
+            if let item = try plain.item(name, statement.sqliteStatement, 1) {
+                try body(name, item, row[2])
+                continue
+            }
+            let metadata = try RecordMetadata(
+                row.bytes("remoteRecord"), shapes: plain.shapes, name: name.description)
             let item = NegentropyItem(
-                name: try RecordName(name), stamps: Array(zip(metadata.fieldNames, metadata.stamps)),
+                name: name, stamps: Array(zip(metadata.fieldNames, metadata.stamps)),
                 valueHash: metadata.valueHash, revival: metadata.revival)
-            if let item { try body(name, item) }
+            if let item { try body(name, item, row[2]) }
         }
     }
 

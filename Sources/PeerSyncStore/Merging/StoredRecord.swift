@@ -115,6 +115,14 @@ struct StoredRecord {
         }
     }
 
+    /// The id of the record in the digest, by what sync knew when it last saved the record; nil when the digest does not count it.
+    func countedID(_ hasher: inout RecordHasher) -> RecordID? {
+        guard status != .deleted, !metadata.fieldNames.isEmpty else { return nil }
+        return hasher.id(
+            state.name, fieldNames: metadata.fieldNames, stamps: metadata.stamps,
+            valueHash: metadata.valueHash)
+    }
+
     /// The references that are empty in the row because their target is out of sight.
     var emptiedFields: Set<String> {
         guard !alteredFields.isEmpty, let present else { return [] }

@@ -82,13 +82,7 @@ final class WorkingRecord {
         var valueHash: [UInt8] { stored.metadata.valueHash }
 
         /// The id of the record in the digest; nil when the digest does not count the record.
-        func countedID(_ hasher: inout RecordHasher) -> RecordID? {
-            let metadata = stored.metadata
-            guard stored.status != .deleted, !metadata.fieldNames.isEmpty else { return nil }
-            return hasher.id(
-                state.name, fieldNames: metadata.fieldNames, stamps: metadata.stamps,
-                valueHash: metadata.valueHash)
-        }
+        func countedID(_ hasher: inout RecordHasher) -> RecordID? { stored.countedID(&hasher) }
     }
 
     init(name: RecordName, zone: Int64, original: Original?, state: RecordState, isRowPresent: Bool) {

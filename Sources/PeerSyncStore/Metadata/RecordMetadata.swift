@@ -18,7 +18,7 @@ package struct RecordMetadata {
     /// The values that are not in the table, by field name: all of them when the record is not in its table.
     package var storedValues: [String: FieldValue]
 
-    private static let version: UInt8 = 1
+    static let version: UInt8 = 1
     private static let hasDeletion: UInt8 = 1
     private static let hasRevival: UInt8 = 2
     private static let hasErasure: UInt8 = 4

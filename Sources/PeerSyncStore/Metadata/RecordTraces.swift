@@ -11,12 +11,9 @@ enum RecordTraces {
     /// It keeps the note that a peer has refused the record: the peer still holds another state. So it does with what this store has
     /// refused of a peer's.
     static func remove(_ db: Database, of name: RecordName) throws {
-        for sql in [
-            "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?",
-            "DELETE FROM grdb_sync_assetReference WHERE recordName = ?",
-        ] {
-            try db.cachedStatement(sql: sql).execute(arguments: [name.description])
-        }
+        try db.cachedStatement(sql: "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?")
+            .execute(arguments: [name.description])
+        try AssetTable.remove(db, of: name.description)
         try HeldReferenceTable.remove(db, of: name.description)
         try UnsyncedRecords.removeSize(db, name)
         try HistoryTable.remove(db, of: name)

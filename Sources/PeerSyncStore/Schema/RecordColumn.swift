@@ -50,6 +50,32 @@ final class RecordColumn: Sendable {
         return understood(value)
     }
 
+    /// Appends the canonical encoding of a value of a statement.
+    ///
+    /// - Returns: false, and anything appended, for the reference to a file.
+    func appendCanonical(_ row: SQLiteStatement, _ index: Int32, to output: inout [UInt8]) -> Bool {
+        let type = sqlite3_column_type(row, index)
+        if type == SQLITE_NULL {
+            output.append(ValueTag.null)
+            return true
+        }
+        if case .asset = meaning { return false }
+        guard case .plain = meaning, type == SQLITE_TEXT, let text = sqlite3_column_text(row, index) else {
+            value(row, index).appendCanonical(to: &output)
+            return true
+        }
+        let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(row, index)))
+        // Other texts may be no UTF-8.
+        guard bytes.allSatisfy({ $0 < 0x80 }) else {
+            value(row, index).appendCanonical(to: &output)
+            return true
+        }
+        output.append(ValueTag.text)
+        VariableLengthInteger.append(UInt64(bytes.count), to: &output)
+        output.append(contentsOf: bytes)
+        return true
+    }
+
     /// Reads a value as the table has it.
     static func storedValue(_ row: SQLiteStatement, _ index: Int32) -> FieldValue {
         switch sqlite3_column_type(row, index) {

@@ -28,7 +28,9 @@ struct KeptIndexes {
     }
 
     /// Removes and returns the entries of a record.
-    mutating func take(_ name: String) -> Set<Entry> { entries.removeValue(forKey: name) ?? [] }
+    mutating func take(_ name: String) -> Set<Entry> {
+        entries.isEmpty ? [] : entries.removeValue(forKey: name) ?? []
+    }
 
     /// The names whose entries are left.
     var names: some Collection<String> { entries.keys }

@@ -21,43 +21,110 @@ public struct StoreUpkeep: Sendable {
     ///   - db: the open transaction.
     ///   - progress: called now and then with the number of records that are checked, and the number of all.
     public func check(_ db: Database, progress: (Int, Int) -> Void = { _, _ in }) throws -> StoreCheck {
+        try look(db, progress: progress).check
+    }
+
+    /// The digests of the records of a zone.
+    private struct Digests {
+        /// That of the values in the tables.
+        var found = ZoneDigest()
+        /// That of what sync knows, without the records that a repair forgets. Each write takes off what sync knew of a
+        /// record, and puts on what it knows then: so this is the digest to begin a repair with.
+        var known = ZoneDigest()
+
+        mutating func insert(_ id: RecordID) {
+            found.insert(id)
+            known.insert(id)
+        }
+    }
+
+    /// What a look at every record has found.
+    private struct Look {
+        let check: StoreCheck
+        /// The digests to begin a repair with, by zone.
+        let known: [Int64: ZoneDigest]
+        private let moment: [Int64: ZoneDigest]
+        private let lastSequence: Int64?
+
+        init(_ db: Database, _ check: StoreCheck, known: [Int64: ZoneDigest]) throws {
+            self.check = check
+            self.known = known
+            moment = try Self.kept(db)
+            lastSequence = try SyncState.integer(db, .lastSequence)
+        }
+
+        /// Whether no record has changed since.
+        func isCurrent(_ db: Database) throws -> Bool {
+            try SyncState.integer(db, .lastSequence) == lastSequence && Self.kept(db) == moment
+        }
+
+        private static func kept(_ db: Database) throws -> [Int64: ZoneDigest] {
+            Dictionary(uniqueKeysWithValues: try Zones.all(db).map { ($0.row, $0.digest) })
+        }
+    }
+
+    private func look(_ db: Database, progress: (Int, Int) -> Void = { _, _ in }) throws -> Look {
         var findings: [StoreCheck.Finding] = []
-        var digests: [Int64: ZoneDigest] = [:]
+        var digests: [Int64: Digests] = [:]
         let shapes = ShapeTable(db)
-        var hasher = RecordHasher()
+        var plain = PlainRecords(shapes)
         var indexes = try KeptIndexes(db)
+        var rowsSeen: [String: Int] = [:]
         let total = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM grdb_sync_remoteRecord") ?? 0
         var done = 0
         try RecordScan(db, store.tables).readAll { record in
             done += 1
             if done.isMultiple(of: 1000) { progress(done, total) }
+            if let table = record.joinedTable { rowsSeen[table.type.name, default: 0] += 1 }
             let kept = indexes.take(record.name)
-            do {
-                let stored = try record.stored(shapes)
-                let hashes = hasher.hashes(of: stored.state)
-                if let kind = Self.finding(stored, hashes) {
-                    findings.append(.init(name: record.name, kind: kind))
-                } else if kept
-                    != KeptIndexes.entries(
-                        of: stored, zone: record.row["zone"], store.tables[stored.state.name.recordType])
-                {
-                    findings.append(.init(name: record.name, kind: .wrongIndex))
-                }
-                if stored.state.isTooLarge { findings.append(.init(name: record.name, kind: .tooLarge)) }
-                if stored.state.isLive {
-                    digests[record.row["zone"], default: ZoneDigest()].insert(hashes.id)
-                }
-            } catch let error as RecordStoreError where error.code == .damagedRecord {
-                findings.append(.init(name: record.name, kind: .damagedMetadata))
+            if kept.isEmpty, let id = try record.intactID(&plain) {
+                digests[record.zone, default: Digests()].insert(id)
+            } else {
+                try look(
+                    closelyAt: record, kept, shapes, &digests[record.zone, default: Digests()], &findings)
             }
         }
         findings += indexes.names.map { .init(name: $0, kind: .wrongIndex) }
-        for table in store.tables.all { findings += try unknownRows(db, of: table) }
-        return StoreCheck(
+        for table in store.tables.all {
+            // Each record found a row of its own, so there is no other row.
+            guard try rowsSeen[table.type.name] != table.count(db) else { continue }
+            findings += try unknownRows(db, of: table)
+        }
+        let check = StoreCheck(
             findings: findings.sorted { $0.name < $1.name },
             digests: try Zones.all(db).map { zone in
-                .init(zone: zone.name, kept: zone.digest, found: digests[zone.row] ?? ZoneDigest())
+                .init(zone: zone.name, kept: zone.digest, found: digests[zone.row]?.found ?? ZoneDigest())
             })
+        return try Look(db, check, known: digests.mapValues(\.known))
+    }
+
+    private func look(
+        closelyAt record: RecordScan.Record, _ kept: Set<KeptIndexes.Entry>, _ shapes: ShapeTable,
+        _ digests: inout Digests, _ findings: inout [StoreCheck.Finding]
+    ) throws {
+        var hasher = RecordHasher()
+        do {
+            let stored = try record.stored(shapes)
+            let hashes = hasher.hashes(of: stored.state)
+            let kind = Self.finding(stored, hashes)
+            let live = stored.state.isLive ? hashes.id : nil
+            let counted = stored.countedID(&hasher)
+            if let kind {
+                findings.append(.init(name: record.name, kind: kind))
+            } else if counted != live
+                || kept
+                    != KeptIndexes.entries(
+                        of: stored, zone: record.zone, store.tables[stored.state.name.recordType])
+            {
+                // A record whose place is not that of its state counts wrongly in the digest: a repair saves it anew, too.
+                findings.append(.init(name: record.name, kind: .wrongIndex))
+            }
+            if stored.state.isTooLarge { findings.append(.init(name: record.name, kind: .tooLarge)) }
+            if let live { digests.found.insert(live) }
+            if kind.map(Self.isForgotten) != true, let counted { digests.known.insert(counted) }
+        } catch let error as RecordStoreError where error.code == .damagedRecord {
+            findings.append(.init(name: record.name, kind: .damagedMetadata))
+        }
     }
 
     /// The rows of a table that sync does not know, or whose names it cannot use.
@@ -103,7 +170,11 @@ public struct StoreUpkeep: Sendable {
     @discardableResult
     public func repair(_ db: Database, progress: (Int, Int) -> Void = { _, _ in }) throws -> StoreCheck {
         _ = try store.fold(db)
-        let found = try check(db, progress: progress)
+        return try mend(db, look(db, progress: progress))
+    }
+
+    private func mend(_ db: Database, _ look: Look) throws -> StoreCheck {
+        let found = look.check
         for finding in found.findings where finding.kind == .tooLarge {
             let name = try RecordName(finding.name)
             guard let zone = try Zones.row(db, of: finding.name) else { continue }
@@ -111,17 +182,11 @@ public struct StoreUpkeep: Sendable {
         }
         let findings = found.findings.filter(\.kind.isMendable)
         guard !findings.isEmpty || !found.areDigestsEqual else { return found }
+        for zone in try Zones.all(db) {
+            try Zones.setDigest(db, zone.row, look.known[zone.row] ?? ZoneDigest())
+        }
         try retake(db, findings.filter { $0.kind != .wrongIndex })
         try reindex(db, findings)
-        for zone in try Zones.all(db) {
-            try AssetTable.rebuild(db, zone: zone.row) { note in
-                try store.listing.forEachState(db, zone: .one(zone)) { try note($0) }
-            }
-        }
-        // The fold changed the kept digests from values that may have been wrong, so this sets the computed ones.
-        for (zone, digests) in zip(try Zones.all(db), try check(db).digests) {
-            try Zones.setDigest(db, zone.row, digests.found)
-        }
         // Lists alone say nothing of what the peers hold.
         if findings.contains(where: { $0.kind != .wrongIndex }) || !found.areDigestsEqual {
             try PeerTable.startOver(db)
@@ -130,37 +195,47 @@ public struct StoreUpkeep: Sendable {
     }
 
     /// Checks the store, and repairs it if it finds a fault. Others can write during the check, which mostly finds
-    /// nothing.
+    /// nothing. Only if they change a record, a repair has to check once more.
     ///
     /// - Returns: the result of the check before the repair; nil for a sound store.
     package func repairIfNeeded() async throws -> StoreCheck? {
-        guard try await !store.readFolded({ [self] in try check($0) }).isSound else { return nil }
-        return try await store.database.write { [self] in try repair($0) }
+        let look = try await store.readFolded { [self] db in try self.look(db) }
+        guard !look.check.isSound else { return nil }
+        return try await store.database.write { [self] db in
+            _ = try store.fold(db)
+            return try mend(db, look.isCurrent(db) ? look : self.look(db))
+        }
     }
 
-    /// Takes in the existing rows of some records, and forgets the records without rows.
+    /// Whether a repair forgets what sync knows of a record, because its row or its metadata is lost.
+    private static func isForgotten(_ kind: StoreCheck.Finding.Kind) -> Bool {
+        [.missingRow, .damagedMetadata].contains(kind)
+    }
+
+    /// Takes in the existing rows of some records, and forgets the records without rows. It forgets all of them first, so that no
+    /// rule comes across one.
     private func retake(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
-        // A record without readable metadata keeps its zone.
-        let zones = try Dictionary(grouping: findings) { try Zones.row(db, of: $0.name) ?? Zones.defaultID }
-        for (zone, findings) in zones.sorted(by: { $0.key < $1.key }) {
-            var rows: [TakenRow] = []
-            for finding in findings {
-                let name = try RecordName(finding.name)
-                if try store.tables[name.recordType]?.exists(db, name) == true {
-                    rows.append(TakenRow(name, at: try stampForRepair(db, name, finding.kind)))
-                }
-                guard [.missingRow, .damagedMetadata].contains(finding.kind) else { continue }
-                try RecordTraces.remove(db, of: name)
+        var rows: [Int64: [TakenRow]] = [:]
+        for finding in findings {
+            let name = try RecordName(finding.name)
+            if try store.tables[name.recordType]?.exists(db, name) == true {
+                // A record without readable metadata keeps its zone.
+                rows[try Zones.row(db, of: finding.name) ?? Zones.defaultID, default: []].append(
+                    TakenRow(name, at: try stampForRepair(db, name, finding.kind)))
             }
+            if Self.isForgotten(finding.kind) { try RecordTraces.remove(db, of: name) }
+        }
+        for (zone, rows) in rows.sorted(by: { $0.key < $1.key }) {
             _ = try store.folding(zone).take(db, rows)
         }
     }
 
-    /// Saves records anew, with their references that no row shows.
+    /// Saves records anew, with their references that no row shows, and their files.
     private func reindex(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
         let set = WorkingSet(db, store.tables)
         for finding in findings {
             try HeldReferenceTable.remove(db, of: finding.name)
+            try AssetTable.remove(db, of: finding.name)
             guard let name = try? RecordName(finding.name) else { continue }
             try set.known(name)?.treatment = .saveAnew
         }

@@ -66,14 +66,14 @@ enum NegentropyTarget {
         let (rounds, need) = (4, 40)
         var initiator = NegentropyInitiator(
             storage: storage, frameSizeLimit: limit, maximumRounds: rounds, maximumNeed: need)
-        let opening = initiator.initiate()
+        let opening = try initiator.initiate()
         try checkLength(opening, limit, storage, 0)
         var have: Set<NegentropyID> = []
         var needed: Set<NegentropyID> = []
         for round in 0... {
             let length = Int(input.byte())
             let answer = input.isAtEnd ? [] : input.take(length == 255 ? 4096 : length)
-            let step: NegentropyInitiator<NegentropyVector>.Step
+            let step: NegentropyInitiator.Step
             do {
                 step = try initiator.reconcile(answer)
             } catch {
@@ -89,7 +89,7 @@ enum NegentropyTarget {
         }
     }
 
-    private static func checkEnded(_ initiator: inout NegentropyInitiator<NegentropyVector>) throws {
+    private static func checkEnded(_ initiator: inout NegentropyInitiator) throws {
         do {
             _ = try initiator.reconcile([0x61])
         } catch { return try expect(error == .ended, "\(error) after the end") }
@@ -167,7 +167,7 @@ enum NegentropyTarget {
             storage: try NegentropyVector(right.list), frameSizeLimit: limits.1)
         var have: [NegentropyID] = []
         var need: [NegentropyID] = []
-        var message: [UInt8]? = initiator.initiate()
+        var message: [UInt8]? = try initiator.initiate()
         var rounds = 0
         while let question = message {
             rounds += 1

@@ -48,6 +48,10 @@ final class DiskMachine {
         engine = SyncEngine(
             app: "org.example.lists", store: store, identity: identity, displayName: "machine",
             discovery: .off)
+        // Both sides wait for the same processors as all other tests, not for each other.
+        for deadline in [\Deadlines.connecting, \.handshake, \.greeting, \.silence] {
+            engine.deadlines[keyPath: deadline] = .seconds(300)
+        }
     }
 
     /// Makes two machines peers of each other, with one zone, as a first session would.

@@ -25,7 +25,7 @@ final class SimulatedSide {
     private let send: (Message) -> Void
     private var peer: Peer?
     private var openZones: [Zone] = []
-    private var zones: [(peerZone: PeerZone, place: ReadingPlace)] = []
+    private var zones: [(peerZone: PeerZone, place: ReadingPlace, inventory: Inventory?)] = []
     /// From the beginning of the exchange until this side sends nothing more.
     private(set) var files: SimulatedFiles?
     /// Batches that have come and are not applied yet.
@@ -292,9 +292,8 @@ final class SimulatedSide {
     private func open(_ entries: [ZoneAgreement.Entry]) throws {
         let (store, peer) = (replica.store, try knownPeer())
         openZones = try write { db in try entries.compactMap { try store.zones.find(db, $0.id) } }
-        zones = openZones.map {
-            (PeerZone(store: store, zone: .one($0), peer: peer), ReadingPlace(.start))
-        }
+        let peerZones = openZones.map { PeerZone(store: store, zone: .one($0), peer: peer) }
+        zones = peerZones.map { ($0, ReadingPlace(.start), nil) }
         guard zones.count < entries.count else { return }
         try perform(machine.failed(Self.zonesChanged, toldToPeer: Self.zonesChanged))
     }
@@ -333,10 +332,11 @@ final class SimulatedSide {
             }
             try perform(machine.recordsChecked(zone: number))
         case .takeInventory:
-            let (items, token) = try read { try peerZone.inventory($0) }
+            let (items, token) = try read { try peerZone.inventory($0, limit: Self.manyRecords) }
+            zones[number].inventory = items
             try perform(machine.inventoryTaken(items, at: token, zone: number))
         case .resolve(let ids):
-            let names = try read { try peerZone.names($0, of: ids) }
+            let names = try read { try peerZone.names($0, of: ids, in: zones[number].inventory!) }
             try perform(machine.resolved(names, zone: number))
         case .compare(let theirs):
             let ours = try read { try peerZone.summary($0) }

@@ -271,6 +271,26 @@ struct PeerZoneTests: PeerRecords {
         #expect(items.count == 3)
     }
 
+    /// The store computes most items without making values of the metadata.
+    @Test func theItemsAreThoseOfTheStates() async throws {
+        try await apply([author(1), book(1, by: "Author|~|1"), book(2, by: "Author|~|none")])
+        try await apply([record("Author|~|2", ["name": .text("Brontë")], at: later(5))])
+        try await apply([record("Author|~|1", ["name": .text("late")], at: later(10))])
+        let (items, expected) = try await machine.store.database.read {
+            [peerZone, store = machine.store] db in
+            var expected: [NegentropyItem] = []
+            try store.listing.forEachState(db) { state in
+                let item = NegentropyItem(
+                    name: state.name, stamps: state.fields.map { (field: $0.name, stamp: $0.stamp) },
+                    valueHash: RecordID.valueHash(of: state.fields), revival: state.revival)
+                expected.append(try #require(item))
+            }
+            let inventory = try peerZone.inventory(db).items
+            return (try inventory.items(in: 0..<inventory.count), expected.sorted())
+        }
+        #expect(items.count == 4 && Array(items) == expected)
+    }
+
     // MARK: Answers
 
     /// A peer that sends less than it sent once has lost it.

@@ -60,6 +60,21 @@ struct StoreCheckTests {
         #expect(try await check() == [])
     }
 
+    /// The place says whether the digest counts a record, and the state says whether it is live. Without a mend that makes one of them, each repair
+    /// would end with the same wrong digest.
+    @Test(arguments: [
+        "UPDATE grdb_sync_remoteRecord SET status = 2 WHERE remoteRecordID = 'Author|~|2'; UPDATE grdb_sync_recordZone SET recordCount = recordCount + 1",
+        "UPDATE grdb_sync_remoteRecord SET status = 1 WHERE remoteRecordID = 'Book|~|2'",
+    ]) func aRecordInAPlaceThatIsNotThatOfItsStateIsMended(damage: String) async throws {
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
+        try a.shell("INSERT INTO Book (recordName, author) VALUES ('Book|~|2', 'Author|~|missing')")
+        _ = try await a.status()
+        try a.shell(damage)
+        #expect(try await check().contains { $0.hasPrefix("wrongIndex") })
+        try await repair()
+        try await expectEqual()
+    }
+
     @Test func aRowThatWasWrittenPastTheTriggersCounts() async throws {
         try pastTheTriggers("INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'Eliot')")
         #expect(try await check() == ["unknownRow Author|~|3"])

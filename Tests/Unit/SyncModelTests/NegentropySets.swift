@@ -66,13 +66,13 @@ struct NegentropyExchange {
     }
 
     init(
-        _ mine: some NegentropyStorage, _ theirs: some NegentropyStorage, _ initiatorLimit: Int = 0,
+        _ mine: any NegentropyStorage, _ theirs: any NegentropyStorage, _ initiatorLimit: Int = 0,
         _ responderLimit: Int = 0, maximumRounds: Int = 2000
     ) throws {
         var initiator = NegentropyInitiator(
             storage: mine, frameSizeLimit: initiatorLimit, maximumRounds: maximumRounds)
         let responder = NegentropyResponder(storage: theirs, frameSizeLimit: responderLimit)
-        var message = initiator.initiate()
+        var message = try initiator.initiate()
         while true {
             let answer = try responder.reconcile(message)
             messages += [message, answer]

@@ -49,7 +49,7 @@ extension VectorFile {
         var messages: [JSON] = []
         var have: [NegentropyID] = []
         var need: [NegentropyID] = []
-        var message: [UInt8]? = initiator.initiate()
+        var message: [UInt8]? = try initiator.initiate()
         while let question = message {
             let answer = try responder.reconcile(question)
             messages += [.hex(question), .hex(answer)]

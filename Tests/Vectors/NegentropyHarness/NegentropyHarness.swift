@@ -17,8 +17,8 @@ struct NegentropyHarness {
     }
 
     private enum Role {
-        case initiator(NegentropyInitiator<NegentropyVector>)
-        case responder(NegentropyResponder<NegentropyVector>)
+        case initiator(NegentropyInitiator)
+        case responder(NegentropyResponder)
     }
 
     private let frameSizeLimit: Int

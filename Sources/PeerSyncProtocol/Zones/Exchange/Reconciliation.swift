@@ -18,12 +18,12 @@ struct Reconciliation: Sendable {
     }
 
     private struct Asking {
-        var initiator: NegentropyInitiator<NegentropyVector>
+        var initiator: NegentropyInitiator
         var have: [NegentropyID] = []
     }
 
     private struct Answering {
-        let responder: NegentropyResponder<NegentropyVector>
+        let responder: NegentropyResponder
         /// The number of records that the peer may want.
         let limit: Int
         var wanted: [NegentropyID] = []
@@ -60,7 +60,7 @@ struct Reconciliation: Sendable {
         return [.takeInventory]
     }
 
-    mutating func inventoryTaken(_ items: NegentropyVector, at token: ChangeToken) throws(ProtocolError)
+    mutating func inventoryTaken(_ items: any NegentropyStorage, at token: ChangeToken) throws(ProtocolError)
         -> [ZoneExchange.Action]
     {
         guard case .takingInventory(let question) = state else { return [] }
@@ -69,7 +69,7 @@ struct Reconciliation: Sendable {
         guard let question else {
             let initiator = NegentropyInitiator(storage: items, frameSizeLimit: limit)
             state = .asking(Asking(initiator: initiator))
-            return [send(payload: initiator.initiate())]
+            return [send(payload: try Self.understanding(initiator.initiate))]
         }
         let responder = NegentropyResponder(storage: items, frameSizeLimit: limit)
         state = .answering(Answering(responder: responder, limit: items.count))
@@ -102,8 +102,9 @@ struct Reconciliation: Sendable {
         guard !step.isEnd, step.wanted.isEmpty else {
             throw ProtocolError(.unexpectedMessage, "the side that is asked does not end the reconciliation")
         }
-        let result = try Self.understanding(step.payload) { payload throws(NegentropyError) in
-            try asking.initiator.reconcile(payload)
+        try Self.checkVersion(step.payload)
+        let result = try Self.understanding { () throws(NegentropyError) in
+            try asking.initiator.reconcile(step.payload)
         }
         asking.have += result.have
         guard let next = result.message else {
@@ -125,8 +126,9 @@ struct Reconciliation: Sendable {
             state = .ended
             return [.resolve(answering.wanted)]
         }
-        let answer = try Self.understanding(step.payload) { payload throws(NegentropyError) in
-            try answering.responder.reconcile(payload)
+        try Self.checkVersion(step.payload)
+        let answer = try Self.understanding { () throws(NegentropyError) in
+            try answering.responder.reconcile(step.payload)
         }
         state = .answering(answering)
         return [send(payload: answer)]
@@ -138,16 +140,20 @@ struct Reconciliation: Sendable {
         .send(.reconcile(Message.Reconcile(zone: zone, isEnd: isEnd, wanted: wanted, payload: payload)))
     }
 
-    /// Handles a payload of Negentropy. Negentropy could agree on a version; here the version of this protocol fixes
-    /// it.
-    private static func understanding<Value>(
-        _ payload: [UInt8], _ body: ([UInt8]) throws(NegentropyError) -> Value
-    ) throws(ProtocolError) -> Value {
+    /// Negentropy could agree on a version; here the version of this protocol fixes it.
+    private static func checkVersion(_ payload: [UInt8]) throws(ProtocolError) {
         guard payload.first == NegentropyV1.versionByte else {
             throw .malformed("a reconciliation of another version")
         }
+    }
+
+    private static func understanding<Value>(_ body: () throws(NegentropyError) -> Value)
+        throws(ProtocolError) -> Value
+    {
         do {
-            return try body(payload)
+            return try body()
+        } catch .unreadable {
+            throw ProtocolError(.storeFailure, "a machine cannot read the list of its records any more")
         } catch {
             throw ProtocolError(.malformed, "the reconciliation went wrong: \(error)")
         }

@@ -164,7 +164,7 @@ package struct ZoneExchange: Sendable {
     }
 
     /// Goes on with the inventory. Later changes come after `token`.
-    package mutating func inventoryTaken(_ items: NegentropyVector, at token: ChangeToken)
+    package mutating func inventoryTaken(_ items: any NegentropyStorage, at token: ChangeToken)
         throws(ProtocolError) -> [Action]
     {
         guard case .reconciling(var reconciliation) = phase else { return [] }

@@ -188,7 +188,7 @@ struct HostilePeer {
             let responder = NegentropyResponder(storage: items, frameSizeLimit: 60_000)
             payload =
                 question.flatMap { try? responder.reconcile($0) }
-                ?? NegentropyInitiator(storage: items, frameSizeLimit: 60_000).initiate()
+                ?? (try? NegentropyInitiator(storage: items, frameSizeLimit: 60_000).initiate()) ?? []
         }
         var wanted: [NegentropyID] = []
         if flags & 8 == 8 { wanted = inventory.items(in: 0..<inventory.count).map(\.id) }

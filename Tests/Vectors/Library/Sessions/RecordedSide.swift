@@ -13,7 +13,7 @@ final class RecordedSide {
     private let send: (Message) throws -> Void
     private var session: Session
     private var peer: Peer?
-    private var zones: [(peerZone: PeerZone, place: ReadingPlace)] = []
+    private var zones: [(peerZone: PeerZone, place: ReadingPlace, inventory: Inventory?)] = []
 
     /// - Parameter answer: the answer of the machine's user to a question about a union.
     init(
@@ -120,7 +120,7 @@ final class RecordedSide {
             try await perform(session.shared())
         case .open(let entries):
             zones = try await store.zones.find(entries.map(\.id)).map {
-                (PeerZone(store: store, zone: .one($0), peer: knownPeer), ReadingPlace(.start))
+                (PeerZone(store: store, zone: .one($0), peer: knownPeer), ReadingPlace(.start), nil)
             }
         case .startOver(let entries): try await startOver(entries)
         // Nobody changes the zones that the two share during the session.
@@ -188,9 +188,10 @@ final class RecordedSide {
             try await perform(session.recordsChecked(zone: number))
         case .takeInventory:
             let (items, token) = try machine.read { try peerZone.inventory($0) }
+            zones[number].inventory = items
             try await perform(session.inventoryTaken(items, at: token, zone: number))
         case .resolve(let ids):
-            let names = try machine.read { try peerZone.names($0, of: ids) }
+            let names = try machine.read { try peerZone.names($0, of: ids, in: zones[number].inventory!) }
             try await perform(session.resolved(names.sorted(), zone: number))
         case .compare(let theirs):
             try await perform(session.compared(summary(number), with: theirs, zone: number))
