@@ -37,8 +37,12 @@ struct MailboxPass {
         try await context.store.assets.storeFilesIfPossible()
         var heads = try await HeadReader(context: context).run(&memory.heads)
         let standing = try await OwnStanding(context, heads)
-        // What the household says decides who reads and writes.
-        if try await takeHouseholds(heads.views) { heads.views = try await stillPeers(heads.views) }
+        // What the household says decides who reads and writes. Whoever it introduces may have a head here, which may introduce others.
+        while try await takeHouseholds(heads.views) {
+            let new = heads.new
+            heads = try await HeadReader(context: context).run(&memory.heads)
+            heads.new.formUnion(new)
+        }
         let zones = try await context.store.database.read { try context.store.zones.all($0) }
         var found = Found(problems: heads.problems)
         for view in heads.views {
@@ -90,11 +94,6 @@ struct MailboxPass {
             isNew = isNew || !change.introduced.isEmpty || !change.removed.isEmpty
         }
         return isNew
-    }
-
-    private func stillPeers(_ views: [AuthorView]) async throws -> [AuthorView] {
-        let peers = Set(try await context.store.peers.all().map(\.id))
-        return views.filter { peers.contains($0.peer.id) }
     }
 
     /// Reads what a peer has put. What is wrong with it keeps nobody from reading others.

@@ -8,6 +8,11 @@ enum MailboxFolderPath {
     /// - Parameter directory: that of the scorebook.
     /// - Throws: ``Failure`` if it is no folder that may hold a mailbox.
     static func checked(_ path: String, of directory: URL) throws -> String {
+        guard !path.isEmpty else {
+            throw Failure(
+                .dataError, "the path of the folder is empty",
+                hint: "name the folder that other machines reach")
+        }
         let url = URL(fileURLWithPath: path, isDirectory: true).resolvingSymlinksInPath()
         let shown = Display.printable(url.path)
         var isDirectory: ObjCBool = false

@@ -68,7 +68,7 @@ enum Hint {
             + "add` begin anew there",
         .busy: "try again in a moment",
         .waiting:
-            "it comes by itself once it is there; if it never does, `scorebook-peer mailbox sync` on that machine",
+            "it comes by itself once it is there; if it never does, `scorebook-peer mailbox check` and `mailbox sync` on that machine",
     ]
 
     private static let fullHousehold =

@@ -208,4 +208,20 @@ import Testing
         #expect(greatest < LogWriter.maximumChanges + 60)
         #expect(disk.objects.count < 60)
     }
+
+    /// Whoever syncs once and goes away has what lies there.
+    @Test func whoIsIntroducedIsHeardInTheSamePass() async throws {
+        let disk = MemoryDisk()
+        let kitchen = try await MailboxMachine("kitchen", disk)
+        let study = try await MailboxMachine("study", disk)
+        let attic = try await MailboxMachine("attic", disk)
+        try await MailboxMachine.pair([kitchen, study])
+        try await MailboxMachine.pair([kitchen, attic])
+        try await attic.add(1...1)
+        for machine in [kitchen, attic] { try await machine.sync() }
+        try await study.sync()
+        #expect(try await study.titles() == ["Item number 1"])
+        try await MailboxMachine.settle([kitchen, study, attic])
+        try await MailboxMachine.expectEqual([kitchen, study, attic])
+    }
 }
