@@ -42,6 +42,7 @@ extension Mailbox {
             // What this machine and others said in that pass: what comes meanwhile is not looked at.
             let (parts, views) = (memory.parts, memory.views)
             let own = try await HeadWriter(context: context, views: views).make(parts)
+            try await checkHeads(&check)
             for (part, section) in zip(parts, own.zones) {
                 try await checkZone(part, section, views, &check)
                 try await checkFiles(part.zone, section, by: context.own, named: nil, &check)
@@ -57,6 +58,32 @@ extension Mailbox {
                 try await LostObjects(context: context).removeDamaged()
             }
             return check
+        }
+    }
+
+    /// A newcomer reads nothing of a machine whose last head is gone or damaged, although this machine remembers it.
+    private func checkHeads(_ check: inout MailboxCheck) async throws {
+        let mailbox = context.mailbox
+        let (known, peers, published) = try await engine.store.database.read { [store = engine.store] db in
+            (
+                try KnownAuthor.all(db, mailbox: mailbox), try store.peers.all(db),
+                try Int64.fetchOne(
+                    db, sql: "SELECT published FROM grdb_sync_mailbox WHERE id = ?", arguments: [mailbox])
+                    ?? 0
+            )
+        }
+        let listed = try await storage.list(MailboxFormat.heads).compactMap { AuthorID.parse($0.name) }
+        if published > 0, try await storage.get(context.own.id.headName(UInt64(published))) == nil {
+            check.problems.append("the last head of this machine is not there")
+        }
+        for author in known where !author.head.isEmpty {
+            // It may have put another one since the pass.
+            let isLast = !listed.contains { $0.author == author.author && $0.counter > author.counter }
+            guard isLast, let peer = peers.first(where: { $0.id == author.peer }) else { continue }
+            let bytes = try await storage.get(author.author.headName(UInt64(author.counter)))
+            guard bytes != author.head else { continue }
+            check.problems.append(
+                "the last head of \(peer.name) is \(bytes == nil ? "not there" : "damaged")")
         }
     }
 

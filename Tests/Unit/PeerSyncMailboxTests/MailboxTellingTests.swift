@@ -171,6 +171,27 @@ import Testing
         #expect(check.isSound)
         #expect(check.zones.map(\.records) == [4])
     }
+
+    /// A machine that knows the author remembers what its head said; one that comes new reads nothing of it.
+    @Test func aCheckNamesAHeadThatIsGoneOrDamaged() async throws {
+        let disk = MemoryDisk()
+        let kitchen = try await MailboxMachine("kitchen", disk)
+        let study = try await MailboxMachine("study", disk)
+        try await MailboxMachine.pair([kitchen, study])
+        try await kitchen.add(1...1)
+        try await MailboxMachine.settle([kitchen, study])
+        let heads = disk.objects.filter { AuthorID.parse($0.key)?.author == kitchen.author }
+        let (name, bytes) = try #require(heads.max { $0.key < $1.key })
+        #expect(try await study.mailbox.check().problems == [])
+        disk.objects[name] = bytes.dropLast() + [bytes[bytes.count - 1] ^ 1]
+        #expect(try await study.mailbox.check().problems == ["the last head of kitchen is damaged"])
+        disk.objects[name] = nil
+        #expect(try await study.mailbox.check().problems == ["the last head of kitchen is not there"])
+        #expect(
+            try await kitchen.mailbox.check().problems.contains("the last head of this machine is not there"))
+        disk.objects[name] = bytes
+        #expect(try await study.mailbox.check().isSound)
+    }
 }
 
 /// A storage that calls somebody after each put.
