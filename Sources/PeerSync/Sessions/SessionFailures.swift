@@ -6,7 +6,7 @@ import PeerSyncStore
 /// the store executes itself then fail with SQLite's own code. Where nobody has cancelled the task, somebody else has interrupted
 /// SQLite, and that is a failure.
 func isCancellation(_ error: any Error) -> Bool {
-    error is CancellationError || Task.isCancelled && (StoreFailure(error).map { $0 == .other(9) } ?? false)
+    error is CancellationError || Task.isCancelled && StoreFailure(error) == .other(9)
 }
 
 /// The meaning of errors for people on either machine. Texts of SQLite, the system and the cipher go only to the log.

@@ -1,3 +1,4 @@
+import GRDB
 import PeerSyncModel
 import PeerSyncStore
 
@@ -29,6 +30,12 @@ struct MailboxContext: Sendable {
 
     /// Now in the form in which the store keeps times.
     var nowText: String { ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded) ?? "" }
+
+    /// The counter of this machine's last head there; 0 if it has put none.
+    func published(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(
+            db, sql: "SELECT published FROM grdb_sync_mailbox WHERE id = ?", arguments: [mailbox]) ?? 0
+    }
 }
 
 /// A peer, and what it said last in the mailbox.

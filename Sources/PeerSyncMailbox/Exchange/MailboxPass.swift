@@ -196,11 +196,7 @@ struct MailboxPass {
         // Otherwise others would look at them, and not at this machine's heads.
         for name in heads.strays { try await context.storage.delete(name) }
         let cleanUp = CleanUp(context: context, views: heads.views)
-        let published = try await context.store.database.read { db in
-            try Int64.fetchOne(
-                db, sql: "SELECT published FROM grdb_sync_mailbox WHERE id = ?", arguments: [context.mailbox])
-                ?? 0
-        }
+        let published = try await context.store.database.read { try context.published($0) }
         // Where the last one is missing, an older one is better than none.
         if hasPutHead || heads.own.contains(published) {
             try await cleanUp.removeHeads(heads.own, but: published)

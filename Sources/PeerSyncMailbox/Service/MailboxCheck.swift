@@ -63,13 +63,10 @@ extension Mailbox {
 
     /// A newcomer reads nothing of a machine whose last head is gone or damaged, although this machine remembers it.
     private func checkHeads(_ check: inout MailboxCheck) async throws {
-        let mailbox = context.mailbox
-        let (known, peers, published) = try await engine.store.database.read { [store = engine.store] db in
+        let (known, peers, published) = try await engine.store.database.read { [context] db in
             (
-                try KnownAuthor.all(db, mailbox: mailbox), try store.peers.all(db),
-                try Int64.fetchOne(
-                    db, sql: "SELECT published FROM grdb_sync_mailbox WHERE id = ?", arguments: [mailbox])
-                    ?? 0
+                try KnownAuthor.all(db, mailbox: context.mailbox), try context.store.peers.all(db),
+                try context.published(db)
             )
         }
         let listed = try await storage.list(MailboxFormat.heads).compactMap { AuthorID.parse($0.name) }
