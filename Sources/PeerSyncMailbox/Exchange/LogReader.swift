@@ -12,12 +12,12 @@ struct LogReader {
     /// Whether this pass has got the head. An older one may say less than a session has said since.
     let isNew: Bool
 
-    /// How the reader stands before it reads.
-    private struct Beginning {
+    /// How far the reader is. A session may change that at any moment.
+    private struct Standing {
         var reading: Reading?
         var received: ChangeToken?
-        /// Whether the log may have deletions that the token covers, and that nobody has told.
-        var lacksDeletions: Bool
+        /// Up to this number, the log may have deletions that the token covers, and that nobody has told; 0 if there are none.
+        var compared: Int64 = 0
     }
 
     /// What came of a visit to a log.
@@ -35,15 +35,15 @@ struct LogReader {
     /// - Throws: ``DamagedObject`` and ``/PeerSyncStore/RecordStoreError`` about this peer; errors of the storage.
     func run(_ report: inout MailboxReport) async throws -> Outcome {
         var outcome = Outcome(tellsOfRestoring: try await acknowledge())
-        guard var beginning = try await begin() else { return outcome }
-        try checkExpiry(beginning)
-        try await noteOtherHistory(beginning)
-        if isSetBack(beginning) || isOfFormerHistory(beginning) {
-            // It reads the log from its beginning.
+        guard var standing = try await begin() else { return outcome }
+        try checkExpiry(standing)
+        try await noteOtherHistory(standing)
+        if isSetBack(standing) || isOfFormerHistory(standing) {
+            // It reads the log from its standing.
             try await context.peerZone(zone, peer).write { try $0.voidReceived($1) }
-            beginning = Beginning(lacksDeletions: false)
+            standing = Standing()
         }
-        guard let first = try nextSegment(beginning) else {
+        guard let first = nextSegment(standing) else {
             outcome.isBehind = true
             return outcome
         }
@@ -54,11 +54,11 @@ struct LogReader {
                 outcome.isMissing = true
                 return outcome
             }
-            guard try await apply(segment.batch, last + 1, &report) else { return outcome }
+            guard try await apply(segment.batch, last + 1, &standing, &report) else { return outcome }
             last += 1
             report.segmentsRead += 1
         }
-        try await finish()
+        try await finish(standing)
         return outcome
     }
 
@@ -97,7 +97,7 @@ struct LogReader {
     }
 
     /// - Returns: nil if the peer may not write here.
-    private func begin() async throws -> Beginning? {
+    private func begin() async throws -> Standing? {
         let log = ZoneLog(context.store, zone)
         let peerZone = context.peerZone(zone, peer)
         return try await context.store.readFolded { db in
@@ -105,25 +105,30 @@ struct LogReader {
             // Refuses a peer that may hold records whose deletion this store has forgotten.
             _ = try peerZone.begin(
                 db, heldByPeer: section.read.first { $0.replica == context.own.replica }?.token)
-            return Beginning(
-                reading: try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row),
-                received: try log.received(db, from: peer),
-                lacksDeletions: try log.compared(db, with: peer) > 0)
+            return try standing(db)
         }
     }
 
+    private func standing(_ db: Database) throws -> Standing {
+        let log = ZoneLog(context.store, zone)
+        return Standing(
+            reading: try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row),
+            received: try log.received(db, from: peer),
+            compared: try log.compared(db, with: peer))
+    }
+
     /// Of records that came in another history, the peer's log may have none: this machine's own must not leave them out (section 5.3).
-    private func noteOtherHistory(_ beginning: Beginning) async throws {
-        guard beginning.reading?.history != section.history, let received = beginning.received,
+    private func noteOtherHistory(_ standing: Standing) async throws {
+        guard standing.reading?.history != section.history, let received = standing.received,
             !section.hasGivenOut(received)
         else { return }
         try await context.peerZone(zone, peer).write { try $0.noteLoss($1) }
     }
 
     /// Whether the author was set back to a backup, and has written other segments since than this machine has read.
-    private func isSetBack(_ beginning: Beginning) -> Bool {
-        guard let reading = beginning.reading, reading.history == section.history,
-            let received = beginning.received
+    private func isSetBack(_ standing: Standing) -> Bool {
+        guard let reading = standing.reading, reading.history == section.history,
+            let received = standing.received
         else { return false }
         let isSameLog = reading.log == section.log
         if isSameLog, reading.segment > section.segments { return true }
@@ -132,13 +137,13 @@ struct LogReader {
     }
 
     /// Whether the token is of a history that the author has ended, and the new one does not cover it.
-    private func isOfFormerHistory(_ beginning: Beginning) -> Bool {
-        guard let reading = beginning.reading, let received = beginning.received else { return false }
+    private func isOfFormerHistory(_ standing: Standing) -> Bool {
+        guard let reading = standing.reading, let received = standing.received else { return false }
         return reading.history != section.history && !section.isCovered(received, by: section.covered)
     }
 
-    private func checkExpiry(_ beginning: Beginning) throws {
-        guard let received = beginning.received, received != .start,
+    private func checkExpiry(_ standing: Standing) throws {
+        guard let received = standing.received, received != .start,
             max(received.sequence, received.horizon) < section.forgotten
         else { return }
         throw RecordStoreError(
@@ -150,13 +155,13 @@ struct LogReader {
     /// The number of the segment to go on with (section 6.2).
     ///
     /// - Returns: nil as long as the head is older than what came over the network.
-    private func nextSegment(_ beginning: Beginning) throws -> Int? {
-        let isSameLog = beginning.reading?.log == section.log
-        let start = isSameLog ? beginning.reading!.segment + 1 : 1
-        guard let received = beginning.received, received != .start else { return start }
-        guard isSameLog || !section.isWhole, !beginning.lacksDeletions else { return start }
+    private func nextSegment(_ standing: Standing) -> Int? {
+        let isSameLog = standing.reading?.log == section.log
+        let start = isSameLog ? standing.reading!.segment + 1 : 1
+        guard let received = standing.received, received != .start else { return start }
+        guard isSameLog || !section.isWhole, standing.compared == 0 else { return start }
         // Nothing counts as passed over: the author may have been set back to a backup.
-        if beginning.reading?.history == section.history, received.sequence > section.covered.sequence {
+        if standing.reading?.history == section.history, received.sequence > section.covered.sequence {
             return nil
         }
         return max(start, (section.lastSegment(coveredBy: received) ?? 0) + 1)
@@ -172,38 +177,63 @@ struct LogReader {
         return segment
     }
 
-    /// - Returns: false if the peer may not write here any more. Nothing is taken then, and the segment counts as not read.
-    private func apply(_ batch: ChangeBatch, _ number: Int, _ report: inout MailboxReport) async throws
-        -> Bool
-    {
+    /// - Returns: false if nothing was taken, and the segment counts as not read: the peer may not write here any more, or a session has
+    ///   made this machine forget how far it had read.
+    private func apply(
+        _ batch: ChangeBatch, _ number: Int, _ standing: inout Standing, _ report: inout MailboxReport
+    ) async throws -> Bool {
         let log = ZoneLog(context.store, zone)
         let peerZone = context.peerZone(zone, peer)
         let reading = Reading(history: section.history, log: section.log, segment: number)
-        let applied = try await peerZone.applying { transaction -> Applied? in
-            guard try log.rights(transaction.db, of: peer) == .write else { return nil }
-            if number == 1 { try forgetRefusals(transaction.db) }
-            let refusals = try peerZone.apply(batch, in: transaction)
-            try reading.save(transaction.db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
+        let applied = try await peerZone.applying { [standing] transaction -> Applied? in
+            let db = transaction.db
+            let now = try self.standing(db)
+            guard try log.rights(db, of: peer) == .write, !hasGoneBack(now, since: standing) else {
+                return nil
+            }
+            if number == 1 { try forgetRefusals(db, now.received) }
+            let refusals = try peerZone.apply(
+                ChangeBatch(
+                    records: batch.records, token: newer(batch.token, now.received), isLast: batch.isLast),
+                in: transaction)
+            try reading.save(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
             return Applied(
-                refusals: refusals, arrived: transaction.arrived, withheld: transaction.withheldCount)
+                refusals: refusals, arrived: transaction.arrived, withheld: transaction.withheldCount,
+                standing: try self.standing(db))
         }
         guard let applied else { return false }
+        standing = applied.standing
         tell(applied, &report)
         return true
+    }
+
+    /// Whether this machine has forgotten, since it last looked, how far it had read: it may lack what the next segments build on.
+    private func hasGoneBack(_ now: Standing, since standing: Standing) -> Bool {
+        now.reading != standing.reading
+            || now.received?.sequence ?? 0 < standing.received?.sequence ?? 0
+    }
+
+    /// The received token after a segment. A session may have brought this machine further than the segment does, and the two sides of
+    /// a session wait for each other while the token is one that the peer does not expect.
+    private func newer(_ token: ChangeToken, _ received: ChangeToken?) -> ChangeToken {
+        guard let received, received.sequence >= token.sequence else { return token }
+        // A whole copy gives the number of its end to each of its parts.
+        return received.sequence > token.sequence || section.hasGivenOut(received) ? received : token
     }
 
     private struct Applied: Sendable {
         let refusals: [Refusal]
         let arrived: ArrivedChanges
         let withheld: Int
+        /// How far the reader is after the segment.
+        let standing: Standing
     }
 
     /// The log has all that the peer has: what this machine refuses of it, it refuses again. What came over the network and is newer
     /// than the head may not come again.
-    private func forgetRefusals(_ db: Database) throws {
-        let log = ZoneLog(context.store, zone)
-        guard try log.received(db, from: peer)?.sequence ?? 0 <= section.covered.sequence else { return }
-        try log.forgetRefusals(db, of: peer)
+    private func forgetRefusals(_ db: Database, _ received: ChangeToken?) throws {
+        guard received?.sequence ?? 0 <= section.covered.sequence else { return }
+        try ZoneLog(context.store, zone).forgetRefusals(db, of: peer)
     }
 
     private func tell(_ applied: Applied, _ report: inout MailboxReport) {
@@ -220,27 +250,25 @@ struct LogReader {
     }
 
     /// Takes the token of everything that the log covers.
-    private func finish() async throws {
+    private func finish(_ standing: Standing) async throws {
         guard section.isComplete else { return }
-        let log = ZoneLog(context.store, zone)
-        let peerZone = context.peerZone(zone, peer)
+        let covered = section.covered
         let reading = Reading(history: section.history, log: section.log, segment: section.segments)
-        let (received, compared, known) = try await context.store.database.read { db in
-            (
-                try log.received(db, from: peer), try log.compared(db, with: peer),
-                try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
-            )
-        }
-        let isNewer = received.map { $0.sequence > section.covered.sequence } ?? false
-        let isDone = isNewer || received == section.covered
-        let endsComparison = compared > 0 && compared <= section.covered.sequence
-        guard !isDone || known != reading || endsComparison else { return }
+        let endsComparison = standing.compared > 0 && standing.compared <= covered.sequence
+        guard
+            endsComparison || standing.reading != reading
+                || standing.received != newer(covered, standing.received)
+        else { return }
+        let peerZone = context.peerZone(zone, peer)
         try await peerZone.applying { transaction in
-            if !isDone {
-                _ = try peerZone.apply(
-                    ChangeBatch(records: [], token: section.covered, isLast: true), in: transaction)
+            let now = try self.standing(transaction.db)
+            guard !hasGoneBack(now, since: standing) else { return }
+            let token = newer(covered, now.received)
+            if now.received != token {
+                _ = try peerZone.apply(ChangeBatch(records: [], token: token, isLast: true), in: transaction)
             }
-            try log.noteRead(transaction.db, from: peer, upTo: section.covered.sequence)
+            try ZoneLog(context.store, zone).noteRead(
+                transaction.db, from: peer, upTo: covered.sequence)
             try reading.save(transaction.db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
         }
     }

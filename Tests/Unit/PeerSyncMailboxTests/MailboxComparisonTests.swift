@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import MailboxSimulator
 import MailboxSupport
@@ -20,8 +21,9 @@ import Testing
         var all: [MailboxMachine] { [kitchen, study, attic] }
 
         /// - Parameter isPut: whether the kitchen has put its deletion into the mailbox when the two meet.
-        init(isPut: Bool) async throws {
-            kitchen = try await MailboxMachine("kitchen", disk)
+        init(isPut: Bool, kitchenAt directory: URL? = nil) async throws {
+            kitchen = try await MailboxMachine(
+                "kitchen", disk, path: directory?.appendingPathComponent("kitchen.sqlite").path)
             study = try await MailboxMachine("study", disk)
             attic = try await MailboxMachine("attic", disk)
             try await MailboxMachine.pair([kitchen, study, attic])
@@ -41,6 +43,14 @@ import Testing
             try await MailboxMachine.settle(all)
             try await MailboxMachine.expectEqual(all)
             #expect(try await study.titles() == ["Item number 2", "Item number 3"])
+        }
+    }
+
+    private func received(_ machine: MailboxMachine, from other: MailboxMachine) async throws -> ChangeToken?
+    {
+        let peer = try await machine.peer(other)
+        return try await machine.store.database.read { db in
+            try ZoneLog(machine.store, machine.store.zones.all(db)[0]).received(db, from: peer)
         }
     }
 
@@ -113,5 +123,51 @@ import Testing
         try await kitchen.sync()
         #expect(try await study.sync().segmentsRead == 0)
         #expect(try await compared(study, with: kitchen) == 0)
+    }
+
+    // MARK: While a session runs
+
+    /// The two sides of a session compare their digests when each holds the other's last token.
+    @Test func aLogThatIsReadFromItsBeginningTakesNoTokenBack() async throws {
+        try await withTemporaryDirectory { directory in
+            let household = try await Household(isPut: true, kitchenAt: directory)
+            let study = household.study
+            // Each run of a program has tokens of its own.
+            let kitchen = try await MailboxMachine(
+                "kitchen", household.disk, path: directory.appendingPathComponent("kitchen.sqlite").path,
+                identity: household.kitchen.identity)
+            try await kitchen.add(4...4)
+            _ = try await SyncConnector(kitchen.engine, to: study.engine).syncOnce()
+            let newest = try await received(study, from: kitchen)
+            #expect(try await compared(study, with: kitchen) > 0)
+            #expect(try await study.sync().segmentsRead > 0)
+            #expect(try await received(study, from: kitchen) == newest)
+        }
+    }
+
+    /// What the machine has read goes with the rest, so the log must begin anew.
+    @Test func aMachineThatStartsOverMeanwhileReadsTheLogAnew() async throws {
+        let disk = MemoryDisk()
+        let kitchen = try await MailboxMachine("kitchen", disk)
+        let study = try await MailboxMachine("study", disk)
+        try await MailboxMachine.pair([kitchen, study])
+        try await kitchen.add(1...3)
+        try await MailboxMachine.settle([kitchen, study])
+        try await kitchen.add(4...4)
+        try await kitchen.sync()
+        let peer = try await study.peer(kitchen)
+        let storage = GettingStorage(study.storage) { [store = study.store] name in
+            guard name.folder != MailboxFormat.heads else { return }
+            try await store.database.write { db in
+                _ = try store.exchange.startOver(
+                    db, with: peer, in: [(store.zones.all(db)[0], heldByPeer: nil)])
+            }
+        }
+        try await Mailbox(study.engine, try await study.store.mailboxes.all()[0], in: storage).syncOnce()
+        #expect(try await received(study, from: kitchen) == .start)
+        #expect(try await study.titles().isEmpty)
+        try await MailboxMachine.settle([kitchen, study])
+        try await MailboxMachine.expectEqual([kitchen, study])
+        #expect(try await study.titles().count == 4)
     }
 }

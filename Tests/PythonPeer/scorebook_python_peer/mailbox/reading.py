@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..assets import AssetFolder
 from ..errors import PeerError
@@ -186,9 +186,8 @@ class MailboxReader:
         for number in range(start + 1, section.segments + 1):
             if not self._read_segment(key, entry.signer, section, zone, number):
                 return
-        held = self._store.received_token(key, zone.number)
-        if held is None or held.sequence <= section.covered.sequence:
-            self._store.set_received_token(key, zone.number, section.covered)
+        newest = self._newer(section, section.covered, self._store.received_token(key, zone.number))
+        self._store.set_received_token(key, zone.number, newest)
         self._store.note_read(key, zone.number, section.covered.sequence)
 
     def _take_acknowledgement(self, key: bytes, zone: Zone, of_us: HasRead | None) -> None:
@@ -279,6 +278,13 @@ class MailboxReader:
         known = min((number for _, number in section.generations), default=held.sequence + 1)
         return known <= held.sequence <= section.covered.sequence and not section.covers(held, held)
 
+    @staticmethod
+    def _newer(section: ZoneSection, token: Token, held: Token | None) -> Token:
+        """The received token after one of the log: a session may have brought this machine further (mailbox.md 6.2)."""
+        if held is None or held.sequence < token.sequence:
+            return token
+        return held if held.sequence > token.sequence or section.covers(held, held) else token
+
     def _read_segment(self, key: bytes, signer: Signer, section: ZoneSection, zone: Zone, number: int) -> bool:
         """Reads a segment whole or not at all. False if it has not come yet, or may not be read any more."""
         if self._store.rights(key, zone) != Right.WRITE or self._store.peer_name(key) is None:
@@ -292,7 +298,7 @@ class MailboxReader:
             held = self._store.received_token(key, zone.number)
             if number == 1 and (held is None or held.sequence <= section.covered.sequence):
                 self._store.forget_own_refusals(key, zone.number)  # they come again
-            applied = self._store.apply(key, zone, batch)
+            applied = self._store.apply(key, zone, replace(batch, token=self._newer(section, batch.token, held)))
             self._memory.note_read(zone.number, key, section.history, section.log, number)
         self.records += len(batch.records)
         for names in applied.refused.values():
